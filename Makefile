@@ -1,0 +1,30 @@
+# cpb measures cryptography. `make run` prints a first result; `make test` runs every test.
+
+# A Rust that scripts/setup.sh has just installed is not on the caller's PATH yet.
+export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
+
+.PHONY: help run test setup bench fuzz
+
+help:   ## this list
+	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' Makefile | expand -t 16
+
+run:    ## measure this machine by the default plan; ARGS="..." is passed to `cpb run`
+	@scripts/setup.sh run
+	cargo build --release --locked --package cpb
+	$(or $(CARGO_TARGET_DIR),target)/release/cpb run $(ARGS)
+
+test:   ## every check and every test
+	@scripts/setup.sh test
+	cargo xtask test
+
+setup:  ## install what this machine lacks, for `make test` too
+	@scripts/setup.sh test
+
+bench:  ## the benchmarks of the project itself, into bench/results; ARGS="NAME..." picks some
+	@scripts/setup.sh run
+	cargo build --release --locked --package cpb
+	cargo xtask bench $(ARGS)
+
+fuzz:   ## fuzz every target; ARGS="--seconds N TARGET..."
+	@scripts/setup.sh run
+	cargo xtask fuzz $(ARGS)

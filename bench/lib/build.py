@@ -1,0 +1,49 @@
+"""Programs of this repository, built as a user would build them."""
+
+import functools
+import json
+import os
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@functools.cache
+def metadata():
+    """What cargo knows of the workspace and its dependencies."""
+    command = ["cargo", "metadata", "--format-version", "1", "--locked"]
+    output = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
+    return json.loads(output)
+
+
+def target_directory():
+    """Where cargo builds."""
+    return pathlib.Path(metadata()["target_directory"])
+
+
+def scratch(*parts):
+    """A folder for what the scripts keep between runs, outside the repository's files."""
+    folder = target_directory().joinpath("bench", *parts)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _cargo(*arguments):
+    environment = {**os.environ, "CARGO_TERM_QUIET": "true"}
+    command = ["cargo", "build", "--release", "--locked", *arguments]
+    subprocess.run(command, cwd=ROOT, check=True, env=environment)
+
+
+@functools.cache
+def cpb():
+    """The command, up to date."""
+    _cargo("--package", "cpb", "--bin", "cpb")
+    return target_directory() / "release" / "cpb"
+
+
+@functools.cache
+def example(name):
+    """An example of the runner's package, up to date."""
+    _cargo("--package", "cpb-runner", "--example", name)
+    return target_directory() / "release" / "examples" / name

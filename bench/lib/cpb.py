@@ -1,0 +1,63 @@
+"""`cpb run` and what it reports and records."""
+
+import json
+import subprocess
+import time
+
+from lib import build
+
+AES = "aes-256-cbc/encrypt/message"
+
+
+def run(record, *arguments, environment=None):
+    """Measures into the file `record`. Returns the summary and the seconds that the command took."""
+    record.unlink(missing_ok=True)
+    command = [build.cpb(), "run", "--quiet", "--json", "-o", record, *arguments]
+    start = time.monotonic()
+    done = subprocess.run(command, capture_output=True, env=environment)
+    seconds = time.monotonic() - start
+    if done.returncode != 0:
+        raise RuntimeError(f"{command} ended with {done.returncode}: {done.stderr.decode()}")
+    return json.loads(done.stdout), seconds
+
+
+def show(record):
+    """The summary of a record."""
+    command = [build.cpb(), "show", "--json", record]
+    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+
+
+def figures(summary):
+    """The figures of every measured cell: {(provider, workload): figures}."""
+    return {
+        (cell["provider"], cell["workload"]): cell["figures"]["measured"]
+        for cell in summary["cells"]
+        if "measured" in cell["figures"]
+    }
+
+
+def value(figure):
+    """The number in an estimate, or none."""
+    return None if figure is None else figure["value"]
+
+
+def seconds_per_cell(summary):
+    """What a run took, divided by its cells: starting processes and checking answers included."""
+    return summary["run"]["seconds"] / len(figures(summary))
+
+
+def floor(summary):
+    """The null provider's operation: nanoseconds, and cycles or none."""
+    return summary["floor"]["ns_per_operation"], summary["floor"]["cycles_per_operation"]
+
+
+def discarded(summary):
+    """Share of batches that were discarded."""
+    return summary["noise"]["discarded"] / summary["noise"]["batches"]
+
+
+def options(provider):
+    """Compiler and flags as the provider reports them."""
+    little = ["-p", provider, "-a", "sha-256", "-s", "16", "--budget", "0.1s"]
+    summary, _ = run(build.scratch("records") / "options.jsonl", *little)
+    return summary["run"]["providers"][provider]["options"]

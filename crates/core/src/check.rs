@@ -1,0 +1,188 @@
+//! The known-answer check: no figure without a right answer.
+
+use crate::algorithm::{Algorithm, MAX_TAG, Operation};
+use crate::provider::{Data, Error, Job, Progress, Provider, Session, Unsupported, Wait};
+use crate::workload::{CryptoWorkload, Phase, Placement};
+use serde::{Deserialize, Serialize};
+
+/// One known answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Case<'a> {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// What is done.
+    pub operation: Operation,
+    /// The key; empty for a hash.
+    pub key: &'a [u8],
+    /// IV, nonce or initial counter block.
+    pub iv: &'a [u8],
+    /// Associated data.
+    pub associated: &'a [u8],
+    /// What goes in.
+    pub input: &'a [u8],
+    /// Tag of an AEAD: what must come out of Encrypt, what goes into Decrypt.
+    pub tag: &'a [u8],
+    /// What must happen.
+    pub answer: Answer<'a>,
+}
+
+/// What a case must lead to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Answer<'a> {
+    /// These bytes.
+    Output(&'a [u8]),
+    /// The tag is forged: [`Error::Refused`].
+    Refusal,
+    /// The length is impossible: [`Unsupported::Length`], before anything is written.
+    NoSuchLength,
+}
+
+/// What a check found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Finding {
+    /// This many ways of running the case (phase, placement) gave the right answer.
+    Right(u8),
+    /// The case cannot be run by this provider.
+    Unsupported(Unsupported),
+    /// A wrong one, or none, in this way.
+    Wrong {
+        /// Phase that was tried.
+        phase: Phase,
+        /// Placement that was tried.
+        placement: Placement,
+        /// What went wrong; [`Error::WrongAnswer`] for wrong bytes, a wrong tag, or a forgery or an
+        /// impossible length that was taken.
+        error: Error,
+    },
+}
+
+/// Runs `case` in every phase and placement that `provider` supports and that has an answer to
+/// look at. `scratch` holds input and output: at least the input's and the answer's length.
+pub fn check(provider: &dyn Provider, case: &Case<'_>, scratch: &mut [u8]) -> Finding {
+    let mut right = 0;
+    let mut unsupported = Unsupported::Algorithm;
+    for phase in [Phase::Message, Phase::MessageWithKey, Phase::Update] {
+        for &placement in Placement::ALL {
+            match check_one(provider, case, phase, placement, scratch) {
+                Ok(()) => right += 1,
+                Err(Error::Unsupported(reason)) => unsupported = reason,
+                Err(error) => {
+                    return Finding::Wrong { phase, placement, error };
+                }
+            }
+        }
+    }
+    if right > 0 { Finding::Right(right) } else { Finding::Unsupported(unsupported) }
+}
+
+fn check_one(
+    provider: &dyn Provider,
+    case: &Case<'_>,
+    phase: Phase,
+    placement: Placement,
+    scratch: &mut [u8],
+) -> Result<(), Error> {
+    let shape = case.algorithm.shape();
+    // An update alone writes a cipher's output, but no tag, digest or MAC, and refuses nothing.
+    let shows = shape.digest == 0 && !matches!(case.answer, Answer::Refusal);
+    if phase == Phase::Update && !shows {
+        return Err(Unsupported::Phase.into());
+    }
+    if placement == Placement::InPlace && shape.digest != 0 {
+        return Err(Unsupported::Mode.into());
+    }
+    let workload = CryptoWorkload {
+        phase,
+        placement,
+        associated: case.associated.len() as u32,
+        ..CryptoWorkload::new(case.algorithm, case.operation, case.input.len() as u32)
+    };
+    let supported = provider.supports(&workload);
+    if case.answer == Answer::NoSuchLength {
+        return refused_length(provider, &workload, supported);
+    }
+    supported?;
+    if case.tag.len() != shape.tag {
+        return Err(Unsupported::Length.into());
+    }
+
+    let length = case.algorithm.output_length(case.input.len());
+    let (output, rest) = scratch.split_at_mut_checked(length).ok_or(Unsupported::Memory)?;
+    // Whoever writes nothing must not be right by chance: every byte is wrong at first.
+    output.fill(0);
+    if let Answer::Output(right) = case.answer {
+        for (byte, right) in output.iter_mut().zip(right) {
+            *byte = !right;
+        }
+    }
+    let mut tag = [0; MAX_TAG];
+    let tag = tag.get_mut(..shape.tag).ok_or(Unsupported::Memory)?;
+    tag.copy_from_slice(case.tag);
+    if case.operation == Operation::Encrypt {
+        tag.iter_mut().for_each(|byte| *byte = !*byte);
+    }
+    let data = match placement {
+        Placement::InPlace => {
+            output.copy_from_slice(case.input);
+            Data::InPlace(output)
+        }
+        Placement::Apart => {
+            let input = rest.get_mut(..case.input.len()).ok_or(Unsupported::Memory)?;
+            input.copy_from_slice(case.input);
+            Data::Apart { input, output }
+        }
+    };
+    let job = Job { key: 0, iv: case.iv, associated: case.associated, data, tag };
+    let mut jobs = [job];
+    let ran = provider.session(&workload, &[case.key], &mut jobs, &mut |session| once(session, 0));
+
+    let [job] = &jobs;
+    match (case.answer, ran) {
+        (Answer::Refusal, Err(Error::Refused)) => Ok(()),
+        (Answer::Refusal, Ok(())) => Err(Error::WrongAnswer),
+        (_, Err(error)) => Err(error),
+        (Answer::Output(right), Ok(())) => {
+            let tag_shows = case.operation == Operation::Encrypt && phase != Phase::Update;
+            let tag_right = !tag_shows || *job.tag == *case.tag;
+            if job.data.output() == right && tag_right { Ok(()) } else { Err(Error::WrongAnswer) }
+        }
+        (Answer::NoSuchLength, Ok(())) => Err(Error::WrongAnswer),
+    }
+}
+
+/// An impossible length must be turned down by `supports`, and by `session` for who did not ask.
+fn refused_length(
+    provider: &dyn Provider,
+    workload: &CryptoWorkload,
+    supported: Result<(), Unsupported>,
+) -> Result<(), Error> {
+    match supported {
+        Ok(()) => return Err(Error::WrongAnswer),
+        Err(Unsupported::Length) => {}
+        Err(other) => return Err(other.into()),
+    }
+    match provider.session(workload, &[], &mut [], &mut |_| Ok(())) {
+        Err(Error::Unsupported(Unsupported::Length)) => Ok(()),
+        _ => Err(Error::WrongAnswer),
+    }
+}
+
+/// Runs one job to its end, untimed.
+pub fn once(session: &mut dyn Session, job: usize) -> Result<(), Error> {
+    session.build(job)?;
+    match session.submit(job)? {
+        Progress::Done => Ok(()),
+        Progress::Queued => {
+            let completion = session.complete(Wait::All)?.ok_or(Error::Contract)?;
+            if completion.job != job {
+                return Err(Error::Contract);
+            }
+            completion.result
+        }
+        Progress::Full => Err(Error::Contract),
+    }
+}
+
+#[cfg(test)]
+#[path = "check_tests.rs"]
+mod tests;

@@ -1,0 +1,32 @@
+//! The contract between a benchmark loop and the thing it measures.
+//!
+//! Everything here runs without an operating system, without an allocator and without `unsafe`, so
+//! that a Linux server, a Cortex-M7 board and a simulator share one loop, one set of words and one
+//! wire format. Read in this order: [`provider`] (the contract), [`measure`] (the only timed loop),
+//! [`sample`] (what comes out), [`frame`] (how it travels).
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+pub mod algorithm;
+pub mod bus;
+pub mod check;
+pub mod clock;
+pub mod frame;
+pub mod material;
+pub mod measure;
+pub mod message;
+pub mod provider;
+pub mod sample;
+pub mod workload;
+
+pub use algorithm::{Algorithm, Kind, Operation, Shape};
+pub use clock::{Clock, Ticks};
+pub use provider::{
+    Completion, Data, Error, Identity, Job, Progress, Provider, Session, Unsupported, Wait,
+};
+pub use sample::{Histogram, Sample};
+pub use workload::{
+    Build, Checking, CryptoWorkload, DataSet, Depth, Dispatch, KeyUse, Notice, Phase, Placement,
+    Workload,
+};

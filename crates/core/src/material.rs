@@ -1,0 +1,47 @@
+//! Keys, IVs and messages of timed workloads: made up, but the same for every provider on every
+//! target, so that their answers can be compared.
+
+/// Which part of a workload's material a seed is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// A key.
+    Key = 1,
+    /// An IV, nonce or initial counter block.
+    Iv = 2,
+    /// Associated data.
+    Associated = 3,
+    /// A message.
+    Message = 4,
+}
+
+/// Fills `bytes` with the material of `part` number `index`. Uniform, deterministic, not secret.
+pub fn fill(part: Part, index: usize, bytes: &mut [u8]) {
+    // SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014), fig. 17.
+    let mut state = (part as u64) << 56 ^ index as u64;
+    for chunk in bytes.chunks_mut(8) {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^= z >> 31;
+        chunk.copy_from_slice(&z.to_le_bytes()[..chunk.len()]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_and_indices_differ_and_repeat() {
+        let block = |part, index| {
+            let mut bytes = [0; 24];
+            fill(part, index, &mut bytes);
+            bytes
+        };
+        assert_eq!(block(Part::Message, 3), block(Part::Message, 3));
+        assert_ne!(block(Part::Message, 3), block(Part::Message, 4));
+        assert_ne!(block(Part::Message, 3), block(Part::Key, 3));
+        assert_ne!(block(Part::Key, 0)[..8], block(Part::Key, 0)[8..16]);
+    }
+}

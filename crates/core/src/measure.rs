@@ -1,0 +1,385 @@
+//! The only timed loop.
+//!
+//! [`round`] warms a session up, finds how many operations make a batch, then takes batches, each
+//! between two readings of the reference chain. [`timed`] holds the one region between two clock
+//! readings; what runs inside is [`serial`] or [`queued`], by the workload's dispatch. Nothing
+//! here allocates, prints or locks.
+
+use crate::clock::{Clock, Ticks};
+use crate::provider::{Error, Progress, Session, Wait};
+use crate::sample::{Histogram, Sample};
+use crate::workload::{Build, Depth, Dispatch, Notice};
+use core::sync::atomic::{Ordering, compiler_fence};
+use serde::{Deserialize, Serialize};
+
+/// Most operations in a batch: what a 32-bit count and a clock of any speed can hold.
+const MAX_ITERATIONS: u32 = 1 << 24;
+
+/// How much to measure in one round. Times are in the runner's clock ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Budget {
+    /// Untimed running before the first batch.
+    pub warmup: Ticks,
+    /// How long a batch should take.
+    pub batch: Ticks,
+    /// Stop here, counted from the first batch, even with fewer batches; one is always taken.
+    pub limit: Ticks,
+    /// How many batches at most.
+    pub batches: u16,
+    /// How many single operations to time at most, after the batches.
+    pub latencies: u16,
+    /// Operations a batch; 0: find out from [`Budget::batch`].
+    pub iterations: u32,
+}
+
+/// Where a round leaves what it saw: memory of the caller's, so that nothing is allocated here.
+pub struct Store<'a> {
+    /// Filled from the front; as long as it is, so many batches fit.
+    pub samples: &'a mut [Sample],
+    /// Times of single operations.
+    pub latency: &'a mut Histogram,
+}
+
+/// What a round did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Taken {
+    /// Batches in [`Store::samples`].
+    pub samples: usize,
+    /// Operations a batch.
+    pub iterations: u32,
+}
+
+/// The right answers, for workloads that check each one while the clock runs.
+#[derive(Clone, Copy)]
+pub struct Expected<'a> {
+    /// The outputs of all jobs, one after the other.
+    pub outputs: &'a [u8],
+    /// Bytes of one output.
+    pub length: usize,
+}
+
+impl Expected<'_> {
+    fn check(&self, session: &dyn Session, job: usize) -> Result<(), Error> {
+        let right = self.outputs.get(job * self.length..(job + 1) * self.length);
+        if right.is_some() && session.output(job) == right {
+            Ok(())
+        } else {
+            Err(Error::WrongAnswer)
+        }
+    }
+}
+
+/// The jobs of a session that are free to be submitted, in the order they will be.
+pub struct Queue<'a> {
+    /// A ring of job numbers; `free` of them from `first` on are valid.
+    ring: &'a mut [u16],
+    first: usize,
+    free: usize,
+    submitted: u64,
+}
+
+impl<'a> Queue<'a> {
+    /// All jobs free. `ring` has one place for each job of the session and needs no content.
+    ///
+    /// # Panics
+    /// If there are no jobs or more than 65,536.
+    pub fn new(ring: &'a mut [u16]) -> Self {
+        assert!((1..=1 << 16).contains(&ring.len()), "a session has 1 to 65,536 jobs");
+        for (job, place) in ring.iter_mut().enumerate() {
+            *place = job as u16;
+        }
+        let free = ring.len();
+        Queue { ring, first: 0, free, submitted: 0 }
+    }
+
+    /// How many times a job was submitted so far. Jobs take turns, so if it is at least the number
+    /// of jobs, each has been run.
+    pub fn submitted(&self) -> u64 {
+        self.submitted
+    }
+
+    fn jobs(&self) -> usize {
+        self.ring.len()
+    }
+
+    fn front(&self) -> usize {
+        usize::from(self.ring[self.first])
+    }
+
+    fn pop(&mut self) {
+        self.rotate();
+        self.free -= 1;
+    }
+
+    /// Moves on from a job that is free again at once. With none in flight its place in the ring is
+    /// also the ring's end, so nothing has to be moved.
+    fn rotate(&mut self) {
+        self.first = if self.first + 1 == self.ring.len() { 0 } else { self.first + 1 };
+    }
+
+    fn push(&mut self, job: usize) -> Result<(), Error> {
+        if job >= self.ring.len() || self.free == self.ring.len() {
+            return Err(Error::Contract);
+        }
+        let end = (self.first + self.free) % self.ring.len();
+        self.ring[end] = job as u16;
+        self.free += 1;
+        Ok(())
+    }
+
+    /// Whether every job is free exactly once: false if a provider completed one twice.
+    fn intact(&mut self) -> bool {
+        self.ring.sort_unstable();
+        self.first = 0;
+        self.free == self.ring.len()
+            && self.ring.iter().enumerate().all(|(place, &job)| place == usize::from(job))
+    }
+}
+
+/// Everything a round needs besides the session.
+pub struct Setting<'a, C: Clock + ?Sized> {
+    /// The clock that times it.
+    pub clock: &'a C,
+    /// How jobs reach the engine.
+    pub dispatch: Dispatch,
+    /// The right answers, if each is checked while the clock runs.
+    pub expected: Option<Expected<'a>>,
+    /// How much to measure.
+    pub budget: Budget,
+    /// Called once, between the warm-up and the first batch: threads that measure together wait
+    /// for each other there.
+    pub ready: &'a mut dyn FnMut(),
+}
+
+/// One round in an open session, whose jobs are `queue`'s.
+///
+/// # Errors
+/// What the provider reported, or [`Error::WrongAnswer`] where each answer is checked. Samples
+/// taken before the error stay in the store, but are no figures.
+pub fn round<C: Clock + ?Sized>(
+    session: &mut dyn Session,
+    setting: Setting<'_, C>,
+    queue: &mut Queue<'_>,
+    store: &mut Store<'_>,
+) -> Result<Taken, Error> {
+    let Setting { clock, dispatch, expected, budget, ready } = setting;
+    let mut work = Work { dispatch, expected, iterations: 1 };
+    work.iterations = warm_up(session, clock, queue, &work, &budget)?;
+    let reading = || clock.reference().unwrap_or_default();
+    ready();
+
+    let mut taken = Taken { samples: 0, iterations: work.iterations };
+    let first = clock.now();
+    let mut before = reading();
+    for place in store.samples.iter_mut().take(budget.batches.into()) {
+        let ticks = timed(session, clock, queue, &work)?;
+        let after = reading();
+        *place = Sample { iterations: work.iterations, ticks, before, after };
+        before = after;
+        taken.samples += 1;
+        if clock.now() - first >= budget.limit {
+            break;
+        }
+    }
+
+    work.iterations = 1;
+    for _ in 0..budget.latencies {
+        store.latency.add(timed(session, clock, queue, &work)?);
+        if clock.now() - first >= budget.limit {
+            break;
+        }
+    }
+    // Nothing is in flight, so a completion that still comes is one too many.
+    if queue.intact() && session.complete(Wait::All)?.is_none() {
+        Ok(taken)
+    } else {
+        Err(Error::Contract)
+    }
+}
+
+/// What a batch is made of.
+struct Work<'a> {
+    dispatch: Dispatch,
+    expected: Option<Expected<'a>>,
+    iterations: u32,
+}
+
+/// Runs untimed batches for the warm-up's time and returns how many operations fill a batch.
+fn warm_up<C: Clock + ?Sized>(
+    session: &mut dyn Session,
+    clock: &C,
+    queue: &mut Queue<'_>,
+    work: &Work<'_>,
+    budget: &Budget,
+) -> Result<u32, Error> {
+    // Built before the clock starts, a job can be dispatched once in a batch.
+    let most = match work.dispatch.build {
+        Build::Before => queue.jobs() as u32,
+        Build::InLoop => MAX_ITERATIONS,
+    };
+    let find = budget.iterations == 0;
+    let mut iterations = budget.iterations.clamp(1, most);
+    // What an operation costs, in ticks with a binary fraction: the least of all batches of about
+    // this length, for one that was interrupted says nothing, and in a much shorter one a queue may
+    // never have been full.
+    const FRACTION: u64 = 1 << 16;
+    let fraction = |ticks: Ticks| ticks.0.saturating_mul(FRACTION).max(1);
+    let mut cost = u64::MAX;
+    let begin = clock.now();
+    loop {
+        let ticks = timed(session, clock, queue, &Work { iterations, ..*work })?;
+        cost = cost.min(fraction(ticks) / u64::from(iterations)).max(1);
+        let last = iterations;
+        if find {
+            // At most tenfold a step: the first, cold operations say little.
+            let fitting = fraction(budget.batch) / cost;
+            iterations = fitting.min(u64::from(last) * 10).clamp(1, most.into()) as u32;
+        }
+        if iterations >= last.saturating_mul(2) {
+            cost = u64::MAX;
+        } else if clock.now() - begin >= budget.warmup {
+            return Ok(iterations);
+        }
+    }
+}
+
+/// The timed region: everything between `start` and `stop`, and nothing else, is in a sample.
+#[inline(never)]
+fn timed<C: Clock + ?Sized>(
+    session: &mut dyn Session,
+    clock: &C,
+    queue: &mut Queue<'_>,
+    work: &Work<'_>,
+) -> Result<Ticks, Error> {
+    if work.dispatch.build == Build::Before {
+        for ahead in 0..work.iterations as usize {
+            session.build(usize::from(queue.ring[(queue.first + ahead) % queue.jobs()]))?;
+        }
+    }
+    let one_by_one = work.dispatch.depth == Depth::Jobs(1);
+
+    compiler_fence(Ordering::SeqCst);
+    let start = clock.now();
+    let outcome =
+        if one_by_one { serial(session, queue, work) } else { queued(session, queue, work) };
+    let stop = clock.now();
+    compiler_fence(Ordering::SeqCst);
+
+    outcome?;
+    settle(session, queue)?;
+    queue.submitted += u64::from(work.iterations);
+    Ok(stop - start)
+}
+
+/// One job at a time: submit, wait for it, next.
+fn serial(session: &mut dyn Session, queue: &mut Queue<'_>, work: &Work<'_>) -> Result<(), Error> {
+    for _ in 0..work.iterations {
+        let job = queue.front();
+        if work.dispatch.build == Build::InLoop {
+            session.build(job)?;
+        }
+        match session.submit(job)? {
+            Progress::Done => {}
+            Progress::Queued => {
+                let completion = session.complete(Wait::Next)?.ok_or(Error::Contract)?;
+                completion.result?;
+                if completion.job != job {
+                    return Err(Error::Contract);
+                }
+            }
+            Progress::Full => return Err(Error::Contract),
+        }
+        if let Some(expected) = &work.expected {
+            expected.check(session, job)?;
+        }
+        queue.rotate();
+    }
+    Ok(())
+}
+
+/// Many jobs in flight, completing in any order. A failed job does not stop the others; the first
+/// failure is returned when all that was submitted has come back.
+fn queued(session: &mut dyn Session, queue: &mut Queue<'_>, work: &Work<'_>) -> Result<(), Error> {
+    let depth = match work.dispatch.depth {
+        Depth::Jobs(depth) => usize::from(depth).clamp(1, queue.jobs()),
+        Depth::Ring => queue.jobs(),
+    };
+    let (mut unsent, mut in_flight, mut built) = (work.iterations, 0, false);
+    let mut failure = Ok(());
+    while unsent > 0 || in_flight > 0 {
+        while unsent > 0 && in_flight < depth {
+            let job = queue.front();
+            if work.dispatch.build == Build::InLoop && !built {
+                session.build(job)?;
+            }
+            match session.submit(job)? {
+                Progress::Done => {
+                    check_each(work, session, job, &mut failure);
+                    queue.pop();
+                    queue.push(job)?;
+                }
+                Progress::Queued => {
+                    queue.pop();
+                    in_flight += 1;
+                }
+                Progress::Full if in_flight == 0 => return Err(Error::Contract),
+                Progress::Full => {
+                    built = true;
+                    break;
+                }
+            }
+            built = false;
+            unsent -= 1;
+        }
+        if in_flight == 0 {
+            continue;
+        }
+        let last = work.dispatch.notice == Notice::Last && unsent == 0;
+        let wait = if last { Wait::All } else { Wait::Next };
+        let completion = session.complete(wait)?.ok_or(Error::Contract)?;
+        take(work, session, queue, completion, &mut failure)?;
+        in_flight -= 1;
+        if last && work.expected.is_none() && failure.is_ok() {
+            // The engine is idle; who finished how is for `settle`, after the clock has stopped.
+            break;
+        }
+    }
+    failure
+}
+
+/// Notes a completed job's result and frees it.
+fn take(
+    work: &Work<'_>,
+    session: &dyn Session,
+    queue: &mut Queue<'_>,
+    completion: crate::Completion,
+    failure: &mut Result<(), Error>,
+) -> Result<(), Error> {
+    queue.push(completion.job)?;
+    match completion.result {
+        Ok(()) => check_each(work, session, completion.job, failure),
+        Err(error) => *failure = failure.and(Err(error)),
+    }
+    Ok(())
+}
+
+fn check_each(work: &Work<'_>, session: &dyn Session, job: usize, failure: &mut Result<(), Error>) {
+    if let Some(expected) = &work.expected {
+        *failure = failure.and(expected.check(session, job));
+    }
+}
+
+/// Collects, untimed, the completions that nobody waited for.
+fn settle(session: &mut dyn Session, queue: &mut Queue<'_>) -> Result<(), Error> {
+    let mut failure = Ok(());
+    while queue.free < queue.jobs() {
+        let completion = session.complete(Wait::Next)?.ok_or(Error::Contract)?;
+        queue.push(completion.job)?;
+        failure = failure.and(completion.result);
+    }
+    failure
+}
+
+#[cfg(test)]
+#[path = "measure_tests.rs"]
+mod tests;

@@ -1,0 +1,149 @@
+//! The queue of free jobs. What the loop does with it is proved in `tests/contract`.
+
+extern crate std;
+use super::*;
+use proptest::prelude::*;
+use std::collections::VecDeque;
+use std::vec;
+
+#[test]
+fn all_jobs_are_free_at_first_in_their_order() {
+    let mut ring = [9; 4];
+    let mut queue = Queue::new(&mut ring);
+    assert_eq!((queue.jobs(), queue.free, queue.front()), (4, 4, 0));
+    assert!(queue.intact());
+}
+
+#[test]
+#[should_panic(expected = "1 to 65,536 jobs")]
+fn a_session_without_jobs_has_no_queue() {
+    Queue::new(&mut []);
+}
+
+#[test]
+#[should_panic(expected = "1 to 65,536 jobs")]
+fn a_session_has_no_more_jobs_than_their_numbers_can_name() {
+    Queue::new(&mut vec![0; (1 << 16) + 1]);
+}
+
+#[test]
+fn the_last_job_of_the_largest_session_is_reached() {
+    let mut ring = vec![0; 1 << 16];
+    let mut queue = Queue::new(&mut ring);
+    (0..(1 << 16) - 1).for_each(|_| queue.rotate());
+    assert_eq!(queue.front(), 65_535);
+    assert!(queue.intact());
+}
+
+#[test]
+fn a_job_that_is_not_there_or_that_nobody_took_is_not_put_back() {
+    let mut ring = [0; 2];
+    let mut queue = Queue::new(&mut ring);
+    assert_eq!(queue.push(0), Err(Error::Contract));
+    queue.pop();
+    assert_eq!(queue.push(2), Err(Error::Contract));
+    assert_eq!(queue.push(usize::MAX), Err(Error::Contract));
+    assert_eq!(queue.push(0), Ok(()));
+}
+
+#[test]
+fn a_job_put_back_twice_is_found_out() {
+    let mut ring = [0; 3];
+    let mut queue = Queue::new(&mut ring);
+    (0..2).for_each(|_| queue.pop());
+    assert_eq!(queue.push(0), Ok(()));
+    assert_eq!(queue.push(0), Ok(()));
+    assert!(!queue.intact());
+}
+
+proptest! {
+    #[test]
+    fn jobs_are_taken_in_the_order_in_which_they_came_back(
+        jobs in 1usize..9, steps in proptest::collection::vec((any::<bool>(), 0usize..9), 0..100),
+    ) {
+        let mut ring = vec![0; jobs];
+        let mut queue = Queue::new(&mut ring);
+        let mut free: VecDeque<usize> = (0..jobs).collect();
+        let mut out = vec![];
+        for (take, which) in steps {
+            if take && !free.is_empty() {
+                prop_assert_eq!(Some(queue.front()), free.front().copied());
+                queue.pop();
+                out.extend(free.pop_front());
+            } else if !out.is_empty() {
+                let back = out.swap_remove(which % out.len());
+                prop_assert_eq!(queue.push(back), Ok(()));
+                free.push_back(back);
+            } else {
+                queue.rotate();
+                free.rotate_left(1);
+            }
+            prop_assert_eq!(queue.free, free.len());
+        }
+        for back in out {
+            prop_assert_eq!(queue.push(back), Ok(()));
+        }
+        prop_assert!(queue.intact());
+    }
+}
+
+/// A clock of its own time, which a session moves on.
+struct Time(core::cell::Cell<u64>);
+
+impl Clock for &Time {
+    fn now(&self) -> Ticks {
+        Ticks(self.0.get())
+    }
+    fn frequency(&self) -> u64 {
+        1_000_000_000
+    }
+    fn resolution(&self) -> Ticks {
+        Ticks(1)
+    }
+}
+
+/// 40 ticks an operation, but for those that are interrupted: a millisecond more.
+struct Interrupted<'a> {
+    time: &'a Time,
+    count: u64,
+    every: u64,
+}
+
+impl Session for Interrupted<'_> {
+    fn submit(&mut self, _job: usize) -> Result<Progress, Error> {
+        self.count += 1;
+        let hit = self.count.is_multiple_of(self.every);
+        self.time.0.set(self.time.0.get() + if hit { 1_000_040 } else { 40 });
+        Ok(Progress::Done)
+    }
+}
+
+#[test]
+fn an_interrupted_warm_up_does_not_make_batches_small() {
+    // Whichever batch is hit, the last one included.
+    for every in [1_000, 4_999, 5_000, 10_001, 19_000] {
+        let time = Time(core::cell::Cell::new(0));
+        let mut session = Interrupted { time: &time, count: 0, every };
+        let mut ring = [0];
+        let mut queue = Queue::new(&mut ring);
+        let mut samples = [Sample::default(); 3];
+        let mut store = Store { samples: &mut samples, latency: &mut Histogram::default() };
+        let budget = Budget {
+            warmup: Ticks(800_000),
+            batch: Ticks(200_000),
+            limit: Ticks(u64::MAX),
+            batches: 3,
+            latencies: 0,
+            iterations: 0,
+        };
+        let setting = Setting {
+            clock: &&time,
+            dispatch: Dispatch::SERIAL,
+            expected: None,
+            budget,
+            ready: &mut || (),
+        };
+        let taken = round(&mut session, setting, &mut queue, &mut store).unwrap();
+        assert_eq!(taken.iterations, 5_000, "hit at every {every}th");
+    }
+}

@@ -1,0 +1,234 @@
+//! The contract: what a thing that can be measured owes to the loop that measures it.
+//!
+//! A provider opens a *session* for one workload: keys are scheduled, contexts allocated, devices
+//! claimed, jobs borrowed. The loop then names jobs by their index. A software provider writes
+//! [`Session::submit`] alone; an engine with a queue writes `build`, `submit` and `complete`.
+
+use crate::workload::CryptoWorkload;
+use core::fmt;
+use serde::{Deserialize, Serialize};
+
+/// Who executes: reports compare executors, never bare names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Identity<'a> {
+    /// The provider's name as a user types it: `openssl`, `mbedtls:c`.
+    pub provider: &'a str,
+    /// Version of the library or kernel.
+    pub version: &'a str,
+    /// What runs the operation, as that layer itself reports it.
+    pub executor: &'a str,
+    /// Compiler, flags, masks: what another build would have to repeat.
+    pub options: &'a str,
+}
+
+/// One message to work on. Lengths are those of the workload; a provider may rely on it.
+pub struct Job<'b> {
+    /// Which of the session's keys.
+    pub key: usize,
+    /// IV, nonce or initial counter block; empty where the algorithm has none.
+    pub iv: &'b [u8],
+    /// Associated data of an AEAD.
+    pub associated: &'b [u8],
+    /// The message and where its result goes.
+    pub data: Data<'b>,
+    /// Tag of an AEAD: written by Encrypt, verified by Decrypt; else empty.
+    pub tag: &'b mut [u8],
+}
+
+/// Input and output of a job.
+pub enum Data<'b> {
+    /// Two buffers that do not overlap.
+    Apart {
+        /// What is read.
+        input: &'b [u8],
+        /// What is written: message length, or the digest's.
+        output: &'b mut [u8],
+    },
+    /// The result overwrites the message.
+    InPlace(&'b mut [u8]),
+}
+
+impl Data<'_> {
+    /// Where to read and where to write, for code that speaks in pointers. Valid for the lengths
+    /// that the workload gives, as long as the job is borrowed.
+    pub fn pointers(&mut self) -> (*const u8, *mut u8) {
+        match self {
+            Data::Apart { input, output } => (input.as_ptr(), output.as_mut_ptr()),
+            Data::InPlace(buffer) => {
+                let pointer = buffer.as_mut_ptr();
+                (pointer.cast_const(), pointer)
+            }
+        }
+    }
+
+    /// What the job wrote.
+    pub fn output(&self) -> &[u8] {
+        match self {
+            Data::Apart { output, .. } => output,
+            Data::InPlace(buffer) => buffer,
+        }
+    }
+}
+
+/// Something that can run workloads.
+pub trait Provider {
+    /// Who executes. Cheap; the same answer for the life of the process.
+    fn identity(&self) -> Identity<'_>;
+
+    /// Whether a session for `workload` can be opened here, and if not, why. Must not allocate a
+    /// device or change state; `session` may still fail for reasons only trying can show.
+    fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported>;
+
+    /// Opens a session, hands it to `body`, closes it, and returns what `body` returned.
+    ///
+    /// Jobs stay borrowed for all that time. Before it returns, in success or failure, the
+    /// provider quiesces its engine: nothing writes to a job's buffers any more. For
+    /// [`Phase::Setup`](crate::Phase::Setup) the session is the key schedule's own.
+    fn session(
+        &self,
+        workload: &CryptoWorkload,
+        keys: &[&[u8]],
+        jobs: &mut [Job<'_>],
+        body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
+    ) -> Result<(), Error>;
+}
+
+/// An open session. Job numbers are indices into the slice given to [`Provider::session`].
+pub trait Session {
+    /// Prepares what `submit` will hand over (a descriptor). Untimed where the workload's dispatch
+    /// says Before. A job is built anew each time before it is submitted.
+    fn build(&mut self, _job: usize) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Starts the job, or does all of it. `Full` means nothing was taken and at least one earlier
+    /// job is still in flight: the loop completes one and submits again.
+    fn submit(&mut self, job: usize) -> Result<Progress, Error>;
+
+    /// Gives one job that has finished, in any order. With [`Wait::Next`] it blocks until there is
+    /// one, or fails with [`Error::Timeout`] after a time of the provider's own: it never hangs.
+    /// With [`Wait::All`] it blocks until every submitted job has finished. `None`: nothing has
+    /// finished (Poll), or nothing is in flight.
+    fn complete(&mut self, _wait: Wait) -> Result<Option<Completion>, Error> {
+        Ok(None)
+    }
+
+    /// What a finished job wrote, for workloads that check each answer while the clock runs.
+    fn output(&self, _job: usize) -> Option<&[u8]> {
+        None
+    }
+}
+
+/// What became of a submitted job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Progress {
+    /// Finished; no completion will follow.
+    Done,
+    /// In flight; exactly one completion will follow.
+    Queued,
+    /// Not taken: complete something first.
+    Full,
+}
+
+/// How long [`Session::complete`] may wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wait {
+    /// Not at all.
+    Poll,
+    /// For one job.
+    Next,
+    /// For all that are in flight.
+    All,
+}
+
+/// A finished job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Completion {
+    /// Its index.
+    pub job: usize,
+    /// How it went. An error here is that job's alone; the session goes on.
+    pub result: Result<(), Error>,
+}
+
+/// Why something is not measured here. Not a failure.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unsupported {
+    /// The provider does not have the algorithm or the operation.
+    Algorithm,
+    /// Not in this way: in place, queued, key per message.
+    Mode,
+    /// Not at this length: block multiples, limits of an interface.
+    Length,
+    /// The algorithm or the interface has no such phase.
+    Phase,
+    /// Left out when the library was built.
+    BuildOption,
+    /// Forbidden by the system's policy.
+    Policy,
+    /// This user may not.
+    Permission,
+    /// The device or CPU feature is not here.
+    Device,
+    /// It does not fit in memory.
+    Memory,
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Unsupported::Algorithm => "the provider does not have this algorithm or operation",
+            Unsupported::Mode => "the provider cannot run it in this way",
+            Unsupported::Length => "the algorithm or the interface does not take this length",
+            Unsupported::Phase => "the algorithm or the interface has no such phase",
+            Unsupported::BuildOption => "left out when the library was built",
+            Unsupported::Policy => "forbidden by the system's policy",
+            Unsupported::Permission => "this user is not permitted to",
+            Unsupported::Device => "the device or CPU feature is not here",
+            Unsupported::Memory => "it does not fit in memory",
+        })
+    }
+}
+
+/// Why something that should have worked did not.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Error {
+    /// The answer was not the known one.
+    WrongAnswer,
+    /// The tag did not verify: the right answer to a forgery, a failure for anything else.
+    Refused,
+    /// No answer in time.
+    Timeout,
+    /// The library, the kernel or the engine reported this code.
+    Device(i32),
+    /// The provider broke the contract of this module: a completion for a job that was not in
+    /// flight, `Full` or a wait with nothing in flight.
+    Contract,
+    /// The runner died.
+    Crashed,
+    /// It turned out, on trying, not to be possible here.
+    Unsupported(Unsupported),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::WrongAnswer => f.write_str("wrong answer"),
+            Error::Refused => f.write_str("the authentication tag was refused"),
+            Error::Timeout => f.write_str("no answer in time"),
+            Error::Device(code) => write!(f, "error {code} from the library or device"),
+            Error::Contract => f.write_str("the provider broke its contract with the loop"),
+            Error::Crashed => f.write_str("the runner died"),
+            Error::Unsupported(reason) => write!(f, "unsupported: {reason}"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+impl From<Unsupported> for Error {
+    fn from(reason: Unsupported) -> Error {
+        Error::Unsupported(reason)
+    }
+}

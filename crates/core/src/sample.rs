@@ -1,0 +1,103 @@
+//! What a runner saw, raw: nothing subtracted, nothing averaged.
+
+use crate::clock::Ticks;
+use serde::{Deserialize, Serialize};
+
+/// One timed batch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Sample {
+    /// Operations in the batch.
+    pub iterations: u32,
+    /// How long the batch took, one clock reading included.
+    pub ticks: Ticks,
+    /// How long the reference chain took just before; 0 where there is no chain.
+    pub before: Ticks,
+    /// And just after. One reading serves two adjacent batches.
+    pub after: Ticks,
+}
+
+/// Buckets of a [`Histogram`].
+pub const BUCKETS: usize = 32 * 28;
+
+/// Latencies of single operations in buckets of fixed bounds, at most 1/32 (3.1 %) wide.
+///
+/// Values below 32 have a bucket each; above, every doubling has 32. The last bucket takes all that
+/// is 2^32 and more.
+#[derive(Clone, Debug)]
+pub struct Histogram {
+    counts: [u32; BUCKETS],
+    /// The largest value seen, exactly.
+    pub max: Ticks,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Histogram { counts: [0; BUCKETS], max: Ticks(0) }
+    }
+}
+
+impl Histogram {
+    /// Adds one value.
+    pub fn add(&mut self, value: Ticks) {
+        self.add_many(bucket(value), 1);
+        self.max = self.max.max(value);
+    }
+
+    /// Adds `count` values to bucket `index`; one that does not exist is ignored.
+    pub fn add_many(&mut self, index: u16, count: u32) {
+        if let Some(bucket) = self.counts.get_mut(usize::from(index)) {
+            *bucket = bucket.saturating_add(count);
+        }
+    }
+
+    /// The buckets that hold something, lowest first: (index, count).
+    pub fn filled(&self) -> impl Iterator<Item = (u16, u32)> + '_ {
+        let indexed = self.counts.iter().enumerate();
+        indexed.filter(|(_, count)| **count > 0).map(|(index, count)| (index as u16, *count))
+    }
+}
+
+/// The bucket that `value` belongs to.
+pub fn bucket(value: Ticks) -> u16 {
+    let value = value.0;
+    if value < 32 {
+        return value as u16;
+    }
+    let octave = value.ilog2() as usize; // at least 5
+    let within = (value >> (octave - 5)) as usize - 32;
+    ((octave - 4) * 32 + within).min(BUCKETS - 1) as u16
+}
+
+/// The least value that belongs to bucket `index`, and the least that belongs to the next.
+pub fn bucket_bounds(index: u16) -> (Ticks, Ticks) {
+    let lower = |index: u64| {
+        if index < 64 { index } else { (32 + index % 32) << (index / 32 - 1) }
+    };
+    (Ticks(lower(index.into())), Ticks(lower(u64::from(index) + 1)))
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_value_lies_between_the_bounds_of_its_bucket(value in 0u64..1 << 32) {
+            let (lower, upper) = bucket_bounds(bucket(Ticks(value)));
+            prop_assert!(lower.0 <= value && value < upper.0);
+            prop_assert!(value < 32 || (upper.0 - lower.0) * 32 <= lower.0);
+        }
+    }
+
+    #[test]
+    fn a_huge_value_goes_to_the_last_bucket_and_stays_the_maximum() {
+        let mut histogram = Histogram::default();
+        histogram.add(Ticks(u64::MAX));
+        histogram.add(Ticks(7));
+        let filled: std::vec::Vec<_> = histogram.filled().collect();
+        assert_eq!(filled, [(7, 1), (BUCKETS as u16 - 1, 1)]);
+        assert_eq!(histogram.max, Ticks(u64::MAX));
+    }
+}

@@ -1,0 +1,454 @@
+//! What is measured: one workload is one row of figures, and its `Display` is its id.
+
+use crate::algorithm::{Algorithm, Operation, named};
+use crate::provider::Unsupported;
+use core::fmt::{self, Write};
+use core::str::FromStr;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// The longest message a workload may name, in bytes (1 GiB): what 32-bit lengths of C libraries,
+/// of COBS frames and of a board's memory make sense of.
+pub const MAX_MESSAGE: u32 = 1 << 30;
+
+/// Anything that can be measured.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Workload {
+    /// A cryptographic operation on a message.
+    Crypto(CryptoWorkload),
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Workload::Crypto(workload) => workload.fmt(f),
+        }
+    }
+}
+
+named! {
+    /// Which part of an operation's life is timed.
+    Phase {
+        /// A whole message with a fresh IV; the key schedule is reused.
+        Message = "message",
+        /// A whole message with its own key schedule.
+        MessageWithKey = "message-with-key",
+        /// The steady state of a message without end: what `openssl speed` times.
+        Update = "update",
+        /// The key schedule alone.
+        Setup = "setup",
+    }
+}
+
+named! {
+    /// Where the result goes.
+    Placement {
+        /// Input and output in two buffers.
+        Apart = "apart",
+        /// The result overwrites the message.
+        InPlace = "in-place",
+    }
+}
+
+named! {
+    /// How many keys the messages use.
+    KeyUse {
+        /// One key for all.
+        Reused = "reused",
+        /// Each message has its own.
+        PerMessage = "key-per-message",
+    }
+}
+
+named! {
+    /// When answers are checked. Never is not on offer.
+    Checking {
+        /// After each round, untimed.
+        After = "check-after",
+        /// After each operation, inside the timed region.
+        Each = "check-each",
+    }
+}
+
+named! {
+    /// When descriptors are built.
+    Build {
+        /// While the clock runs, just before each is dispatched.
+        InLoop = "build-in-loop",
+        /// All of them, before the clock starts.
+        Before = "build-before",
+    }
+}
+
+named! {
+    /// Which completions the CPU notices.
+    Notice {
+        /// Every one.
+        Each = "notice-each",
+        /// The last only.
+        Last = "notice-last",
+    }
+}
+
+/// How many jobs may be in flight.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Depth {
+    /// At most this many, at least 1.
+    Jobs(u16),
+    /// As many as the engine takes before it says Full.
+    Ring,
+}
+
+/// How jobs reach an engine: three axes of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Dispatch {
+    /// When descriptors are built.
+    pub build: Build,
+    /// How many are in flight.
+    pub depth: Depth,
+    /// How completion is noticed.
+    pub notice: Notice,
+}
+
+impl Dispatch {
+    /// Build and dispatch job n+1 after job n completes.
+    pub const SERIAL: Dispatch =
+        Dispatch { build: Build::InLoop, depth: Depth::Jobs(1), notice: Notice::Each };
+    /// Build everything first, then dispatch as fast as the engine accepts, wait for the last.
+    pub const ALL_AT_ONCE: Dispatch =
+        Dispatch { build: Build::Before, depth: Depth::Ring, notice: Notice::Last };
+}
+
+/// Which data the messages are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum DataSet {
+    /// One buffer again and again, hot in the caches.
+    Same,
+    /// This many buffers of different content, in turn.
+    Unique {
+        /// How many, at least 2.
+        chunks: u32,
+    },
+}
+
+/// A cryptographic operation on messages of one length.
+///
+/// In JSON and TOML it is its id, a string; on the wire a plain struct.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct CryptoWorkload {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// One of [`Algorithm::operations`].
+    pub operation: Operation,
+    /// Which part is timed.
+    pub phase: Phase,
+    /// Message length in bytes; 0 for [`Phase::Setup`].
+    pub message: u32,
+    /// Associated data in bytes; 0 unless an AEAD.
+    pub associated: u32,
+    /// Where the result goes.
+    pub placement: Placement,
+    /// Same or unique data.
+    pub data: DataSet,
+    /// Same or unique keys.
+    pub keys: KeyUse,
+    /// How jobs reach the engine.
+    pub dispatch: Dispatch,
+    /// When answers are checked.
+    pub checking: Checking,
+}
+
+impl CryptoWorkload {
+    /// The plain case: whole messages, one hot buffer, one key, one job at a time.
+    pub const fn new(algorithm: Algorithm, operation: Operation, message: u32) -> Self {
+        CryptoWorkload {
+            algorithm,
+            operation,
+            phase: Phase::Message,
+            message,
+            associated: 0,
+            placement: Placement::Apart,
+            data: DataSet::Same,
+            keys: KeyUse::Reused,
+            dispatch: Dispatch::SERIAL,
+            checking: Checking::After,
+        }
+    }
+
+    /// Whether the combination makes sense at all, for any provider.
+    pub fn valid(&self) -> Result<(), Unsupported> {
+        let shape = self.algorithm.shape();
+        let cipher = shape.digest == 0;
+        if !self.algorithm.operations().contains(&self.operation) {
+            return Err(Unsupported::Algorithm);
+        }
+        let whole_blocks = (self.message as usize).is_multiple_of(shape.block);
+        if self.message > MAX_MESSAGE || !whole_blocks || (shape.tag == 0 && self.associated > 0) {
+            return Err(Unsupported::Length);
+        }
+        if self.phase == Phase::Setup && (self.message, self.associated) != (0, 0) {
+            return Err(Unsupported::Length);
+        }
+        if shape.key == 0 && matches!(self.phase, Phase::Setup | Phase::MessageWithKey) {
+            return Err(Unsupported::Phase);
+        }
+        let keyless_many = shape.key == 0 && self.keys == KeyUse::PerMessage;
+        let none_in_flight = self.dispatch.depth == Depth::Jobs(0);
+        let not_many = matches!(self.data, DataSet::Unique { chunks: 0 | 1 });
+        if none_in_flight || not_many {
+            return Err(Unsupported::Mode);
+        }
+        let unchecked_stream = self.phase == Phase::Update && self.checking == Checking::Each;
+        if keyless_many || unchecked_stream || (!cipher && self.placement == Placement::InPlace) {
+            return Err(Unsupported::Mode);
+        }
+        Ok(())
+    }
+
+    /// Bytes that one operation works on: what a rate counts. 0 for Setup, which has no rate.
+    pub const fn bytes(&self) -> u64 {
+        self.message as u64
+    }
+}
+
+impl fmt::Display for CryptoWorkload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}/{}", self.algorithm, self.operation, self.phase, self.message)?;
+        if self.associated > 0 {
+            write!(f, "/associated={}", self.associated)?;
+        }
+        if let DataSet::Unique { chunks } = self.data {
+            write!(f, "/unique={chunks}")?;
+        }
+        match self.dispatch.depth {
+            Depth::Jobs(1) => {}
+            Depth::Jobs(depth) => write!(f, "/depth={depth}")?,
+            Depth::Ring => f.write_str("/depth=ring")?,
+        }
+        let plain = Self::new(self.algorithm, self.operation, self.message);
+        let words = [
+            (self.placement.name(), plain.placement.name()),
+            (self.keys.name(), plain.keys.name()),
+            (self.dispatch.build.name(), plain.dispatch.build.name()),
+            (self.dispatch.notice.name(), plain.dispatch.notice.name()),
+            (self.checking.name(), plain.checking.name()),
+        ];
+        words.iter().filter(|(word, usual)| word != usual).try_for_each(|(word, _)| {
+            f.write_char('/')?;
+            f.write_str(word)
+        })
+    }
+}
+
+/// A text that is not a workload's id.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NotAWorkload;
+
+impl fmt::Display for NotAWorkload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a workload: expected algorithm/operation/phase/bytes")
+    }
+}
+
+impl core::error::Error for NotAWorkload {}
+
+impl FromStr for CryptoWorkload {
+    type Err = NotAWorkload;
+
+    fn from_str(id: &str) -> Result<Self, NotAWorkload> {
+        fn next<'a, T: FromStr>(
+            parts: &mut impl Iterator<Item = &'a str>,
+        ) -> Result<T, NotAWorkload> {
+            parts.next().and_then(|part| part.parse().ok()).ok_or(NotAWorkload)
+        }
+        let mut parts = id.split('/');
+        let (algorithm, operation) = (next(&mut parts)?, next(&mut parts)?);
+        let phase = next(&mut parts)?;
+        let mut workload = CryptoWorkload::new(algorithm, operation, next(&mut parts)?);
+        workload.phase = phase;
+        for part in parts {
+            workload.set(part).ok_or(NotAWorkload)?;
+        }
+        Ok(workload)
+    }
+}
+
+impl CryptoWorkload {
+    /// Applies one of the parts that an id shows when they are not the usual ones.
+    fn set(&mut self, part: &str) -> Option<()> {
+        if let Some((name, value)) = part.split_once('=') {
+            match name {
+                "associated" => self.associated = value.parse().ok()?,
+                "unique" => self.data = DataSet::Unique { chunks: value.parse().ok()? },
+                "depth" if value == "ring" => self.dispatch.depth = Depth::Ring,
+                "depth" => self.dispatch.depth = Depth::Jobs(value.parse().ok()?),
+                _ => return None,
+            }
+        } else if let Ok(placement) = part.parse() {
+            self.placement = placement;
+        } else if let Ok(keys) = part.parse() {
+            self.keys = keys;
+        } else if let Ok(build) = part.parse() {
+            self.dispatch.build = build;
+        } else if let Ok(notice) = part.parse() {
+            self.dispatch.notice = notice;
+        } else {
+            self.checking = part.parse().ok()?;
+        }
+        Some(())
+    }
+}
+
+/// The fields in order, for the wire.
+type Fields =
+    (Algorithm, Operation, Phase, u32, u32, Placement, DataSet, KeyUse, Dispatch, Checking);
+
+impl Serialize for CryptoWorkload {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            return serializer.collect_str(self);
+        }
+        let w = self;
+        let fields: Fields = (
+            w.algorithm,
+            w.operation,
+            w.phase,
+            w.message,
+            w.associated,
+            w.placement,
+            w.data,
+            w.keys,
+            w.dispatch,
+            w.checking,
+        );
+        fields.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for CryptoWorkload {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Id;
+        impl de::Visitor<'_> for Id {
+            type Value = CryptoWorkload;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a workload such as aes-256-cbc/encrypt/message/16384")
+            }
+            fn visit_str<E: de::Error>(self, id: &str) -> Result<CryptoWorkload, E> {
+                id.parse().map_err(|_| E::invalid_value(de::Unexpected::Str(id), &self))
+            }
+        }
+        if deserializer.is_human_readable() {
+            return deserializer.deserialize_str(Id);
+        }
+        let (
+            algorithm,
+            operation,
+            phase,
+            message,
+            associated,
+            placement,
+            data,
+            keys,
+            dispatch,
+            checking,
+        ) = Fields::deserialize(deserializer)?;
+        Ok(CryptoWorkload {
+            algorithm,
+            operation,
+            phase,
+            message,
+            associated,
+            placement,
+            data,
+            keys,
+            dispatch,
+            checking,
+        })
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    extern crate std;
+    use super::*;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use std::string::ToString;
+
+    /// Any workload whose parts exist, sensible or not.
+    pub(crate) fn any_workload() -> impl Strategy<Value = CryptoWorkload> {
+        let what = (select(Algorithm::ALL), select(Operation::ALL), select(Phase::ALL));
+        let lengths = (any::<u32>(), any::<u32>(), select(Placement::ALL));
+        let data = prop_oneof![
+            Just(DataSet::Same),
+            any::<u32>().prop_map(|chunks| DataSet::Unique { chunks }),
+        ];
+        let depth = prop_oneof![Just(Depth::Ring), any::<u16>().prop_map(Depth::Jobs)];
+        let dispatch = (select(Build::ALL), depth, select(Notice::ALL))
+            .prop_map(|(build, depth, notice)| Dispatch { build, depth, notice });
+        let rest = (data, select(KeyUse::ALL), dispatch, select(Checking::ALL));
+        (what, lengths, rest).prop_map(|(what, lengths, rest)| CryptoWorkload {
+            algorithm: what.0,
+            operation: what.1,
+            phase: what.2,
+            message: lengths.0,
+            associated: lengths.1,
+            placement: lengths.2,
+            data: rest.0,
+            keys: rest.1,
+            dispatch: rest.2,
+            checking: rest.3,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn an_id_parses_back_to_the_workload(workload in any_workload()) {
+            prop_assert_eq!(workload.to_string().parse(), Ok(workload));
+        }
+
+        #[test]
+        fn parsing_any_text_does_not_panic(text in ".{0,80}") {
+            let _ = text.parse::<CryptoWorkload>();
+        }
+    }
+
+    #[test]
+    fn the_plain_case_has_a_plain_id() {
+        let plain = CryptoWorkload::new(Algorithm::Aes256Cbc, Operation::Encrypt, 16384);
+        assert_eq!(plain.to_string(), "aes-256-cbc/encrypt/message/16384");
+        let queued = CryptoWorkload { dispatch: Dispatch::ALL_AT_ONCE, ..plain };
+        assert_eq!(
+            queued.to_string(),
+            "aes-256-cbc/encrypt/message/16384/depth=ring/build-before/notice-last"
+        );
+    }
+
+    #[test]
+    fn senseless_combinations_are_named_by_their_reason() {
+        let cbc = CryptoWorkload::new(Algorithm::Aes128Cbc, Operation::Encrypt, 16);
+        assert_eq!(cbc.valid(), Ok(()));
+        assert_eq!(CryptoWorkload { message: 17, ..cbc }.valid(), Err(Unsupported::Length));
+        assert_eq!(CryptoWorkload { phase: Phase::Setup, ..cbc }.valid(), Err(Unsupported::Length));
+        assert_eq!(CryptoWorkload { associated: 1, ..cbc }.valid(), Err(Unsupported::Length));
+        let no_depth = Dispatch { depth: Depth::Jobs(0), ..cbc.dispatch };
+        let queued = CryptoWorkload { dispatch: no_depth, ..cbc };
+        assert_eq!(queued.valid(), Err(Unsupported::Mode));
+        let one = CryptoWorkload { data: DataSet::Unique { chunks: 1 }, ..cbc };
+        assert_eq!(one.valid(), Err(Unsupported::Mode));
+        assert_eq!(
+            CryptoWorkload { operation: Operation::Hash, ..cbc }.valid(),
+            Err(Unsupported::Algorithm)
+        );
+        let sha = CryptoWorkload::new(Algorithm::Sha256, Operation::Hash, 1);
+        assert_eq!(
+            CryptoWorkload { placement: Placement::InPlace, ..sha }.valid(),
+            Err(Unsupported::Mode)
+        );
+        assert_eq!(
+            CryptoWorkload { phase: Phase::Setup, message: 0, ..sha }.valid(),
+            Err(Unsupported::Phase)
+        );
+    }
+}

@@ -1,0 +1,416 @@
+//! A provider with a queue that exists in these tests only, on a clock whose time is planted.
+//!
+//! Every call advances the [`World`]'s time by a known cost and is written down, so a test can say
+//! exactly what a sample has to hold. The provider itself watches the loop: it panics when it is
+//! asked for what the contract forbids.
+
+use cpb_core::{
+    Clock, Completion, CryptoWorkload, Data, Error, Identity, Job, Progress, Provider, Session,
+    Ticks, Unsupported, Wait,
+};
+use std::cell::{Cell, RefCell};
+
+/// What a job's output holds while the job is in flight.
+const UNFINISHED: u8 = 0xee;
+/// Ticks until all threads are ready.
+pub(crate) const READY: u64 = 70_000;
+/// More calls than any of these tests needs: the loop would never end.
+const HANGS: usize = 400_000;
+
+/// What each thing takes, in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Costs {
+    pub(crate) reading: u64,
+    /// The first reference chain; each later one takes a tick more, so that they can be told apart.
+    pub(crate) reference: u64,
+    pub(crate) build: u64,
+    pub(crate) submit: u64,
+    /// A submit that ends in Full.
+    pub(crate) full: u64,
+    /// Handing over one completion, without the waiting.
+    pub(crate) notice: u64,
+    /// What the engine needs for a job.
+    pub(crate) service: u64,
+}
+
+pub(crate) const COSTS: Costs = Costs {
+    reading: 1,
+    reference: 1_000,
+    build: 10,
+    submit: 20,
+    full: 3,
+    notice: 40,
+    service: 300,
+};
+
+/// How the provider behaves.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) costs: Costs,
+    /// Jobs that the engine holds.
+    pub(crate) ring: usize,
+    /// The engine works on all its jobs at once and each takes up to this much longer than
+    /// [`Costs::service`]; `None`: one after the other, each as long as the one before.
+    pub(crate) spread: Option<u64>,
+    /// How often in a hundred it says Full with room left, but only with something in flight.
+    pub(crate) early_full: u64,
+    /// How often in a hundred it does the job on the spot.
+    pub(crate) on_the_spot: u64,
+    /// Which of the jobs that it took fail, by their order.
+    pub(crate) fails: Vec<u64>,
+    /// Which get a wrong byte.
+    pub(crate) wrong: Vec<u64>,
+    /// With which of the jobs that it took the engine stops and nothing ever finishes again.
+    pub(crate) dies: Option<u64>,
+    /// How it breaks the contract, with which of the jobs that it took.
+    pub(crate) breach: Option<(Breach, u64)>,
+    pub(crate) seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Plan {
+            costs: COSTS,
+            ring: 1_000,
+            spread: None,
+            early_full: 0,
+            on_the_spot: 0,
+            fails: Vec::new(),
+            wrong: Vec::new(),
+            dies: None,
+            breach: None,
+            seed: 1,
+        }
+    }
+}
+
+/// Something no provider may do.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Breach {
+    /// Completes a job twice.
+    Twice,
+    /// Completes a job that the session does not have.
+    NoSuchJob,
+    /// Completes a job that nobody submitted instead of the one that was.
+    NotInFlight,
+    /// Says Full with nothing in flight.
+    FullWhenIdle,
+    /// Gives no completion with jobs in flight.
+    NothingWhenBusy,
+}
+
+/// What was called, and how it ended.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Call {
+    /// The clock was read: the time it showed.
+    Read(u64),
+    Reference,
+    /// The round said that it is warmed up.
+    Ready,
+    Build(usize),
+    Submit(usize, Result<Progress, Error>),
+    Complete(Wait, Option<Completion>),
+}
+
+/// The clock, and the diary of all calls.
+pub(crate) struct World {
+    costs: Costs,
+    time: Cell<u64>,
+    references: Cell<u64>,
+    diary: RefCell<Vec<Call>>,
+}
+
+impl World {
+    pub(crate) fn new(costs: Costs) -> Self {
+        World {
+            costs,
+            time: Cell::new(0),
+            references: Cell::new(0),
+            diary: RefCell::new(Vec::new()),
+        }
+    }
+
+    pub(crate) fn into_diary(self) -> Vec<Call> {
+        self.diary.into_inner()
+    }
+
+    fn spend(&self, ticks: u64) {
+        self.time.set(self.time.get() + ticks);
+    }
+
+    fn wait_until(&self, time: u64) {
+        self.time.set(self.time.get().max(time));
+    }
+
+    /// Another thread is waited for.
+    pub(crate) fn ready(&self) {
+        self.spend(READY);
+        self.note(Call::Ready);
+    }
+
+    fn note(&self, call: Call) {
+        let mut diary = self.diary.borrow_mut();
+        assert!(diary.len() < HANGS, "the loop goes on for ever");
+        diary.push(call);
+    }
+}
+
+impl Clock for World {
+    fn now(&self) -> Ticks {
+        self.spend(self.costs.reading);
+        self.note(Call::Read(self.time.get()));
+        Ticks(self.time.get())
+    }
+
+    fn frequency(&self) -> u64 {
+        1_000_000_000
+    }
+
+    fn resolution(&self) -> Ticks {
+        Ticks(self.costs.reading)
+    }
+
+    fn reference(&self) -> Option<Ticks> {
+        let ticks = self.costs.reference + self.references.get();
+        self.references.set(self.references.get() + 1);
+        self.spend(ticks);
+        self.note(Call::Reference);
+        Some(Ticks(ticks))
+    }
+}
+
+/// Pseudo-random numbers, the same ones for the same seed (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % bound
+    }
+
+    fn percent(&mut self, chance: u64) -> bool {
+        self.below(100) < chance
+    }
+}
+
+/// The provider.
+pub(crate) struct Fake<'w> {
+    plan: &'w Plan,
+    world: &'w World,
+    /// Jobs in flight when the loop gave the session back.
+    left: Cell<usize>,
+}
+
+impl<'w> Fake<'w> {
+    pub(crate) fn new(plan: &'w Plan, world: &'w World) -> Self {
+        Fake { plan, world, left: Cell::new(0) }
+    }
+
+    pub(crate) fn left(&self) -> usize {
+        self.left.get()
+    }
+}
+
+impl Provider for Fake<'_> {
+    fn identity(&self) -> Identity<'_> {
+        Identity { provider: "fake", version: "1", executor: "none", options: "" }
+    }
+
+    fn supports(&self, _workload: &CryptoWorkload) -> Result<(), Unsupported> {
+        Ok(())
+    }
+
+    fn session(
+        &self,
+        _workload: &CryptoWorkload,
+        _keys: &[&[u8]],
+        jobs: &mut [Job<'_>],
+        body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut session = Engine {
+            plan: self.plan,
+            world: self.world,
+            built: vec![false; jobs.len()],
+            jobs,
+            flying: Vec::new(),
+            spare: None,
+            taken: 0,
+            idle_from: 0,
+            random: Random(self.plan.seed),
+        };
+        let outcome = body(&mut session);
+        self.left.set(session.flying.len());
+        session.quiesce();
+        outcome
+    }
+}
+
+/// A job that the engine has taken.
+#[derive(Clone, Copy)]
+struct Flight {
+    job: usize,
+    /// How many were taken before.
+    order: u64,
+    finished: u64,
+}
+
+struct Engine<'s, 'b> {
+    plan: &'s Plan,
+    world: &'s World,
+    jobs: &'s mut [Job<'b>],
+    built: Vec<bool>,
+    flying: Vec<Flight>,
+    /// A completion too many, to be given at the next opportunity.
+    spare: Option<Completion>,
+    taken: u64,
+    idle_from: u64,
+    random: Random,
+}
+
+impl Engine<'_, '_> {
+    fn flies(&self, job: usize) -> bool {
+        self.flying.iter().any(|flight| flight.job == job)
+    }
+
+    /// After a breach the loop cannot know better, so what it asks for is not judged.
+    fn judge(&self, right: bool, obligation: &str) {
+        assert!(right || self.plan.breach.is_some(), "{obligation}");
+    }
+
+    fn breaks(&self, breach: Breach, order: u64) -> bool {
+        self.plan.breach == Some((breach, order))
+    }
+
+    /// The output appears: not before the job is completed.
+    fn write(&mut self, job: usize, order: u64) -> Result<(), Error> {
+        if self.plan.fails.contains(&order) {
+            return Err(failure(order));
+        }
+        let wrong = self.plan.wrong.contains(&order);
+        let Data::Apart { input, output } = &mut self.jobs[job].data else {
+            return Err(Unsupported::Mode.into());
+        };
+        for (to, from) in output.iter_mut().zip(*input) {
+            *to = !from;
+        }
+        output[0] ^= u8::from(wrong);
+        Ok(())
+    }
+
+    /// Stops the engine: what is in flight will never be written.
+    fn quiesce(&mut self) {
+        self.world.wait_until(u64::MAX / 2);
+        for flight in core::mem::take(&mut self.flying) {
+            let output = self.jobs[flight.job].data.output();
+            let untouched = output.iter().all(|&byte| byte == UNFINISHED);
+            self.judge(untouched, "the output of a job in flight is not touched");
+        }
+    }
+}
+
+impl Session for Engine<'_, '_> {
+    fn build(&mut self, job: usize) -> Result<(), Error> {
+        self.judge(!self.flies(job), "a job in flight is not built");
+        self.judge(!self.built[job], "a job is built once for each submit");
+        self.world.spend(self.plan.costs.build);
+        self.world.note(Call::Build(job));
+        self.built[job] = true;
+        Ok(())
+    }
+
+    fn submit(&mut self, job: usize) -> Result<Progress, Error> {
+        self.judge(self.built[job], "a job is built before it is submitted");
+        self.judge(!self.flies(job), "a job in flight is not submitted");
+        let progress = self.try_submit(job);
+        self.world.note(Call::Submit(job, progress));
+        progress
+    }
+
+    fn complete(&mut self, wait: Wait) -> Result<Option<Completion>, Error> {
+        if self.plan.dies.is_some_and(|order| order < self.taken) {
+            return Err(Error::Timeout);
+        }
+        let completion = self.find(wait);
+        self.world.spend(self.plan.costs.notice);
+        self.world.note(Call::Complete(wait, completion));
+        Ok(completion)
+    }
+
+    fn output(&self, job: usize) -> Option<&[u8]> {
+        self.judge(!self.flies(job), "the output of a job in flight is not read");
+        Some(self.jobs[job].data.output())
+    }
+}
+
+impl Engine<'_, '_> {
+    fn try_submit(&mut self, job: usize) -> Result<Progress, Error> {
+        let early = self.random.percent(self.plan.early_full) && !self.flying.is_empty();
+        let idle = self.flying.is_empty() && self.breaks(Breach::FullWhenIdle, self.taken);
+        if early || idle || self.flying.len() == self.plan.ring {
+            self.world.spend(self.plan.costs.full);
+            return Ok(Progress::Full);
+        }
+        self.world.spend(self.plan.costs.submit);
+        self.built[job] = false;
+        let order = self.taken;
+        self.taken += 1;
+        if let Data::Apart { output, .. } = &mut self.jobs[job].data {
+            output.fill(UNFINISHED);
+        }
+        if self.random.percent(self.plan.on_the_spot) {
+            self.world.spend(self.plan.costs.service);
+            return self.write(job, order).map(|()| Progress::Done);
+        }
+        let now = self.world.time.get();
+        let finished = match self.plan.spread {
+            Some(spread) => now + self.plan.costs.service + self.random.below(spread + 1),
+            None => now.max(self.idle_from) + self.plan.costs.service,
+        };
+        self.idle_from = finished;
+        self.flying.push(Flight { job, order, finished });
+        Ok(Progress::Queued)
+    }
+
+    fn find(&mut self, wait: Wait) -> Option<Completion> {
+        if let Some(completion) = self.spare.take() {
+            return Some(completion);
+        }
+        let times = self.flying.iter().map(|flight| flight.finished);
+        match wait {
+            Wait::Poll => {}
+            Wait::Next => self.world.wait_until(times.min()?),
+            Wait::All => self.world.wait_until(times.max()?),
+        }
+        let now = self.world.time.get();
+        let finished: Vec<usize> =
+            (0..self.flying.len()).filter(|&index| self.flying[index].finished <= now).collect();
+        if finished.is_empty() {
+            return None;
+        }
+        let index = finished[self.random.below(finished.len() as u64) as usize];
+        let Flight { job, order, .. } = self.flying[index];
+        if self.breaks(Breach::NothingWhenBusy, order) {
+            return None;
+        }
+        self.flying.swap_remove(index);
+        let result = self.write(job, order);
+        let mut completion = Completion { job, result };
+        if self.breaks(Breach::Twice, order) {
+            self.spare = Some(completion);
+        } else if self.breaks(Breach::NoSuchJob, order) {
+            completion.job = self.jobs.len();
+        } else if self.breaks(Breach::NotInFlight, order) {
+            let free = (0..self.jobs.len()).find(|&other| other != job && !self.flies(other));
+            completion.job = free.unwrap_or(usize::MAX);
+        }
+        Some(completion)
+    }
+}
+
+/// The failure of the job that was taken after `order` others.
+pub(crate) fn failure(order: u64) -> Error {
+    Error::Device(order as i32)
+}

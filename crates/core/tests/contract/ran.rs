@@ -1,0 +1,161 @@
+//! One round with the fake provider, and what can be read from its diary.
+
+use crate::fake::{Call, Fake, Plan, World};
+use cpb_core::measure::{Budget, Expected, Queue, Setting, Store, Taken, round};
+use cpb_core::{
+    Algorithm, CryptoWorkload, Data, Dispatch, Error, Histogram, Job, Operation, Progress,
+    Provider, Sample, Ticks,
+};
+
+/// Bytes of a job.
+const LENGTH: usize = 8;
+
+/// What came of a round.
+pub(crate) struct Ran {
+    pub(crate) outcome: Result<Taken, Error>,
+    pub(crate) samples: Vec<Sample>,
+    pub(crate) latency: Histogram,
+    pub(crate) diary: Vec<Call>,
+    /// Jobs in flight when the loop gave the session back.
+    pub(crate) left: usize,
+    /// What the queue says of it.
+    pub(crate) submitted: u64,
+    outputs: Vec<[u8; LENGTH]>,
+}
+
+/// Runs one round; `checked`: every answer, while the clock runs.
+pub(crate) fn run(
+    plan: &Plan,
+    jobs: usize,
+    dispatch: Dispatch,
+    checked: bool,
+    budget: &Budget,
+) -> Ran {
+    let world = World::new(plan.costs);
+    let fake = Fake::new(plan, &world);
+    let inputs: Vec<_> = (0..jobs).map(input).collect();
+    let answers: Vec<u8> = (0..jobs).flat_map(answer).collect();
+    let mut outputs = vec![[0; LENGTH]; jobs];
+    let mut tags = vec![[0; 0]; jobs];
+    let buffers = inputs.iter().zip(&mut outputs).zip(&mut tags);
+    let mut borrowed: Vec<Job<'_>> = buffers
+        .map(|((input, output), tag)| Job {
+            key: 0,
+            iv: &[],
+            associated: &[],
+            data: Data::Apart { input, output },
+            tag,
+        })
+        .collect();
+    let workload = CryptoWorkload::new(Algorithm::Aes128Ctr, Operation::Encrypt, LENGTH as u32);
+
+    let mut samples = vec![Sample::default(); usize::from(budget.batches)];
+    let mut latency = Histogram::default();
+    let mut ring = vec![0; jobs];
+    let mut queue = Queue::new(&mut ring);
+    let mut taken = Taken::default();
+    let ended = fake.session(&workload, &[], &mut borrowed, &mut |session| {
+        let setting = Setting {
+            clock: &world,
+            dispatch,
+            expected: checked.then_some(Expected { outputs: &answers, length: LENGTH }),
+            budget: *budget,
+            ready: &mut || world.ready(),
+        };
+        let mut store = Store { samples: &mut samples, latency: &mut latency };
+        taken = round(session, setting, &mut queue, &mut store)?;
+        Ok(())
+    });
+    samples.truncate(taken.samples);
+    Ran {
+        outcome: ended.map(|()| taken),
+        samples,
+        latency,
+        left: fake.left(),
+        submitted: queue.submitted(),
+        diary: world.into_diary(),
+        outputs,
+    }
+}
+
+fn input(job: usize) -> [u8; LENGTH] {
+    core::array::from_fn(|place| (job * 31 + place) as u8)
+}
+
+fn answer(job: usize) -> [u8; LENGTH] {
+    input(job).map(|byte| !byte)
+}
+
+/// What was called between two readings of the clock with nothing but submits and what belongs to
+/// them in between: a timed region.
+pub(crate) struct Region<'r> {
+    pub(crate) calls: &'r [Call],
+    pub(crate) ticks: Ticks,
+}
+
+impl Region<'_> {
+    pub(crate) fn count(&self, wanted: impl Fn(&Call) -> bool) -> usize {
+        self.calls.iter().filter(|call| wanted(call)).count()
+    }
+
+    /// Jobs that the provider took.
+    pub(crate) fn taken(&self) -> usize {
+        self.count(|call| taken(call).is_some())
+    }
+}
+
+/// The job, if `call` is a submit by which the provider took it.
+pub(crate) fn taken(call: &Call) -> Option<usize> {
+    match *call {
+        Call::Submit(job, Ok(Progress::Done | Progress::Queued) | Err(_)) => Some(job),
+        _ => None,
+    }
+}
+
+impl Ran {
+    /// All timed regions: those of the warm-up, then batches, then single operations.
+    pub(crate) fn regions(&self) -> Vec<Region<'_>> {
+        let readings: Vec<(usize, u64)> = self
+            .diary
+            .iter()
+            .enumerate()
+            .filter_map(|(place, call)| match call {
+                Call::Read(time) => Some((place, *time)),
+                _ => None,
+            })
+            .collect();
+        let between = readings.windows(2).map(|pair| Region {
+            calls: &self.diary[pair[0].0 + 1..pair[1].0],
+            ticks: Ticks(pair[1].1 - pair[0].1),
+        });
+        between
+            .filter(|region| region.calls.iter().any(|call| matches!(call, Call::Submit(..))))
+            .collect()
+    }
+
+    /// The regions that samples were taken of.
+    pub(crate) fn batches(&self) -> Vec<Region<'_>> {
+        let mut regions = self.regions();
+        let singles = self.singles();
+        regions.truncate(regions.len() - singles);
+        regions.split_off(regions.len() - self.samples.len())
+    }
+
+    /// How many single operations were timed.
+    pub(crate) fn singles(&self) -> usize {
+        let counts = self.latency.filled().map(|(_, count)| count as usize);
+        counts.sum()
+    }
+
+    /// Jobs in the order in which the provider took them.
+    pub(crate) fn order(&self) -> Vec<usize> {
+        self.diary.iter().filter_map(taken).collect()
+    }
+
+    /// Whether every job that was ever submitted has left its right answer.
+    pub(crate) fn answers_right(&self) -> bool {
+        let order = self.order();
+        let submitted = (0..self.outputs.len()).filter(|job| order.contains(job));
+        submitted.map(|job| (self.outputs[job], answer(job))).all(|(output, right)| output == right)
+    }
+}

@@ -1,0 +1,164 @@
+//! From raw batches to figures of one operation.
+//!
+//! A batch holds one clock reading's cost, and so does each reading of the reference chain; both
+//! are taken off. The chain takes a known number of core cycles, so its time tells the core's
+//! effective clock just before and just after the batch.
+
+use crate::analysis::location::median;
+use crate::analysis::no_figure::NoFigure;
+use crate::record::{Batch, Round};
+use cpb_core::Ticks;
+use cpb_core::message::ClockDescription;
+
+/// A batch whose two readings of the reference chain differ by more than this share is discarded:
+/// the core's clock changed within it, or something interrupted a reading. The experiment on clock
+/// normalisation in `bench/` chose it: tighter loses batches, wider lets in steps of the clock.
+pub const AGREEMENT: f64 = 0.004;
+
+/// A batch must be this many times as long as the least interval that the clock can tell.
+pub const LEAST_STEPS: u64 = 10;
+
+/// What one batch says of one operation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// Wall-clock time in nanoseconds.
+    pub time: f64,
+    /// Core cycles; none where the core's clock is unknown.
+    pub cycles: Option<f64>,
+    /// The core's effective clock in hertz, where it is known by the reference chain.
+    pub clock: Option<f64>,
+}
+
+/// The figures of a round.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    /// By thread.
+    pub threads: Vec<Vec<Figure>>,
+    /// Batches taken, all threads together.
+    pub taken: u32,
+    /// How many of them are no figures: the clock changed, or the reading is impossible.
+    pub discarded: u32,
+    /// The clock's least interval as a share of a batch.
+    pub grain: f64,
+}
+
+/// The least interval that means anything on `clock`: its resolution, or the cost of a reading.
+pub fn least_interval(clock: &ClockDescription) -> u64 {
+    clock.resolution.max(clock.cost).0.max(1)
+}
+
+/// Ticks of `clock` in nanoseconds.
+pub fn nanoseconds(ticks: f64, clock: &ClockDescription) -> f64 {
+    ticks * 1e9 / clock.frequency as f64
+}
+
+/// Normalises a round.
+///
+/// # Errors
+/// The clock cannot tell such short batches, or the samples contradict themselves.
+pub fn normalise(round: &Round, clock: &ClockDescription) -> Result<Figures, NoFigure> {
+    if round.iterations == 0 {
+        return Err(NoFigure::Broken("a batch of no operations"));
+    }
+    if clock.frequency == 0 {
+        return Err(NoFigure::Broken("a clock of no ticks per second"));
+    }
+    let least = LEAST_STEPS * least_interval(clock);
+    let all = round.samples.iter().flatten();
+    let lengths: Vec<f64> = all.map(|batch| batch.0 as f64).collect();
+    let typical = median(&lengths).ok_or(NoFigure::NotReached)?;
+    if typical < least as f64 {
+        return Err(NoFigure::BelowResolution);
+    }
+    let threads: Vec<Vec<Figure>> = round
+        .samples
+        .iter()
+        .map(|samples| {
+            let long = samples.iter().filter(|batch| batch.0 >= least);
+            long.filter_map(|batch| figure(batch, round, clock)).collect()
+        })
+        .collect();
+    let kept: usize = threads.iter().map(Vec::len).sum();
+    Ok(Figures {
+        threads,
+        taken: lengths.len() as u32,
+        discarded: (lengths.len() - kept) as u32,
+        grain: least_interval(clock) as f64 / typical,
+    })
+}
+
+/// One batch; none if it is to be discarded.
+fn figure(batch: &Batch, round: &Round, clock: &ClockDescription) -> Option<Figure> {
+    let net = |ticks: u64| (Ticks(ticks) - clock.cost).0 as f64;
+    let ticks = net(batch.0) / f64::from(round.iterations);
+    let time = nanoseconds(ticks, clock);
+    if clock.counts_cycles {
+        return Some(Figure { time, cycles: Some(ticks), clock: None });
+    }
+    if round.reference_cycles == 0 {
+        return Some(Figure { time, cycles: None, clock: None });
+    }
+    let (before, after) = (net(batch.1), net(batch.2));
+    let mean = (before + after) / 2.0;
+    if before <= 0.0 || after <= 0.0 || (before - after).abs() > AGREEMENT * mean {
+        return None;
+    }
+    let cycles_a_tick = f64::from(round.reference_cycles) / mean;
+    let hertz = cycles_a_tick * clock.frequency as f64;
+    Some(Figure { time, cycles: Some(ticks * cycles_a_tick), clock: Some(hertz) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::fixtures::{clock, round};
+
+    #[test]
+    fn the_cost_of_readings_is_taken_off_and_cycles_follow_the_core() {
+        // 100 operations in 200,000 ns at 3 cycles a nanosecond: 30,000 cycles in 10,000 ns.
+        let samples = vec![vec![Batch(200_020, 10_020, 10_020), Batch(100_020, 5_020, 5_020)]];
+        let figures = normalise(&round(0, 100, samples), &clock(20)).unwrap();
+        let [first, second] = figures.threads[0][..] else { panic!("{figures:?}") };
+        assert_eq!(first.time, 2000.0);
+        assert_eq!((first.cycles, first.clock), (Some(6000.0), Some(3e9)));
+        assert_eq!((second.time, second.cycles), (1000.0, Some(6000.0)));
+    }
+
+    #[test]
+    fn a_batch_in_which_the_clock_changed_is_discarded_where_the_clock_is_known() {
+        let samples = vec![vec![
+            Batch(200_000, 10_000, 10_039),
+            Batch(200_000, 10_000, 10_041),
+            Batch(200_000, 0, 0),
+        ]];
+        let figures = normalise(&round(0, 100, samples.clone()), &clock(0)).unwrap();
+        assert_eq!((figures.taken, figures.discarded), (3, 2));
+        let unknown = Round { reference_cycles: 0, ..round(0, 100, samples) };
+        let figures = normalise(&unknown, &clock(0)).unwrap();
+        assert_eq!(figures.discarded, 0);
+        assert!(figures.threads[0].iter().all(|figure| figure.cycles.is_none()));
+    }
+
+    #[test]
+    fn a_clock_that_counts_cycles_needs_no_chain() {
+        let counting = ClockDescription { counts_cycles: true, ..clock(10) };
+        let samples = vec![vec![Batch(200_010, 0, 0)]];
+        let figures = normalise(&round(0, 100, samples), &counting).unwrap();
+        assert_eq!(figures.threads[0][0].cycles, Some(2000.0));
+    }
+
+    #[test]
+    fn what_the_clock_cannot_tell_is_no_figure() {
+        let resolution =
+            |resolution| ClockDescription { resolution: Ticks(resolution), ..clock(20) };
+        let short = || round(0, 1, vec![vec![Batch(999, 10_000, 10_000); 3]]);
+        assert_eq!(normalise(&short(), &resolution(100)), Err(NoFigure::BelowResolution));
+        assert!(normalise(&short(), &resolution(99)).is_ok());
+        let backwards = vec![vec![Batch(200_000, 10_000, 10_000), Batch(0, 10_000, 10_000)]];
+        let figures = normalise(&round(0, 1, backwards), &resolution(100)).unwrap();
+        assert_eq!((figures.threads[0].len(), figures.discarded), (1, 1));
+        let none = round(0, 0, vec![vec![Batch(200_000, 10_000, 10_000)]]);
+        assert!(matches!(normalise(&none, &clock(0)), Err(NoFigure::Broken(_))));
+        assert_eq!(normalise(&round(0, 1, vec![vec![]]), &clock(0)), Err(NoFigure::NotReached));
+    }
+}

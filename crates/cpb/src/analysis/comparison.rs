@@ -1,0 +1,162 @@
+//! How the providers of one workload compare: who is fastest, and what the CPU's extensions gain.
+
+use crate::analysis::estimate;
+use crate::analysis::location::LEAST;
+use crate::analysis::meaningful::{Metric, meaningful};
+use crate::analysis::passes::Passes;
+use crate::analysis::ratio::{self, Ratio, Verdict};
+use crate::record::Evidence;
+use cpb_core::CryptoWorkload;
+use serde::Serialize;
+
+/// All that providers have in common to compare: one workload in one number of threads.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The workload.
+    pub workload: CryptoWorkload,
+    /// In how many threads.
+    pub threads: u8,
+    /// The fastest provider; several if these passes cannot tell them apart; none if there is no
+    /// contest, or too few passes to decide one.
+    pub fastest: Vec<String>,
+    /// What extensions gain.
+    pub gains: Vec<Gain>,
+}
+
+/// What the CPU's extensions gain over the same library without them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Gain {
+    /// The provider with extensions.
+    pub extended: String,
+    /// The provider without.
+    pub masked: String,
+    /// What `masked` costs in terms of `extended`: so many times as fast are extensions.
+    pub ratio: Ratio,
+}
+
+/// Compares the providers that have figures, in the order of reports.
+pub fn compare(
+    workload: CryptoWorkload,
+    threads: u8,
+    providers: &[(&str, &Passes)],
+    evidence: Evidence,
+) -> Comparison {
+    let mut comparison = Comparison { workload, threads, fastest: Vec::new(), gains: Vec::new() };
+    if meaningful(Metric::AcrossExecutors, evidence).is_ok() {
+        let real: Vec<_> =
+            providers.iter().copied().filter(|(name, _)| *name != cpb_providers::NULL).collect();
+        comparison.fastest = fastest(&real).unwrap_or_default();
+        comparison.gains = gains(&real);
+    }
+    comparison
+}
+
+/// Whether a provider uses the CPU's crypto extensions: `library` and `library:accel` do, other
+/// variants of a library do without.
+pub(crate) fn uses_extensions(provider: &str) -> bool {
+    matches!(provider.split_once(':'), None | Some((_, "accel")))
+}
+
+fn family(provider: &str) -> &str {
+    provider.split(':').next().unwrap_or(provider)
+}
+
+fn gains(providers: &[(&str, &Passes)]) -> Vec<Gain> {
+    let mut gains = Vec::new();
+    for (extended, with) in providers.iter().filter(|(name, _)| uses_extensions(name)) {
+        let masked = providers
+            .iter()
+            .filter(|(name, _)| family(name) == family(extended) && !uses_extensions(name));
+        for (masked, without) in masked {
+            if let Ok(ratio) = ratio::of(without, with) {
+                let (extended, masked) = ((*extended).to_owned(), (*masked).to_owned());
+                gains.push(Gain { extended, masked, ratio });
+            }
+        }
+    }
+    gains
+}
+
+fn fastest(providers: &[(&str, &Passes)]) -> Option<Vec<String>> {
+    let enough = |passes: &Passes| passes.all.len() >= LEAST;
+    if providers.len() < 2 {
+        return None;
+    }
+    let in_cycles = providers.iter().all(|(_, passes)| passes.cycles_known());
+    let cost = |passes: &Passes| match estimate::cycles(passes) {
+        Some(cycles) if in_cycles => cycles.value.0,
+        _ => estimate::time(passes).value.0,
+    };
+    let (best, least) = providers
+        .iter()
+        .map(|(name, passes)| (*name, *passes, cost(passes)))
+        .min_by(|a, b| a.2.total_cmp(&b.2))
+        .map(|(name, passes, _)| (name, passes))?;
+    if !enough(least) || !providers.iter().any(|(name, passes)| *name != best && enough(passes)) {
+        return None;
+    }
+    let mut equals = Vec::new();
+    for (name, passes) in providers {
+        match ratio::of(passes, least).ok()?.verdict {
+            _ if *name == best => equals.push((*name).to_owned()),
+            Verdict::Slower => {}
+            Verdict::Indistinguishable | Verdict::Faster => equals.push((*name).to_owned()),
+            // Too few passes of its own: out of the contest.
+            Verdict::Undecided => {}
+        }
+    }
+    Some(equals)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::fixtures::passes;
+    use cpb_core::{Algorithm, Operation};
+
+    fn noisy(cost: f64) -> Passes {
+        let mut random = fastrand::Rng::with_seed((cost * 1000.0) as u64);
+        passes(&(0..12).map(|_| cost * (1.0 + 0.001 * random.f64())).collect::<Vec<f64>>())
+    }
+
+    fn comparison(providers: &[(&str, &Passes)], evidence: Evidence) -> Comparison {
+        let workload = CryptoWorkload::new(Algorithm::Sha256, Operation::Hash, 16);
+        compare(workload, 1, providers, evidence)
+    }
+
+    #[test]
+    fn extensions_gain_over_each_masked_variant_of_their_own_library() {
+        let (null, fast, slow, scalar) = (noisy(1.0), noisy(100.0), noisy(500.0), noisy(700.0));
+        let providers = [
+            ("null", &null),
+            ("openssl", &fast),
+            ("openssl:nocrypto", &slow),
+            ("openssl:scalar", &scalar),
+            ("mbedtls:c", &scalar),
+        ];
+        let found = comparison(&providers, Evidence::Hardware);
+        let gains: Vec<_> =
+            found.gains.iter().map(|gain| (gain.masked.as_str(), gain.ratio.value.0)).collect();
+        assert_eq!(gains.len(), 2, "{gains:?}");
+        assert!(gains[0].0 == "openssl:nocrypto" && (gains[0].1 / 5.0 - 1.0).abs() < 0.001);
+        assert!(gains[1].0 == "openssl:scalar" && (gains[1].1 / 7.0 - 1.0).abs() < 0.001);
+        assert_eq!(found.fastest, ["openssl"]);
+    }
+
+    #[test]
+    fn providers_that_cannot_be_told_apart_tie() {
+        let (first, second, slow) = (noisy(100.0), noisy(100.01), noisy(101.0));
+        let providers = [("a", &first), ("b", &second), ("c", &slow)];
+        assert_eq!(comparison(&providers, Evidence::Hardware).fastest, ["a", "b"]);
+    }
+
+    #[test]
+    fn one_provider_or_two_passes_or_an_emulator_are_no_contest() {
+        let (first, second) = (passes(&[1.0, 1.0]), passes(&[2.0, 2.0]));
+        let two = [("a", &first), ("a:c", &second)];
+        assert!(comparison(&two[..1], Evidence::Hardware).fastest.is_empty());
+        assert!(comparison(&two, Evidence::Hardware).fastest.is_empty());
+        let emulated = comparison(&two, Evidence::Emulated);
+        assert!(emulated.gains.is_empty() && emulated.fastest.is_empty());
+    }
+}

@@ -1,0 +1,106 @@
+//! What a run was: where, by what, how long, and what was found out beside the figures.
+
+use crate::analysis::units::{Hertz, Interval};
+use crate::machine::Machine;
+use crate::record::{Evidence, ProviderRecord, Record};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A run without its figures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Run {
+    /// Version of cpb.
+    pub version: String,
+    /// The plan's name.
+    pub plan: String,
+    /// The question that it answers.
+    pub reason: String,
+    /// When the run began, RFC 3339, UTC.
+    pub began: String,
+    /// How long it took in seconds; none for a run that was killed or goes on.
+    pub seconds: Option<f64>,
+    /// Whether it was stopped before its time.
+    pub interrupted: bool,
+    /// Passes over all cells.
+    pub passes: usize,
+    /// What the figures rest on.
+    pub evidence: Evidence,
+    /// The machine and its state.
+    pub machine: Machine,
+    /// The CPUs that were measured.
+    pub cpus: Vec<usize>,
+    /// Who executes, or why not.
+    pub providers: BTreeMap<String, ProviderRecord>,
+    /// What spoils the figures.
+    pub warnings: Vec<String>,
+}
+
+impl Run {
+    /// Of a record; `passes` is counted from its rounds.
+    pub fn of(record: &Record, passes: usize) -> Run {
+        let header = &record.header;
+        let mut warnings: Vec<String> = Vec::new();
+        for warning in &record.warnings {
+            if !warnings.contains(warning) {
+                warnings.push(warning.clone());
+            }
+        }
+        Run {
+            version: header.version.clone(),
+            plan: header.plan.name.clone(),
+            reason: header.plan.reason.clone(),
+            began: header.began.clone(),
+            seconds: seconds(record),
+            interrupted: record.end.as_ref().is_none_or(|end| end.interrupted),
+            passes,
+            evidence: header.evidence,
+            machine: header.machine.clone(),
+            cpus: header.cpus.clone(),
+            providers: header.providers.clone(),
+            warnings,
+        }
+    }
+}
+
+fn seconds(record: &Record) -> Option<f64> {
+    let began: jiff::Timestamp = record.header.began.parse().ok()?;
+    let ended: jiff::Timestamp = record.end.as_ref()?.ended.parse().ok()?;
+    let seconds = (ended - began).total(jiff::Unit::Second).ok()?;
+    (seconds >= 0.0).then_some(seconds)
+}
+
+/// Known answers of all providers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Checks {
+    /// Right ones.
+    pub right: u32,
+    /// Those that a provider cannot run.
+    pub unsupported: u32,
+    /// The first wrong one of each provider, algorithm and operation, in words.
+    pub wrong: Vec<String>,
+}
+
+impl Checks {
+    /// Of a record.
+    pub fn of(record: &Record) -> Checks {
+        let mut checks = Checks::default();
+        for check in &record.checks {
+            checks.right += check.right;
+            checks.unsupported += check.unsupported;
+            if let Some(wrong) = &check.wrong {
+                let who = format!("{} {} {}", check.provider, check.algorithm, check.operation);
+                checks.wrong.push(format!("{who}: {wrong}"));
+            }
+        }
+        checks
+    }
+}
+
+/// The core's effective clock while it was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CoreClock {
+    /// The middle one of all cells and passes.
+    pub median: Hertz,
+    /// Nine of ten lie between these.
+    pub range: Interval<Hertz>,
+}

@@ -1,0 +1,135 @@
+//! Rounds with planted figures, for the tests of this folder.
+
+use crate::analysis::location::Location;
+use crate::analysis::passes::{Pass, Passes};
+use crate::machine::Machine;
+use crate::plan::Plan;
+use crate::record::{
+    Batch, Cell, Evidence, Header, Outcome, ProviderRecord, Record, Round, SCHEMA,
+};
+use cpb_core::message::{ClockDescription, Counters};
+use cpb_core::{Algorithm, CryptoWorkload, Operation, Ticks};
+
+/// A nanosecond clock.
+pub(crate) fn clock(cost: u64) -> ClockDescription {
+    ClockDescription {
+        frequency: 1_000_000_000,
+        resolution: Ticks(1),
+        cost: Ticks(cost),
+        reference_cycles: 30_000,
+        ..ClockDescription::default()
+    }
+}
+
+/// A round whose reference chain takes 30,000 cycles.
+pub(crate) fn round(pass: u32, iterations: u32, samples: Vec<Vec<Batch>>) -> Round {
+    let workload = CryptoWorkload::new(Algorithm::Aes256Cbc, Operation::Encrypt, 16384);
+    Round {
+        cell: Cell { provider: "openssl".into(), workload, threads: samples.len() as u8 },
+        pass,
+        at_ms: 0,
+        reference_cycles: 30_000,
+        iterations,
+        output: "00".into(),
+        samples,
+        latency: Vec::new(),
+        latency_max: 0,
+        counters: Counters::default(),
+    }
+}
+
+/// Rounds of operations that take `time` nanoseconds, with as much noise in batches and in passes
+/// as `noise` says, on a core at 3 GHz and with clock(20).
+pub(crate) fn noisy_rounds(seed: u64, passes: u32, time: f64, noise: f64) -> Vec<Round> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut draw = |centre: f64| centre * (noise * Noise::Heavy.draw(&mut random)).exp();
+    (0..passes)
+        .map(|pass| {
+            let time = draw(time);
+            let batch = |_| Batch((draw(time) * 100.0) as u64 + 20, 10_020, 10_020);
+            let batches = (0..10).map(batch).collect();
+            round(pass, 100, vec![batches])
+        })
+        .collect()
+}
+
+/// Passes with these costs.
+pub(crate) fn passes(costs: &[f64]) -> Passes {
+    let pass = |(number, &cost): (usize, &f64)| Pass {
+        number: number as u32,
+        time: cost,
+        cycles: Some(cost * 3.0),
+        time_spread: None,
+        cycles_spread: None,
+        clock: Some(3e9),
+        grain: 0.0,
+    };
+    let all: Vec<Pass> = costs.iter().enumerate().map(pass).collect();
+    Passes { batches: all.len() as u32, discarded: 0, all }
+}
+
+/// Kinds of noise that passes show, in units of their typical deviation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Noise {
+    /// The textbook's.
+    Normal,
+    /// One pass in ten is ten times as noisy.
+    Heavy,
+    /// Two modes, as page placement gives.
+    Bimodal,
+    /// One pass in eight is late by up to ten deviations.
+    Late,
+}
+
+impl Noise {
+    pub(crate) const ALL: [Noise; 4] = [Noise::Normal, Noise::Heavy, Noise::Bimodal, Noise::Late];
+
+    pub(crate) fn draw(self, random: &mut fastrand::Rng) -> f64 {
+        let normal = normal(random);
+        match self {
+            Noise::Normal => normal,
+            Noise::Heavy if random.u8(..10) == 0 => normal * 10.0,
+            Noise::Heavy => normal,
+            Noise::Bimodal => normal * 0.3 + if random.bool() { 1.0 } else { -1.0 },
+            Noise::Late if random.u8(..8) == 0 => normal + 10.0 * random.f64(),
+            Noise::Late => normal,
+        }
+    }
+
+    /// What the location of very many draws is.
+    pub(crate) fn centre(self) -> f64 {
+        let mut random = fastrand::Rng::with_seed(1);
+        let draws: Vec<f64> = (0..200_000).map(|_| self.draw(&mut random)).collect();
+        Location::of(&draws).map_or(0.0, |location| location.value)
+    }
+}
+
+/// Box and Muller's transformation.
+fn normal(random: &mut fastrand::Rng) -> f64 {
+    let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * random.f64()).cos()
+}
+
+/// A record of these cells, given by their rounds.
+pub(crate) fn record(cells: impl Iterator<Item = Vec<Round>>) -> Record {
+    let providers = ["null", "openssl", "openssl:nocrypto", "mbedtls:accel", "mbedtls:c"];
+    let available = |clock| ProviderRecord::Available {
+        version: "1".into(),
+        executor: "CPU".into(),
+        options: String::new(),
+        clock,
+    };
+    let header = Header {
+        schema: SCHEMA,
+        version: "0".into(),
+        began: "2026-01-01T00:00:00Z".into(),
+        evidence: Evidence::Hardware,
+        machine: Machine::default(),
+        plan: Plan::load(None).unwrap(),
+        cpus: vec![0],
+        providers: providers.iter().map(|name| ((*name).into(), available(clock(20)))).collect(),
+        warnings: Vec::new(),
+    };
+    let cells = cells.map(|rounds| (rounds[0].cell.clone(), Outcome::Measured(rounds))).collect();
+    Record { header, checks: Vec::new(), cells, warnings: Vec::new(), end: None }
+}

@@ -1,0 +1,22 @@
+//! What can be computed from records: data in, data out.
+//!
+//! From the bottom up: [`batches`] makes figures of raw batches, [`passes`] one figure of each
+//! pass, [`location`] one of many passes; [`estimate`] and [`ratio`] put units and words to it,
+//! and [`summary`] does all of it for a whole record.
+
+pub mod agreement;
+pub mod batches;
+pub mod comparison;
+pub mod estimate;
+pub mod facts;
+pub mod latency;
+pub mod location;
+pub mod meaningful;
+pub mod no_figure;
+pub mod passes;
+pub mod ratio;
+pub mod summary;
+pub mod units;
+
+#[cfg(test)]
+mod fixtures;

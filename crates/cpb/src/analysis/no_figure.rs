@@ -1,0 +1,63 @@
+//! Why there is no figure where one was expected.
+
+use serde::Serialize;
+use std::fmt;
+
+/// Why there is no figure. Words, because a report's reader acts on them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind", content = "detail")]
+pub enum NoFigure {
+    /// The cell cannot be measured here. Not a failure.
+    Unsupported(String),
+    /// It should have worked and did not.
+    Failed(String),
+    /// Its outputs are not those of the other providers.
+    WrongAnswer(String),
+    /// Nothing was measured before the run ended.
+    NotReached,
+    /// What was timed is too short for the clock.
+    BelowResolution,
+    /// The core's clock changed in every batch.
+    AllDiscarded,
+    /// The samples contradict themselves: no iterations, no ticks per second.
+    Broken(&'static str),
+    /// Two cells have no pass in common.
+    NoCommonPass,
+    /// The kind of evidence does not carry such a figure.
+    Meaningless(&'static str),
+}
+
+impl NoFigure {
+    /// One or two words for a table.
+    pub fn short(&self) -> &'static str {
+        match self {
+            NoFigure::Unsupported(_) => "unsupported",
+            NoFigure::Failed(_) => "failed",
+            NoFigure::WrongAnswer(_) => "wrong",
+            NoFigure::NotReached => "not reached",
+            NoFigure::BelowResolution => "too short",
+            NoFigure::AllDiscarded => "unsteady",
+            NoFigure::Broken(_) => "broken",
+            NoFigure::NoCommonPass => "no pair",
+            NoFigure::Meaningless(_) => "no figure",
+        }
+    }
+}
+
+impl fmt::Display for NoFigure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoFigure::Unsupported(words) | NoFigure::Failed(words) => f.write_str(words),
+            NoFigure::WrongAnswer(words) => f.write_str(words),
+            NoFigure::NotReached => f.write_str("the run ended before it; allow more time"),
+            NoFigure::BelowResolution => f.write_str("less than ten steps of the clock"),
+            NoFigure::AllDiscarded => f.write_str(
+                "the core's clock changed within every batch; fix its frequency, or \
+                 allow more time",
+            ),
+            NoFigure::Broken(words) => write!(f, "the samples hold {words}"),
+            NoFigure::NoCommonPass => f.write_str("no pass measured both"),
+            NoFigure::Meaningless(words) => f.write_str(words),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Subcommands, one file each.
+
+mod check;
+mod completions;
+mod list;
+mod man;
+mod output;
+mod run;
+mod runner;
+mod show;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Everything was done.
+const DONE: u8 = 0;
+/// Something was measured or checked and failed: a wrong answer, a crash.
+const FAILED: u8 = 1;
+/// The input is wrong, or a file cannot be read or written: nothing was begun.
+const BAD_INPUT: u8 = 2;
+/// The user stopped it; what was measured is kept. 128 + SIGINT, as shells have it.
+const INTERRUPTED: u8 = 130;
+
+/// A laboratory for the performance of cryptography on embedded systems.
+#[derive(Parser)]
+#[command(version, about, max_term_width = 80, disable_help_subcommand = true)]
+#[command(after_help = "Start with `cpb run`. Exit status: 0 done, 1 a wrong answer or a crash, \
+    2 bad input, 130 stopped by Ctrl-C.")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Measure this machine and show the result
+    Run(Box<run::Arguments>),
+    /// Show a record again
+    Show(show::Arguments),
+    /// List providers and algorithms, and why something is not available here
+    List(list::Arguments),
+    /// Try the known answers of every provider
+    Check(check::Arguments),
+    /// Print a completion script for a shell
+    Completions(completions::Arguments),
+    /// Print the manual page, or write all of them to a folder
+    Man(man::Arguments),
+    /// Measure on behalf of a host, over frames
+    #[command(hide = true)]
+    Runner(runner::Arguments),
+}
+
+/// Runs the command line and says what the exit status is.
+pub fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run(arguments) => run::run(*arguments),
+        Command::Show(arguments) => show::run(arguments),
+        Command::List(arguments) => list::run(arguments),
+        Command::Check(arguments) => check::run(arguments),
+        Command::Completions(arguments) => completions::run(arguments),
+        Command::Man(arguments) => man::run(arguments),
+        Command::Runner(arguments) => runner::run(arguments),
+    };
+    match result {
+        Ok(status) => ExitCode::from(status),
+        // Whoever read our output has gone: not an error of ours.
+        Err(error) if output::is_broken_pipe(&error) => ExitCode::from(DONE),
+        Err(error) => {
+            output::say(&format!("cpb: {error:#}"));
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}

@@ -1,0 +1,419 @@
+//! `cpb run`: measure this machine and show the result.
+
+use super::{DONE, FAILED, INTERRUPTED, output};
+use crate::analysis::{estimate, summary::summarise};
+use crate::budget::{Percent, Seconds};
+use crate::machine::{self, Machine, State};
+use crate::plan::{Changes, Plan};
+use crate::progress::Progress;
+use crate::record::{
+    Cell, End, Evidence, Header, Line, Outcome, ProviderRecord, Reason, Record, Round, SCHEMA,
+};
+use crate::report;
+use crate::run::{self, Ended, Enough, Narrow, Run};
+use crate::sources::{self, Known};
+use crate::store::{self, Store};
+use crate::transport::process::{Patience, Place};
+use crate::vectors::Vectors;
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// The most time that a run by precision takes if no budget is given.
+const PRECISION_LIMIT: Duration = Duration::from_secs(600);
+
+/// What a record that is gone on with has settled.
+const SETTLED: [&str; 11] = [
+    "plan",
+    "algorithm",
+    "size",
+    "provider",
+    "operation",
+    "phase",
+    "threads",
+    "budget",
+    "precision",
+    "cpu",
+    "output",
+];
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cpb run                                    the default plan, about 20 s
+  cpb run -a aes-256-gcm -s 16,1K,64K        one algorithm, three sizes
+  cpb run -p openssl,mbedtls:c --budget 60s  two providers, more precisely
+  cpb run --precision 0.5%                   until every interval is that narrow
+  cpb run -a sha-256 --threads 1,2           how it scales
+  cpb run --csv > cells.csv                  the figures for a spreadsheet
+  cpb run --resume cpb-results/FILE.jsonl    go on where a run stopped
+
+Lists are separated by commas. What is not named comes from the plan.")]
+pub(super) struct Arguments {
+    /// Plan file; the built-in default plan if none is named
+    #[arg(long, value_name = "FILE", help_heading = "What")]
+    plan: Option<PathBuf>,
+    /// Algorithms
+    #[arg(short, long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
+    algorithm: Vec<String>,
+    /// Message sizes, such as 16,1K,16K
+    #[arg(short, long, value_delimiter = ',', value_name = "SIZES", help_heading = "What")]
+    #[arg(allow_negative_numbers = true)]
+    size: Vec<String>,
+    /// Providers
+    #[arg(short, long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
+    provider: Vec<String>,
+    /// Operations: encrypt, decrypt, hash, mac
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
+    operation: Vec<String>,
+    /// Phases: message, message-with-key, update, setup
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
+    phase: Vec<String>,
+    /// Numbers of threads, each on a CPU of its own
+    #[arg(long, value_delimiter = ',', value_name = "NUMBERS", help_heading = "What")]
+    #[arg(allow_negative_numbers = true)]
+    threads: Vec<u8>,
+    /// Measure the providers of this program, too (it speaks cpb's frames)
+    #[arg(long, value_name = "PROGRAM", help_heading = "What")]
+    runner: Vec<PathBuf>,
+
+    /// Time for the whole run
+    #[arg(long, value_name = "TIME", help_heading = "How")]
+    budget: Option<Seconds>,
+    /// Measure until each interval's half-width is below this share
+    #[arg(long, value_name = "SHARE", help_heading = "How")]
+    precision: Option<Percent>,
+    /// CPU to measure on; the last that this process may use if none is named
+    #[arg(long, value_name = "NUMBER", help_heading = "How", allow_negative_numbers = true)]
+    cpu: Option<usize>,
+    /// A runner that gives no answer for this long has hung
+    #[arg(long, value_name = "TIME", default_value = "10s", help_heading = "How")]
+    timeout: Seconds,
+
+    /// Record to write; a new file in ./cpb-results if none is named
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Go on with a record where it stopped, by the plan in it
+    #[arg(long, value_name = "RECORD", help_heading = "Output", conflicts_with_all = SETTLED)]
+    resume: Option<PathBuf>,
+    /// Show every size, and the latency of single operations
+    #[arg(long, help_heading = "Output")]
+    all: bool,
+    /// No progress bar
+    #[arg(short, long, help_heading = "Output")]
+    quiet: bool,
+    /// Say what has been written to the record, line by line
+    #[arg(short, long, conflicts_with = "quiet", help_heading = "Output")]
+    verbose: bool,
+    #[command(flatten)]
+    form: output::Form,
+}
+
+pub(super) fn run(arguments: Arguments) -> Result<u8> {
+    let began = Instant::now();
+    let stop = Arc::new(AtomicBool::new(false));
+    let patience = Patience { answer: arguments.timeout.duration(), stop: Arc::clone(&stop) };
+    stop_on_signals(stop)?;
+    let sitting = match &arguments.resume {
+        Some(path) => Sitting::resume(path, &arguments, &patience)?,
+        None => Sitting::begin(&arguments, &patience)?,
+    };
+    let Some(sitting) = sitting else {
+        output::say("stopped before anything was measured");
+        return Ok(INTERRUPTED);
+    };
+    let path = sitting.store.path().to_owned();
+    let ended = sitting.measure(&arguments, patience, began)?;
+
+    let record = store::read(&path)?;
+    let summary = summarise(&record);
+    let options = report::terminal::Options { all: arguments.all };
+    output::show(&summary, &arguments.form, &options)?;
+    if !arguments.quiet {
+        output::say(&format!("record: {}", path.display()));
+    }
+    let failed = |outcome: &Outcome| matches!(outcome, Outcome::Without(Reason::Failed { .. }));
+    Ok(match ended {
+        Ended::Interrupted => {
+            output::say(&format!("stopped; go on with: {}", go_on(&path, &arguments.runner)));
+            INTERRUPTED
+        }
+        Ended::Complete if record.cells.iter().any(|(_, outcome)| failed(outcome)) => FAILED,
+        Ended::Complete => DONE,
+    })
+}
+
+/// The command that goes on with a record.
+fn go_on(record: &Path, runners: &[PathBuf]) -> String {
+    let mut command = format!("cpb run --resume {}", record.display());
+    for runner in runners {
+        command.push_str(&format!(" --runner {}", runner.display()));
+    }
+    command
+}
+
+/// The first signal lets the round that is running end and keeps everything; the second does not
+/// wait.
+fn stop_on_signals(stop: Arc<AtomicBool>) -> Result<()> {
+    ctrlc::set_handler(move || {
+        if stop.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED.into());
+        }
+    })
+    .context("cannot watch for Ctrl-C")
+}
+
+/// Everything that is settled before the first measurement.
+struct Sitting {
+    store: Store,
+    header: Header,
+    known: Vec<Known>,
+    /// Cells that are still to be checked and measured.
+    cells: Vec<Cell>,
+    /// Rounds of earlier sittings.
+    rounds: HashMap<Cell, Vec<Round>>,
+    first_pass: u32,
+    used: Duration,
+}
+
+impl Sitting {
+    /// A new record; none if the user stops it first.
+    fn begin(arguments: &Arguments, patience: &Patience) -> Result<Option<Sitting>> {
+        let mut plan = Plan::load(arguments.plan.as_deref())?;
+        plan.change(&Changes {
+            algorithms: arguments.algorithm.clone(),
+            operations: arguments.operation.clone(),
+            phases: arguments.phase.clone(),
+            sizes: arguments.size.clone(),
+            providers: arguments.provider.clone(),
+            threads: arguments.threads.clone(),
+        })?;
+        plan.precision =
+            arguments.precision.or(plan.precision.filter(|_| arguments.budget.is_none()));
+        match (arguments.budget, plan.precision) {
+            (Some(budget), _) => plan.budget = budget,
+            (None, Some(_)) => plan.budget = Seconds(PRECISION_LIMIT.as_secs_f64()),
+            (None, None) => {}
+        }
+        let cpus = cpus(arguments.cpu, &plan.threads)?;
+        let known = sources::discover(&plan.providers, &arguments.runner, &place(&cpus), patience);
+        if patience.stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let known = known?;
+        if !known.iter().any(|known| known.available() && known.source.name != cpb_providers::NULL)
+        {
+            let why = known.iter().map(|known| match known.record() {
+                ProviderRecord::Unavailable { detail, .. } => {
+                    format!("{}: {detail}", known.source.name)
+                }
+                ProviderRecord::Available { .. } => String::new(),
+            });
+            let why: Vec<String> = why.filter(|s| !s.is_empty()).collect();
+            if why.is_empty() {
+                bail!(
+                    "{} is only the harness's own floor, measured in each run; name another \
+                     provider as well (`cpb list` shows all)",
+                    cpb_providers::NULL
+                );
+            }
+            bail!("no provider can run here: {}", why.join("; "));
+        }
+        let header = header(plan, cpus, &known);
+        let path = match &arguments.output {
+            Some(path) => path.clone(),
+            None => default_path(&header),
+        };
+        let store = Store::create(&path, &header)?;
+        let providers: Vec<String> = known
+            .iter()
+            .filter(|known| known.available())
+            .map(|known| known.source.name.clone())
+            .collect();
+        let cells = run::cells(&header.plan, &providers);
+        Ok(Some(Sitting {
+            store,
+            header,
+            known,
+            cells,
+            rounds: HashMap::new(),
+            first_pass: 0,
+            used: Duration::ZERO,
+        }))
+    }
+
+    /// An old record; none if the user stops it first.
+    fn resume(path: &Path, arguments: &Arguments, patience: &Patience) -> Result<Option<Sitting>> {
+        let (store, record) = Store::resume(path)?;
+        let Record { header, cells: seen, .. } = record;
+        let machine = Machine::read(Path::new("/"), header.cpus.first().copied().unwrap_or(0));
+        let (then, now) = (&header.machine, &machine);
+        if (&then.name, &then.cpu, &then.kernel) != (&now.name, &now.cpu, &now.kernel) {
+            bail!(
+                "{} was measured on {} ({}, {}), this is {} ({}, {}): begin a new record here",
+                path.display(),
+                then.name,
+                then.cpu,
+                then.kernel,
+                now.name,
+                now.cpu,
+                now.kernel
+            );
+        }
+        if header.version != env!("CARGO_PKG_VERSION") {
+            bail!(
+                "{} was begun by cpb {}, this is {}: begin a new record",
+                path.display(),
+                header.version,
+                env!("CARGO_PKG_VERSION")
+            );
+        }
+        let wanted: Vec<String> = header.providers.keys().cloned().collect();
+        let known = sources::discover(&wanted, &arguments.runner, &place(&header.cpus), patience);
+        if patience.stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let known = known.with_context(|| {
+            format!("cannot go on with {} (does it need a --runner?)", path.display())
+        })?;
+        let available: Vec<String> = known
+            .iter()
+            .filter(|known| known.available())
+            .map(|known| known.source.name.clone())
+            .collect();
+        let mut cells = run::cells(&header.plan, &available);
+        let mut rounds: HashMap<Cell, Vec<Round>> = HashMap::new();
+        for (cell, outcome) in seen {
+            match outcome {
+                Outcome::Measured(seen) => _ = rounds.insert(cell, seen),
+                Outcome::Without(_) => cells.retain(|other| *other != cell),
+            }
+        }
+        let all = || rounds.values().flatten();
+        let first_pass = all().map(|round| round.pass + 1).max().unwrap_or(0);
+        let used = Duration::from_millis(all().map(|round| round.at_ms).max().unwrap_or(0));
+        Ok(Some(Sitting { store, header, known, cells, rounds, first_pass, used }))
+    }
+
+    fn measure(
+        mut self,
+        arguments: &Arguments,
+        patience: Patience,
+        began: Instant,
+    ) -> Result<Ended> {
+        let plan = &self.header.plan;
+        let enough = Enough {
+            budget: plan.budget.duration(),
+            precision: plan.precision.map(|Percent(share)| share),
+            narrow: narrow(&self.known),
+        };
+        let mut progress = Progress::new(arguments.quiet, arguments.verbose);
+        let mut run = Run {
+            sources: self.known.iter().map(|known| known.source.clone()).collect(),
+            place: Place {
+                latency: sources::multiply_latency(&self.known),
+                ..place(&self.header.cpus)
+            },
+            patience,
+            store: &mut self.store,
+            watch: &mut progress,
+            began,
+            used_before: self.used,
+        };
+        let cells = run.check(&Vectors::load()?, self.cells)?;
+        let ended = run.measure(cells, self.first_pass, self.rounds, &enough)?;
+        let cpu = self.header.cpus.first().copied().unwrap_or(0);
+        let state = State::read(Path::new("/"), cpu);
+        let warnings = machine::changes(&self.header.machine.state, &state);
+        self.store.append(&Line::End(End {
+            ended: now(),
+            interrupted: ended == Ended::Interrupted,
+            state,
+            warnings,
+        }))?;
+        self.store.sync()?;
+        Ok(ended)
+    }
+}
+
+/// Whether a cell's interval is narrow enough.
+fn narrow(known: &[Known]) -> Box<Narrow> {
+    let clocks: HashMap<String, ProviderRecord> =
+        known.iter().map(|known| (known.source.name.clone(), known.record())).collect();
+    Box::new(move |cell, rounds, share| match clocks.get(&cell.provider) {
+        Some(ProviderRecord::Available { clock, .. }) => {
+            estimate::narrow_enough(rounds, clock, share)
+        }
+        _ => true,
+    })
+}
+
+fn header(plan: Plan, cpus: Vec<usize>, known: &[Known]) -> Header {
+    let cpu = cpus.first().copied().unwrap_or(0);
+    let machine = Machine::read(Path::new("/"), cpu);
+    let providers: std::collections::BTreeMap<_, _> =
+        known.iter().map(|known| (known.source.name.clone(), known.record())).collect();
+    let clock_known = providers.values().any(|provider| match provider {
+        ProviderRecord::Available { clock, .. } => clock.reference_cycles > 0,
+        ProviderRecord::Unavailable { .. } => false,
+    });
+    let evidence: Evidence = machine::evidence(&machine, clock_known);
+    let mut warnings = machine::doubts(&machine, clock_known);
+    warnings.extend(machine::warnings(&machine, cpu));
+    Header {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        began: now(),
+        evidence,
+        machine,
+        plan,
+        cpus,
+        providers,
+        warnings,
+    }
+}
+
+/// These CPUs, before anything is known of them.
+fn place(cpus: &[usize]) -> Place {
+    Place { cpus: cpus.to_vec(), latency: None }
+}
+
+/// The CPUs to measure on: the chosen one first, then others for more threads.
+fn cpus(chosen: Option<usize>, threads: &[u8]) -> Result<Vec<usize>> {
+    let mut allowed = cpb_runner::pin::allowed().context("cannot find out which CPUs there are")?;
+    let list = || allowed.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    let first = match chosen {
+        Some(cpu) if allowed.contains(&cpu) => cpu,
+        Some(cpu) => bail!("no CPU {cpu} for this process; it may use {}", list()),
+        None => *allowed.last().context("this process may use no CPU")?,
+    };
+    let most = threads.iter().copied().max().unwrap_or(1).into();
+    if most > allowed.len() {
+        bail!(
+            "{most} threads need {most} CPUs; this process may use {}: {}",
+            allowed.len(),
+            list()
+        );
+    }
+    allowed.retain(|cpu| *cpu != first);
+    allowed.insert(0, first);
+    allowed.truncate(most);
+    Ok(allowed)
+}
+
+fn default_path(header: &Header) -> PathBuf {
+    let stamp: String = header.began.chars().filter(|c| !matches!(c, '-' | ':')).collect();
+    let base = format!("{}-{stamp}", header.plan.name);
+    let folder = Path::new("cpb-results");
+    let numbered = (2..).map(|number| format!("{base}-{number}"));
+    let mut candidates = std::iter::once(base.clone()).chain(numbered);
+    let free = candidates.find(|name| !folder.join(format!("{name}.jsonl")).exists());
+    folder.join(format!("{}.jsonl", free.unwrap_or(base)))
+}
+
+fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}

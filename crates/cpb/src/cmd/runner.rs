@@ -1,0 +1,24 @@
+//! `cpb runner`, hidden: cpb as its own runner.
+
+use anyhow::{Context, Result};
+use clap::Args;
+use std::ffi::OsString;
+
+#[derive(Args)]
+pub(super) struct Arguments {
+    /// CPUs to run on, one a thread
+    #[arg(long, value_delimiter = ',')]
+    cpus: Vec<usize>,
+    /// Cycles of a multiplication on them, as an earlier runner found
+    #[arg(long)]
+    latency: Option<u32>,
+    /// Providers to serve
+    #[arg(required = true)]
+    providers: Vec<OsString>,
+}
+
+pub(super) fn run(arguments: Arguments) -> Result<u8> {
+    let place = cpb_runner::Place { cpus: &arguments.cpus, latency: arguments.latency };
+    cpb_runner::run(&arguments.providers, place).context("runner")?;
+    Ok(super::DONE)
+}

@@ -1,0 +1,29 @@
+//! `cpb show`: a record again, in any form.
+
+use super::{DONE, output};
+use crate::analysis::summary::summarise;
+use crate::{report, store};
+use anyhow::Result;
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cpb show cpb-results/default-20260101T120000Z.jsonl\n  \
+    cpb show --all RECORD        every size, with latencies\n  cpb show --csv RECORD > cells.csv")]
+pub(super) struct Arguments {
+    /// The record
+    record: PathBuf,
+    /// Show every size, and the latency of single operations
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    form: output::Form,
+}
+
+pub(super) fn run(arguments: Arguments) -> Result<u8> {
+    let record = store::read(&arguments.record)?;
+    let summary = summarise(&record);
+    let options = report::terminal::Options { all: arguments.all };
+    output::show(&summary, &arguments.form, &options)?;
+    Ok(DONE)
+}

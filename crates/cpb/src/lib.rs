@@ -1,0 +1,21 @@
+//! The command `cpb`: plans in, records out, and what can be read from records.
+//!
+//! Data flows one way: [`plan`] -> [`schedule`] -> a runner behind [`transport`] -> [`record`] in a
+//! [`store`] -> [`analysis`] (pure) -> [`report`].
+
+pub mod analysis;
+pub mod budget;
+pub mod cmd;
+pub mod machine;
+pub mod names;
+pub mod plan;
+pub mod progress;
+pub mod record;
+pub mod report;
+pub mod run;
+pub mod schedule;
+pub mod size;
+pub mod sources;
+pub mod store;
+pub mod transport;
+pub mod vectors;

@@ -1,0 +1,299 @@
+//! The machine that was measured, and the state it was in.
+//!
+//! Everything a file tells is read below a root, so that a record of any machine can be replayed
+//! from a fixture. What no file tells is asked of the process itself, in `own`. A file that is
+//! missing gives an empty field and never an error.
+
+mod arm;
+mod cpuinfo;
+mod emulation;
+mod files;
+mod own;
+mod spoilers;
+#[cfg(test)]
+mod tests;
+
+pub use emulation::evidence;
+pub use spoilers::{changes, doubts, warnings};
+
+use cpuinfo::Cpuinfo;
+use files::Tree;
+use own::Own;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// What does not change while cpb runs. A field is empty where the system does not tell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Machine {
+    /// Host name.
+    pub name: String,
+    /// Instruction set that cpb was compiled for: x86_64, aarch64, ...
+    pub architecture: String,
+    /// Instruction set that the kernel says it runs on. Another family than cpb's: a translator.
+    pub kernel_architecture: String,
+    /// The CPU's name as the kernel prints it, or of its MIDR on Arm.
+    pub cpu: String,
+    /// Identification of the core: family, model and stepping, or MIDR; and its type, if CPUs differ.
+    pub core: String,
+    /// Features that the kernel lists.
+    pub features: Vec<String>,
+    /// Microcode version.
+    pub microcode: String,
+    /// Number of CPUs that are online.
+    pub cpus: usize,
+    /// Other CPUs that are threads of the measured core.
+    pub siblings: Vec<usize>,
+    /// Frequency of the architecture's counter (CNTFRQ_EL0, RISC-V timebase), in Hz; 0: not told.
+    pub counter_hz: u64,
+    /// Board or product name.
+    pub board: String,
+    /// Kernel name, release and version.
+    pub kernel: String,
+    /// C library that cpb runs on.
+    pub libc: String,
+    /// Hypervisor or emulator, if any.
+    pub virtualisation: String,
+    /// State before the run.
+    pub state: State,
+}
+
+/// What may change while cpb runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// Frequency governor of the measured CPU.
+    pub governor: String,
+    /// Current frequency by cpufreq, in kHz; 0 where it is not told. Nominal, not the effective one.
+    pub frequency_khz: u64,
+    /// Limits of cpufreq, in kHz: lowest and highest.
+    pub frequency_limits_khz: (u64, u64),
+    /// Thermal throttle events counted so far: core and package on x86; kinds of event seen since
+    /// boot on a Raspberry Pi.
+    pub throttled: u64,
+    /// Temperature of the hottest zone, in thousandths of a degree Celsius.
+    pub temperature_millicelsius: Option<i64>,
+    /// Temperature at which that zone starts to slow the CPU down, where the system tells.
+    pub temperature_limit_millicelsius: Option<i64>,
+    /// Load average over one minute.
+    pub load: f64,
+    /// Time that the hypervisor took from all CPUs since boot, in clock ticks of the kernel.
+    pub steal: u64,
+    /// Whether a battery feeds the machine.
+    pub on_battery: bool,
+}
+
+impl Machine {
+    /// Reads `<root>/proc` and `<root>/sys` for the measured `cpu`. With `/` it is the machine that
+    /// cpb runs on, and the process itself is asked too.
+    pub fn read(root: &Path, cpu: usize) -> Machine {
+        let own = if root == Path::new("/") { Own::probe() } else { Own::default() };
+        Machine::read_with(root, cpu, own)
+    }
+
+    fn read_with(root: &Path, cpu: usize, own: Own) -> Machine {
+        let tree = Tree::new(root);
+        let info = Cpuinfo::parse(&tree.text("proc/cpuinfo"), cpu);
+        let midr = arm::midr(&tree, &info, cpu);
+        let kernel_architecture = kernel_architecture(&tree, &info);
+        let mut machine = Machine {
+            name: tree.line("proc/sys/kernel/hostname"),
+            architecture: own.architecture,
+            cpu: cpu_name(&info, midr),
+            core: core(&tree, &info, midr, cpu),
+            features: info.features(),
+            microcode: info.field("microcode"),
+            cpus: match tree.cpus("sys/devices/system/cpu/online").len() {
+                0 => info.processors(),
+                online => online,
+            },
+            siblings: tree
+                .cpus(&format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"))
+                .into_iter()
+                .filter(|sibling| *sibling != cpu)
+                .collect(),
+            counter_hz: match own.counter_hz {
+                0 => tree.cells("cpus/timebase-frequency").unwrap_or_default(),
+                counter => counter,
+            },
+            board: board(&tree, &info),
+            kernel: ["ostype", "osrelease", "version"]
+                .map(|name| tree.line(&format!("proc/sys/kernel/{name}")))
+                .join(" ")
+                .trim()
+                .to_owned(),
+            libc: own.libc,
+            virtualisation: emulation::virtualisation(&tree, &info, midr, &own.hypervisor),
+            state: State::read(root, cpu),
+            kernel_architecture,
+        };
+        if machine.architecture.is_empty() {
+            machine.architecture = machine.kernel_architecture.clone();
+        }
+        machine
+    }
+}
+
+impl State {
+    /// Reads what may change from `<root>/proc` and `<root>/sys`, for the measured `cpu`.
+    pub fn read(root: &Path, cpu: usize) -> State {
+        let tree = Tree::new(root);
+        let of_cpu = format!("sys/devices/system/cpu/cpu{cpu}");
+        let cpufreq = |name: &str| tree.number(&format!("{of_cpu}/cpufreq/{name}"));
+        let (temperature, limit) = temperature(&tree);
+        State {
+            governor: tree.line(&format!("{of_cpu}/cpufreq/scaling_governor")),
+            frequency_khz: cpufreq("scaling_cur_freq").unwrap_or_default(),
+            frequency_limits_khz: (
+                cpufreq("scaling_min_freq").unwrap_or_default(),
+                cpufreq("scaling_max_freq").unwrap_or_default(),
+            ),
+            throttled: throttled(&tree, &of_cpu),
+            temperature_millicelsius: temperature,
+            temperature_limit_millicelsius: limit,
+            load: first_number::<f64>(&tree.line("proc/loadavg"), 0)
+                .filter(|load| load.is_finite() && *load >= 0.0)
+                .unwrap_or_default(),
+            // "cpu  user nice system idle iowait irq softirq steal ..." (proc_stat(5)).
+            steal: first_number(&tree.line("proc/stat"), 8).unwrap_or_default(),
+            on_battery: on_battery(&tree),
+        }
+    }
+}
+
+fn first_number<T: std::str::FromStr>(line: &str, word: usize) -> Option<T> {
+    line.split_ascii_whitespace().nth(word)?.parse().ok()
+}
+
+/// The kernel's own words first: qemu-user replaces uname(2) and, in newer versions,
+/// /proc/cpuinfo by what it emulates, but hands these through.
+fn kernel_architecture(tree: &Tree, info: &Cpuinfo) -> String {
+    // Linux 6.1 and later: Documentation/admin-guide/sysctl/kernel.rst, "arch".
+    let arch = tree.line("proc/sys/kernel/arch");
+    if !arch.is_empty() {
+        return arch;
+    }
+    // "cpu:type:x86,ven0000...": print_cpu_modalias in drivers/base/cpu.c.
+    let modalias = tree.line("sys/devices/system/cpu/modalias");
+    if let Some(kind) = modalias.strip_prefix("cpu:type:") {
+        return kind.split([',', ':']).next().unwrap_or_default().to_owned();
+    }
+    info.architecture().to_owned()
+}
+
+fn cpu_name(info: &Cpuinfo, midr: Option<u32>) -> String {
+    let known = midr.map(arm::name).unwrap_or_default();
+    if !known.is_empty() {
+        return known;
+    }
+    ["model name", "Processor", "uarch", "cpu model", "cpu"]
+        .map(|key| info.field(key))
+        .into_iter()
+        .find(|name| !name.is_empty())
+        .unwrap_or_default()
+}
+
+fn core(tree: &Tree, info: &Cpuinfo, midr: Option<u32>, cpu: usize) -> String {
+    let mut core: Vec<String> = Vec::new();
+    if let Some(midr) = midr {
+        core.push(format!("MIDR {midr:#010x}"));
+    }
+    for (key, name) in [
+        ("cpu family", "family"),
+        ("model", "model"),
+        ("stepping", "stepping"),
+        ("mvendorid", "mvendorid"),
+        ("marchid", "marchid"),
+        ("mimpid", "mimpid"),
+    ] {
+        let value = info.field(key);
+        if midr.is_none() && !value.is_empty() {
+            core.push(format!("{name} {value}"));
+        }
+    }
+    // Intel's hybrid CPUs have one PMU a type: tools/perf/Documentation/intel-hybrid.txt.
+    for (pmu, name) in [("cpu_core", "performance core"), ("cpu_atom", "efficiency core")] {
+        if tree.cpus(&format!("sys/devices/{pmu}/cpus")).contains(&cpu) {
+            core.push(name.to_owned());
+        }
+    }
+    core.join(" ")
+}
+
+fn board(tree: &Tree, info: &Cpuinfo) -> String {
+    if let Some(model) = tree.strings("model").into_iter().next() {
+        return model;
+    }
+    // drivers/firmware/dmi-id.c; boards often leave one of them blank.
+    let mut names: Vec<String> = Vec::new();
+    for name in ["sys_vendor", "product_name", "board_name"] {
+        let name = tree.line(&format!("sys/class/dmi/id/{name}"));
+        if !name.is_empty() && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    match names.is_empty() {
+        true => info.field("Hardware"),
+        false => names.join(" "),
+    }
+}
+
+fn throttled(tree: &Tree, of_cpu: &str) -> u64 {
+    // arch/x86/kernel/cpu/mce/therm_throt.c (drivers/thermal/intel since 5.11).
+    let x86: u64 = ["core_throttle_count", "package_throttle_count"]
+        .iter()
+        .filter_map(|name| tree.number::<u64>(&format!("{of_cpu}/thermal_throttle/{name}")))
+        .fold(0, u64::saturating_add);
+    // Bits 16 to 19: under-voltage, frequency capped, throttled, soft limit have occurred
+    // (Raspberry Pi documentation, vcgencmd get_throttled).
+    let pi = tree.line("sys/devices/platform/soc/soc:firmware/get_throttled");
+    let pi = u64::from_str_radix(pi.trim_start_matches("0x"), 16).unwrap_or_default();
+    x86.saturating_add(u64::from((pi >> 16 & 0xf).count_ones()))
+}
+
+/// The hottest zone, and where it begins to slow the CPU down.
+fn temperature(tree: &Tree) -> (Option<i64>, Option<i64>) {
+    // Sensors that are not there report absurd values.
+    let plausible = |millicelsius: &i64| (-50_000..=200_000).contains(millicelsius);
+    let mut zones = Vec::new();
+    // Documentation/driver-api/thermal/sysfs-api.rst.
+    for zone in tree.names("sys/class/thermal") {
+        let zone = format!("sys/class/thermal/{zone}");
+        let Some(now) = tree.number::<i64>(&format!("{zone}/temp")).filter(plausible) else {
+            continue;
+        };
+        let limit = (0..32)
+            .filter(|trip| {
+                ["passive", "hot", "critical"]
+                    .contains(&tree.line(&format!("{zone}/trip_point_{trip}_type")).as_str())
+            })
+            .filter_map(|trip| tree.number::<i64>(&format!("{zone}/trip_point_{trip}_temp")))
+            // A trip point that is not set is 0 or below.
+            .filter(|limit| *limit > 0 && plausible(limit))
+            .min();
+        zones.push((now, limit));
+    }
+    // AMD's sensors have no thermal zone. Documentation/hwmon/{coretemp,k10temp}.rst.
+    for sensor in tree.names("sys/class/hwmon") {
+        let sensor = format!("sys/class/hwmon/{sensor}");
+        if !["coretemp", "k10temp"].contains(&tree.line(&format!("{sensor}/name")).as_str()) {
+            continue;
+        }
+        for input in 1..=16 {
+            let value = |what| {
+                tree.number::<i64>(&format!("{sensor}/temp{input}_{what}")).filter(plausible)
+            };
+            zones.extend(value("input").map(|now| (now, value("crit"))));
+        }
+    }
+    let hottest = zones.into_iter().max();
+    (hottest.map(|zone| zone.0), hottest.and_then(|zone| zone.1))
+}
+
+/// Documentation/ABI/testing/sysfs-class-power. A mouse's battery has the scope "Device".
+fn on_battery(tree: &Tree) -> bool {
+    tree.names("sys/class/power_supply").iter().any(|supply| {
+        let field = |name| tree.line(&format!("sys/class/power_supply/{supply}/{name}"));
+        field("type") == "Battery" && field("scope") != "Device" && field("status") == "Discharging"
+    })
+}

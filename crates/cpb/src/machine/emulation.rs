@@ -1,0 +1,194 @@
+//! Is the CPU real? An emulated one must never pass for hardware.
+//!
+//! The core's clock does not tell: QEMU translates each turn of a dependent chain into host
+//! instructions one by one, so the two chains of `cpb-runner` agree under it (seen with qemu-user
+//! 7.2 of Debian 12 for aarch64 and riscv64 on x86-64: ratios 2.97 to 2.99 of 3). So there must be a
+//! sign of QEMU, or on a virtual machine a proof of the contrary; in doubt it is emulated.
+//!
+//! Not found out: qemu-user before 8.2 running a program of the host's own family, a model of a
+//! board with a 32-bit core and no SD card, and an emulator whose user hides it on purpose.
+
+use super::Machine;
+use super::arm;
+use super::cpuinfo::Cpuinfo;
+use super::files::Tree;
+use crate::record::Evidence;
+
+/// CPUID's hypervisor signatures: arch/x86/include/asm/hypervisor.h and the files beside it;
+/// QEMU target/i386/cpu.c; FEX docs/CPUID.md.
+const SIGNATURES: &[(&str, &str)] = &[
+    ("KVMKVMKVM", "KVM"),
+    ("TCGTCGTCGTCG", TCG),
+    ("FEXIFEXIEMU", FEX),
+    ("Microsoft Hv", "Hyper-V"),
+    ("VMwareVMware", "VMware"),
+    ("XenVMMXenVMM", XEN),
+    ("VBoxVBoxVBox", "VirtualBox"),
+    ("bhyve bhyve", "bhyve"),
+    ("ACRNACRNACRN", "ACRN"),
+    ("lrpepyh vr", "Parallels"),
+];
+
+const TCG: &str = "QEMU TCG";
+const FEX: &str = "FEX";
+const XEN: &str = "Xen";
+/// By Arm's own virtual machine of QEMU, which says in SMBIOS what it runs on.
+const KVM: &str = "KVM";
+/// QEMU, accelerated or not.
+const QEMU: &str = "QEMU";
+/// Some virtual machine, accelerated or not.
+const VIRTUAL: &str = "virtual machine";
+/// x86 only: the hypervisor bit is set and no name is given.
+const NAMELESS: &str = "hypervisor without a name";
+
+/// Frequencies of CNTFRQ_EL0 that QEMU makes up: GTIMER_BACKCOMPAT_HZ and GTIMER_DEFAULT_HZ in
+/// target/arm/internals.h. Under KVM a guest reads the host's. No silicon we know of has the
+/// first; Armv8.6 demands the second.
+const QEMU_COUNTER_HZ: u64 = 62_500_000;
+const QEMU_NEW_COUNTER_HZ: u64 = 1_000_000_000;
+
+/// RISCV_ACLINT_DEFAULT_TIMEBASE_FREQ; under KVM QEMU tells the host's (hw/riscv/virt.c).
+const QEMU_TIMEBASE_HZ: u64 = 10_000_000;
+
+/// MIDR of QEMU's Cortex-A8 and Cortex-A9, revision r0p0 (target/arm/tcg/cpu32.c), which no product
+/// has: i.MX6 has an r2p10.
+const QEMU_CORES: [&str; 2] = ["MIDR 0x410fc080", "MIDR 0x410fc090"];
+
+/// Implementers of cores that QEMU models: itself, Arm, Fujitsu (target/arm/tcg/cpu64.c).
+const QEMU_IMPLEMENTERS: [u32; 3] = [0x00, 0x41, 0x46];
+
+/// Emulated or not, for a machine that was measured here. `clock_known`: whether the runner's two
+/// chains agree. It can only take trust away, never give it.
+pub fn evidence(machine: &Machine, clock_known: bool) -> Evidence {
+    match sign(machine, clock_known) {
+        Some(_) => Evidence::Emulated,
+        None => Evidence::Hardware,
+    }
+}
+
+/// By which sign the CPU is emulated, or why that cannot be ruled out.
+pub(super) fn sign(machine: &Machine, clock_known: bool) -> Option<String> {
+    let kernel = &machine.kernel_architecture;
+    if !kernel.is_empty() && family(kernel) != family(&machine.architecture) {
+        // A program under qemu-user, Rosetta, FEX or Box64.
+        return Some(format!("cpb is a program for {} on {kernel}", machine.architecture));
+    }
+    if machine.virtualisation == TCG || machine.virtualisation == FEX {
+        return Some(format!("it says that it is {}", machine.virtualisation));
+    }
+    // QEMU target/i386/cpu.c: -cpu max is "QEMU TCG CPU"; qemu64 and qemu32 are "QEMU Virtual
+    // CPU", accelerated or not. Rosetta on Linux is "VirtualApple @ 2.50GHz".
+    let named = SIGNATURES.iter().any(|(_, name)| *name == machine.virtualisation);
+    let is = |name: &str| machine.cpu.starts_with(name);
+    if is("QEMU TCG CPU") || is("VirtualApple") || (is("QEMU Virtual CPU") && !named) {
+        return Some(format!("it is called {}", machine.cpu));
+    }
+    if QEMU_CORES.contains(&machine.core.as_str()) {
+        return Some(format!("{} is a core that only QEMU has", machine.core));
+    }
+    let arm = family(&machine.architecture) == "arm";
+    if arm && machine.counter_hz == QEMU_COUNTER_HZ {
+        return Some("its counter has the frequency that QEMU makes up, 62.5 MHz".to_owned());
+    }
+    if ![QEMU, VIRTUAL, NAMELESS].contains(&machine.virtualisation.as_str()) {
+        return None;
+    }
+    let counter_of_a_host = match family(&machine.architecture) {
+        "arm" => ![0, QEMU_NEW_COUNTER_HZ].contains(&machine.counter_hz),
+        "riscv" => ![0, QEMU_TIMEBASE_HZ].contains(&machine.counter_hz),
+        _ => false,
+    };
+    let midr = machine.core.strip_prefix("MIDR 0x").and_then(|core| core.get(..8));
+    let core_of_a_host = midr
+        .and_then(|digits| u32::from_str_radix(digits, 16).ok())
+        .is_some_and(|midr| !QEMU_IMPLEMENTERS.contains(&arm::implementer(midr)));
+    match (counter_of_a_host || core_of_a_host) && clock_known {
+        true => None,
+        false => {
+            Some(format!("nothing proves that this {} runs on a real CPU", described(machine)))
+        }
+    }
+}
+
+fn described(machine: &Machine) -> &str {
+    if machine.virtualisation == QEMU { "QEMU machine" } else { "virtual machine" }
+}
+
+/// Instruction sets that one CPU may have at once.
+fn family(architecture: &str) -> &str {
+    let starts = |prefix: &str| architecture.starts_with(prefix);
+    match architecture {
+        "i386" | "i486" | "i586" | "i686" => "x86",
+        _ if starts("x86") => "x86",
+        _ if starts("arm") || starts("aarch64") => "arm",
+        _ if starts("riscv") => "riscv",
+        _ if starts("ppc") || starts("powerpc") => "powerpc",
+        _ if starts("mips") => "mips",
+        _ if starts("loongarch") => "loongarch",
+        _ => architecture,
+    }
+}
+
+/// Whether a CPUID signature is that of an emulator.
+#[cfg_attr(not(any(target_arch = "x86_64", target_arch = "x86")), allow(dead_code))]
+pub(super) fn is_emulator(signature: &str) -> bool {
+    SIGNATURES.iter().any(|known| known.0 == signature && (known.1 == TCG || known.1 == FEX))
+}
+
+/// Names the hypervisor or emulator.
+pub(super) fn virtualisation(
+    tree: &Tree,
+    info: &Cpuinfo,
+    midr: Option<u32>,
+    signature: &str,
+) -> String {
+    if let Some(known) = SIGNATURES.iter().find(|known| known.0 == signature) {
+        return known.1.to_owned();
+    }
+    // qemu-user since 8.2: RISC-V "uarch: qemu", 32-bit Arm "Hardware: QEMU v8.2.2 ..."
+    // (linux-user/*/target_proc.h).
+    let by_name = info.field("uarch") == "qemu" || info.field("Hardware").starts_with("QEMU");
+    // -cpu max without KVM has implementer 0, "reserved for software use" (target/arm/tcg/cpu64.c).
+    let by_core = midr.is_some_and(|midr| arm::implementer(midr) == 0);
+    // A modelled board's SD card; PNM in hw/sd/sd.c. QEMU accelerates no such board.
+    let by_card = any(tree, "sys/bus/mmc/devices", "name", "QEMU!");
+    if by_name || by_core || by_card {
+        return TCG.to_owned();
+    }
+    if !signature.is_empty() {
+        return signature.to_owned();
+    }
+    // Documentation/ABI/stable/sysfs-hypervisor-xen. Xen emulates no CPU.
+    if tree.line("sys/hypervisor/type") == "xen" {
+        return XEN.to_owned();
+    }
+    // hw/arm/virt.c and hw/riscv/virt.c, virt_build_smbios: "KVM Virtual Machine" is with KVM only.
+    let vendor = tree.line("sys/class/dmi/id/sys_vendor");
+    if vendor == "QEMU" && tree.line("sys/class/dmi/id/product_name") == "KVM Virtual Machine" {
+        return KVM.to_owned();
+    }
+    let compatible = tree.strings("compatible");
+    let model = tree.strings("model");
+    let qemu = vendor == "QEMU"
+        || tree.has("sys/firmware/qemu_fw_cfg")
+        || compatible.iter().chain(&model).any(|name| name.contains("qemu"))
+        // VIRT_VENDOR in hw/virtio/virtio-mmio.c spells "QEMU".
+        || any(tree, "sys/bus/virtio/devices", "vendor", "0x554d4551");
+    if qemu {
+        return QEMU.to_owned();
+    }
+    // Also of crosvm, Firecracker and kvmtool, which have only KVM.
+    if compatible.iter().any(|name| name == "linux,dummy-virt" || name == "riscv-virtio") {
+        return VIRTUAL.to_owned();
+    }
+    if info.features().iter().any(|feature| feature == "hypervisor") {
+        return NAMELESS.to_owned();
+    }
+    String::new()
+}
+
+fn any(tree: &Tree, directory: &str, file: &str, value: &str) -> bool {
+    tree.names(directory)
+        .iter()
+        .any(|device| tree.line(&format!("{directory}/{device}/{file}")) == value)
+}

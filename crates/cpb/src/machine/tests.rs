@@ -1,0 +1,335 @@
+use super::own::Own;
+use super::*;
+use crate::record::Evidence;
+use std::fs;
+use std::path::PathBuf;
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/machines").join(name)
+}
+
+fn machine(name: &str) -> Machine {
+    Machine::read(&fixture(name), 0)
+}
+
+/// As `machine`, with what the process would find out there itself.
+fn lived_in(name: &str, own: Own) -> Machine {
+    Machine::read_with(&fixture(name), 0, own)
+}
+
+fn hypervisor(signature: &str) -> Own {
+    Own { architecture: "x86_64".to_owned(), hypervisor: signature.to_owned(), ..Own::default() }
+}
+
+fn counter(counter_hz: u64) -> Own {
+    Own { architecture: "aarch64".to_owned(), counter_hz, ..Own::default() }
+}
+
+/// A directory of files that a test makes up.
+fn made_up(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    for (path, bytes) in files {
+        let path = directory.path().join(path);
+        fs::create_dir_all(path.parent().expect("a file has a directory")).expect("created");
+        fs::write(path, bytes).expect("written");
+    }
+    directory
+}
+
+#[test]
+fn a_kvm_guest_is_described_and_is_hardware() {
+    let machine = lived_in("x86-kvm-guest", hypervisor("KVMKVMKVM"));
+    assert_eq!(machine.name, "guest");
+    assert_eq!(machine.cpu, "Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz");
+    assert_eq!(machine.core, "family 6 model 106 stepping 6");
+    assert_eq!(machine.microcode, "0xd0003f5");
+    assert!(machine.features.iter().any(|feature| feature == "sha_ni"));
+    assert_eq!(machine.cpus, 2);
+    assert_eq!(machine.siblings, [1]);
+    assert_eq!(machine.board, "QEMU Standard PC (Q35 + ICH9, 2009)");
+    assert_eq!(machine.kernel, "Linux 6.12.9 #1 SMP PREEMPT_DYNAMIC");
+    assert_eq!(machine.virtualisation, "KVM");
+    assert_eq!(machine.state.steal, 171);
+    assert_eq!(machine.state.load, 0.04);
+    for clock_known in [true, false] {
+        assert_eq!(evidence(&machine, clock_known), Evidence::Hardware);
+    }
+}
+
+#[test]
+fn a_quiet_machine_is_not_warned_about() {
+    for (machine, cpu) in [
+        (lived_in("x86-kvm-guest", hypervisor("KVMKVMKVM")), 0),
+        (lived_in("raspberry-pi-4", counter(54_000_000)), 0),
+        (machine("starfive"), 0),
+    ] {
+        assert_eq!(warnings(&machine, cpu), [""; 0]);
+        assert_eq!(doubts(&machine, true), [""; 0]);
+        assert_eq!(changes(&machine.state, &machine.state), [""; 0]);
+    }
+}
+
+#[test]
+fn a_laptop_in_use_is_warned_about_in_words_with_a_remedy() {
+    let machine = machine("x86-laptop");
+    assert_eq!(machine.board, "LENOVO 21CBCTO1WW");
+    assert_eq!(machine.core, "family 6 model 154 stepping 3 performance core");
+    assert_eq!(machine.state.frequency_khz, 1_200_000);
+    assert_eq!(machine.state.frequency_limits_khz, (400_000, 4_700_000));
+    assert_eq!(machine.state.throttled, 42);
+    assert_eq!(machine.state.temperature_millicelsius, Some(97_000));
+    assert_eq!(machine.state.temperature_limit_millicelsius, Some(100_000));
+    assert_eq!(evidence(&machine, false), Evidence::Hardware);
+    insta::assert_snapshot!(warnings(&machine, 0).join("\n"), @r#"
+    The frequency of CPU 0 follows the governor "powersave", so the clock may change while measuring. Set it with `cpupower frequency-set -g performance`.
+    The load is 3.20 on 4 CPUs, so other programs run at the same time. Stop them (`top` names them) and wait a minute; if some must run, take CPU 1 offline, which shares the core with CPU 0.
+    The chip is at 97 °C, close to the 100 °C at which it slows down. Let it cool, or cool it better.
+    The machine runs on its battery, which limits clocks. Plug it in.
+    "#);
+}
+
+#[test]
+fn a_hybrid_cpu_tells_the_core_that_is_measured() {
+    let machine = Machine::read(&fixture("x86-laptop"), 2);
+    assert!(machine.core.ends_with("efficiency core"), "{}", machine.core);
+    assert_eq!(machine.state.frequency_limits_khz.1, 3_400_000);
+    assert!(machine.siblings.is_empty());
+}
+
+#[test]
+fn boards_are_named_by_their_device_tree() {
+    let pi = lived_in("raspberry-pi-4", counter(54_000_000));
+    assert_eq!(pi.board, "Raspberry Pi 4 Model B Rev 1.4");
+    assert_eq!((pi.cpu.as_str(), pi.core.as_str()), ("Cortex-A72 r0p3", "MIDR 0x410fd083"));
+    assert_eq!(pi.state.throttled, 2, "under-voltage and throttling since boot");
+    assert_eq!(pi.state.temperature_millicelsius, Some(52_095));
+    assert_eq!(pi.virtualisation, "");
+
+    let imx = machine("imx6");
+    assert_eq!(imx.board, "Freescale i.MX6 Quad SABRE Smart Device Board");
+    assert_eq!((imx.cpu.as_str(), imx.core.as_str()), ("Cortex-A9 r2p10", "MIDR 0x412fc09a"));
+    assert_eq!(imx.kernel_architecture, "arm", "a kernel before 6.1 does not tell by itself");
+    assert_eq!(imx.state.temperature_limit_millicelsius, Some(85_000));
+    assert_eq!(warnings(&imx, 0).len(), 1, "ondemand");
+
+    let starfive = machine("starfive");
+    assert_eq!(starfive.cpu, "sifive,u74-mc");
+    assert!(starfive.core.starts_with("mvendorid 0x489 marchid 0x8"), "{}", starfive.core);
+    assert_eq!(starfive.features.first().map(String::as_str), Some("rv64imafdc"));
+    assert!(starfive.features.iter().any(|feature| feature == "zbb"));
+    assert_eq!(starfive.counter_hz, 4_000_000);
+
+    for board in [pi, imx, starfive] {
+        assert_eq!(evidence(&board, false), Evidence::Hardware, "{}", board.board);
+    }
+}
+
+#[test]
+fn emulated_machines_are_never_hardware() {
+    let pi_card = {
+        let mut pi = lived_in("raspberry-pi-4", counter(54_000_000));
+        let root = made_up(&[("sys/bus/mmc/devices/mmc0:4567/name", b"QEMU!\n")]);
+        pi.virtualisation = Machine::read(root.path(), 0).virtualisation;
+        pi
+    };
+    let sabrelite = Machine { core: "MIDR 0x410fc090".to_owned(), ..machine("imx6") };
+    let named =
+        |cpu: &str| Machine { cpu: cpu.to_owned(), ..lived_in("x86-laptop", hypervisor("")) };
+    for (what, machine) in [
+        ("-cpu max", machine("qemu-tcg-x86")),
+        ("a signature", lived_in("x86-laptop", hypervisor("TCGTCGTCGTCG"))),
+        ("FEX", lived_in("x86-laptop", hypervisor("FEXIFEXIEMU"))),
+        ("a signature that is hidden", lived_in("x86-kvm-guest", hypervisor(""))),
+        ("qemu64 without KVM", named("QEMU Virtual CPU version 2.5+")),
+        ("Rosetta", named("VirtualApple @ 2.50GHz")),
+        ("virt, before QEMU 9", lived_in("qemu-virt-aarch64", counter(62_500_000))),
+        ("virt", lived_in("qemu-virt-aarch64", counter(1_000_000_000))),
+        ("virt, no counter", machine("qemu-virt-aarch64")),
+        ("riscv virt", machine("qemu-virt-riscv64")),
+        ("raspi4b", lived_in("raspberry-pi-4", counter(62_500_000))),
+        ("a modelled board's card", pi_card),
+        ("sabrelite", sabrelite),
+    ] {
+        for clock_known in [true, false] {
+            assert_eq!(evidence(&machine, clock_known), Evidence::Emulated, "{what}");
+        }
+        let doubts = doubts(&machine, true);
+        assert_eq!(doubts.len(), 1, "{what}");
+        assert!(doubts[0].starts_with("The CPU counts as emulated: "), "{}", doubts[0]);
+    }
+}
+
+#[test]
+fn programs_under_a_translator_are_emulated() {
+    // qemu-user 7.2 hands the host's files through; newer ones replace /proc/cpuinfo alone.
+    for compiled_for in ["aarch64", "arm", "riscv64", "powerpc64"] {
+        for host in ["x86-laptop", "x86-kvm-guest"] {
+            let own = Own { architecture: compiled_for.to_owned(), ..Own::default() };
+            assert_eq!(evidence(&lived_in(host, own), true), Evidence::Emulated, "{compiled_for}");
+        }
+    }
+    assert_eq!(evidence(&lived_in("raspberry-pi-4", hypervisor("")), true), Evidence::Emulated);
+    for (path, text) in [
+        ("proc/sys/kernel/arch", "x86_64\n"),
+        ("sys/devices/system/cpu/modalias", "cpu:type:x86,ven0002fam001Amod0002:feature:,0000\n"),
+        (
+            "proc/cpuinfo",
+            "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 26\nflags\t: fpu\n",
+        ),
+        ("proc/cpuinfo", "processor\t: 0\nhart\t: 0\nisa\t: rv64gc\nuarch\t: qemu\n"),
+        (
+            "proc/cpuinfo",
+            "processor\t: 0\nCPU implementer\t: 0x00\nCPU variant\t: 0x0\nCPU part\t: 0x051\nCPU revision\t: 0\n",
+        ),
+    ] {
+        let root = made_up(&[(path, text.as_bytes())]);
+        let machine = Machine::read_with(root.path(), 0, counter(0));
+        assert_eq!(evidence(&machine, true), Evidence::Emulated, "{text}");
+    }
+}
+
+#[test]
+fn programs_of_the_same_family_are_not_translated() {
+    for (compiled_for, host) in
+        [("x86", "x86-laptop"), ("arm", "raspberry-pi-4"), ("riscv32", "starfive")]
+    {
+        let own = Own { architecture: compiled_for.to_owned(), ..Own::default() };
+        assert_eq!(evidence(&lived_in(host, own), false), Evidence::Hardware, "{compiled_for}");
+    }
+}
+
+#[test]
+fn an_arm_guest_is_hardware_if_its_counter_or_core_is_a_hosts_and_its_clock_is_known() {
+    // A Raspberry Pi 4 and a Mac as hosts.
+    let guest = lived_in("qemu-virt-aarch64", counter(54_000_000));
+    assert_eq!(guest.virtualisation, "QEMU");
+    assert_eq!(evidence(&guest, true), Evidence::Hardware);
+    assert_eq!(evidence(&guest, false), Evidence::Emulated);
+    let apple = Machine {
+        core: "MIDR 0x610f0230".to_owned(),
+        ..lived_in("qemu-virt-aarch64", counter(1_000_000_000))
+    };
+    assert_eq!(evidence(&apple, true), Evidence::Hardware);
+    let root = made_up(&[
+        ("sys/class/dmi/id/sys_vendor", b"QEMU\n"),
+        ("sys/class/dmi/id/product_name", b"KVM Virtual Machine\n"),
+    ]);
+    let told = Machine::read_with(root.path(), 0, counter(1_000_000_000));
+    assert_eq!(told.virtualisation, "KVM");
+    assert_eq!(evidence(&told, false), Evidence::Hardware);
+}
+
+#[test]
+fn an_unknown_clock_is_told_with_a_remedy() {
+    let guest = lived_in("x86-kvm-guest", hypervisor("KVMKVMKVM"));
+    let doubts = [doubts(&guest, false), doubts(&machine("x86-laptop"), false)].concat();
+    insta::assert_snapshot!(doubts.join("\n"), @r"
+    The clock of the core could not be sensed in this guest (KVM), so cycles are not given. Pin its CPUs on the host or measure on the host; times are not affected.
+    The clock of the core could not be sensed, so cycles are not given. Stop other programs, set a fixed frequency and run again; times are not affected.
+    ");
+}
+
+#[test]
+fn what_changed_while_measuring_is_told_with_a_remedy() {
+    let before = machine("x86-laptop").state;
+    let after = State {
+        governor: "performance".to_owned(),
+        frequency_limits_khz: (400_000, 2_100_000),
+        throttled: before.throttled + 3,
+        steal: before.steal + 25,
+        ..before.clone()
+    };
+    insta::assert_snapshot!(changes(&before, &after).join("\n"), @r#"
+    The CPU was throttled 3 times during the run and is at 97 °C. Cool it or run with a lower fixed frequency, and measure again.
+    The hypervisor took 250 ms from this machine's CPUs during the run. Measure when the host is idle, or give the guest CPUs of its own.
+    The limits of the CPU's frequency changed during the run, from 400-4700 MHz to 400-2100 MHz. Find what sets them (heat, a power daemon), stop it and measure again.
+    The frequency governor changed during the run, from "powersave" to "performance". Stop the power daemon that did it and measure again.
+    "#);
+    let cool =
+        State { temperature_millicelsius: Some(50_000), on_battery: false, ..before.clone() };
+    insta::assert_snapshot!(changes(&cool, &before).join("\n"), @r"
+    The chip is at 97 °C, close to the 100 °C at which it slows down. Let it cool, or cool it better.
+    The machine went onto its battery during the run. Plug it in and measure again.
+    ");
+    // A counter that starts anew, or a little steal, is nothing.
+    let reset = State { throttled: 0, steal: before.steal + 2, ..before.clone() };
+    assert_eq!(changes(&before, &reset), [""; 0]);
+}
+
+#[test]
+fn one_cpu_is_shared_and_said_to_be() {
+    let machine = Machine { cpus: 1, ..machine("starfive") };
+    assert!(
+        warnings(&machine, 0)[0].starts_with("There is one CPU"),
+        "{:?}",
+        warnings(&machine, 0)
+    );
+}
+
+#[test]
+fn nothing_at_all_gives_empty_fields() {
+    let root = made_up(&[]);
+    let machine = Machine::read(root.path(), 3);
+    assert_eq!(machine, Machine::default());
+    assert_eq!(machine, Machine::read(Path::new("/nonexistent"), usize::MAX));
+}
+
+#[test]
+fn hostile_files_neither_panic_nor_make_a_record_unreadable() {
+    let long = vec![b'9'; 10 << 20];
+    let binary: Vec<u8> = (0..=255).cycle().take(70_000).collect();
+    let rubbish: [&[u8]; 8] = [
+        &long,
+        &binary,
+        b"0-18446744073709551615,5-1,,-,0-99999999999999999999",
+        b"nan inf -1 1e999",
+        b"inf",
+        b"-9223372036854775808",
+        b"processor:\nCPU implementer: 0xffffffff\nCPU variant: 4294967295\nCPU part: 0x\n\n\n\n",
+        b"\0\0\0\0",
+    ];
+    let paths = [
+        "proc/cpuinfo",
+        "proc/stat",
+        "proc/loadavg",
+        "proc/sys/kernel/hostname",
+        "proc/sys/kernel/arch",
+        "sys/devices/system/cpu/online",
+        "sys/devices/system/cpu/modalias",
+        "sys/devices/system/cpu/cpu0/topology/thread_siblings_list",
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq",
+        "sys/devices/system/cpu/cpu0/regs/identification/midr_el1",
+        "sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count",
+        "sys/devices/platform/soc/soc:firmware/get_throttled",
+        "sys/class/thermal/thermal_zone0/temp",
+        "sys/class/thermal/thermal_zone0/trip_point_0_temp",
+        "sys/firmware/devicetree/base/model",
+        "sys/firmware/devicetree/base/cpus/timebase-frequency",
+        "sys/class/dmi/id/product_name",
+        "sys/class/power_supply",
+    ];
+    for content in rubbish {
+        let root = made_up(&paths.map(|path| (path, content)));
+        let machine = Machine::read(root.path(), 0);
+        warnings(&machine, 0);
+        doubts(&machine, false);
+        changes(&machine.state, &State::default());
+        changes(&State::default(), &machine.state);
+        assert!(machine.name.chars().count() <= files::LONGEST_VALUE);
+        assert!(!machine.board.contains(char::is_control));
+        let line = serde_json::to_string(&machine).expect("it can be written");
+        assert!(line.len() < 1 << 20, "{}", line.len());
+        let read: Machine = serde_json::from_str(&line).expect("and read again");
+        assert_eq!(read, machine);
+    }
+}
+
+#[test]
+fn the_machine_that_runs_this_test_is_read() {
+    let machine = Machine::read(Path::new("/"), 0);
+    assert_eq!(machine.architecture, std::env::consts::ARCH);
+    assert!(machine.cpus > 0);
+    assert!(!machine.kernel.is_empty());
+    assert!(!machine.libc.is_empty());
+}

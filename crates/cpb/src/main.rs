@@ -1,0 +1,7 @@
+//! The command `cpb`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cpb::cmd::main()
+}

@@ -1,0 +1,102 @@
+//! Names that people type: a mistyped one is answered with the nearest valid ones.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A name that does not exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    kind: &'static str,
+    typed: String,
+    nearest: Vec<String>,
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown {} '{}'; ", self.kind, self.typed)?;
+        match self.nearest.as_slice() {
+            [only] => write!(f, "did you mean {only}?")?,
+            several => write!(f, "did you mean one of {}?", several.join(", "))?,
+        }
+        if self.kind == "algorithm" || self.kind == "provider" {
+            write!(f, " (`cpb list` shows all)")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Unknown {}
+
+/// The nearest of `valid` to what was typed: the close ones, else all.
+fn unknown(kind: &'static str, typed: &str, valid: &[&str]) -> Unknown {
+    let distance = |name: &&&str| {
+        let whole = strsim::damerau_levenshtein(typed, name);
+        // Half a name is near to the whole.
+        if !typed.is_empty() && name.contains(typed) { whole.min(2) } else { whole }
+    };
+    let best = valid.iter().map(|name| distance(&name)).min().unwrap_or(0);
+    let near = best <= typed.len().max(3) / 2;
+    let nearest = valid.iter().filter(|name| !near || distance(name) <= best);
+    Unknown { kind, typed: typed.to_owned(), nearest: nearest.map(ToString::to_string).collect() }
+}
+
+/// Parses a list of names.
+///
+/// # Errors
+/// The first that does not exist.
+pub fn list<T>(kind: &'static str, typed: &[String], all: &[T]) -> Result<Vec<T>, Unknown>
+where
+    T: FromStr + Named + Copy,
+{
+    let parse = |text: &String| {
+        let valid: Vec<&'static str> = all.iter().map(|known| known.name()).collect();
+        text.trim().parse().map_err(|_| unknown(kind, text.trim(), &valid))
+    };
+    typed.iter().map(parse).collect()
+}
+
+/// The places in `valid` of what was typed.
+///
+/// # Errors
+/// The first that does not exist.
+pub fn places(kind: &'static str, typed: &[String], valid: &[&str]) -> Result<Vec<usize>, Unknown> {
+    let place = |text: &String| {
+        let found = valid.iter().position(|known| *known == text.trim());
+        found.ok_or_else(|| unknown(kind, text.trim(), valid))
+    };
+    typed.iter().map(place).collect()
+}
+
+/// Something with one spelling.
+pub trait Named {
+    /// The spelling.
+    fn name(&self) -> &'static str;
+}
+
+macro_rules! named {
+    ($($type:ty)*) => {
+        $(impl Named for $type {
+            fn name(&self) -> &'static str {
+                <$type>::name(*self)
+            }
+        })*
+    };
+}
+named!(cpb_core::Algorithm cpb_core::Operation cpb_core::Phase);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpb_core::Algorithm;
+
+    #[test]
+    fn a_mistyped_name_is_answered_with_the_nearest() {
+        let wrong = list("algorithm", &["aes-128-cbd".into()], Algorithm::ALL).unwrap_err();
+        assert!(wrong.to_string().contains("did you mean aes-128-cbc?"), "{wrong}");
+        let wrong = list("algorithm", &["sha".into()], Algorithm::ALL).unwrap_err();
+        assert!(wrong.to_string().contains("sha-256"), "{wrong}");
+        let wrong = list("algorithm", &["qqqqqqqqq".into()], Algorithm::ALL).unwrap_err();
+        assert!(wrong.to_string().contains("chacha20-poly1305"), "{wrong}");
+        assert!(list::<Algorithm>("algorithm", &["".into()], Algorithm::ALL).is_err());
+    }
+}

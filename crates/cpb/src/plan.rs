@@ -1,0 +1,394 @@
+//! A plan: what to measure and why, as data.
+//!
+//! A plan file is TOML. Each `[[measure]]` table names algorithms, operations, phases and sizes;
+//! every sensible combination of them is a workload. Command-line options replace single lists.
+
+use crate::names;
+use crate::size::Size;
+use anyhow::{Context, Result, bail};
+use cpb_core::{
+    Algorithm, Checking, CryptoWorkload, DataSet, Depth, Dispatch, KeyUse, Kind, Operation, Phase,
+    Placement,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// The plan that `cpb run` uses when none is named.
+const DEFAULT: &str = include_str!("../../../plans/default.toml");
+
+/// What to measure and why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Plan {
+    /// One word for file names and headings.
+    pub name: String,
+    /// The question that this plan answers, for people.
+    pub reason: String,
+    /// Who is to be measured; empty: everyone who is here.
+    #[serde(default)]
+    pub providers: Vec<String>,
+    /// In how many threads.
+    #[serde(default = "one_thread")]
+    pub threads: Vec<u8>,
+    /// How long the whole run may take, for people: `20s`. Ignored if `precision` is given.
+    #[serde(default = "default_budget")]
+    pub budget: crate::budget::Seconds,
+    /// Measure until each interval's half-width is below this share of the figure: `1%`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<crate::budget::Percent>,
+    /// What is measured.
+    pub measure: Vec<Measure>,
+}
+
+fn one_thread() -> Vec<u8> {
+    vec![1]
+}
+
+fn default_budget() -> crate::budget::Seconds {
+    crate::budget::Seconds(20.0)
+}
+
+/// All combinations of some lists.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Measure {
+    /// Algorithms.
+    pub algorithms: Vec<Algorithm>,
+    /// Operations; those that an algorithm does not have are left out. Empty: all it has.
+    #[serde(default)]
+    pub operations: Vec<Operation>,
+    /// Phases.
+    #[serde(default = "message_phase")]
+    pub phases: Vec<Phase>,
+    /// Message lengths.
+    pub sizes: Vec<Size>,
+    /// Bytes of associated data, for AEADs.
+    #[serde(default)]
+    pub associated: u32,
+    /// Where the result goes.
+    #[serde(default = "apart")]
+    pub placement: Placement,
+    /// This many buffers of different content; 1: one hot buffer.
+    #[serde(default = "one_chunk")]
+    pub unique: u32,
+    /// One key for all messages, or one each.
+    #[serde(default = "reused")]
+    pub keys: KeyUse,
+    /// How many jobs are in flight, when descriptors are built, how completion is noticed.
+    #[serde(default = "serial")]
+    pub dispatch: DispatchWord,
+    /// When answers are checked.
+    #[serde(default = "check_after")]
+    pub checking: Checking,
+}
+
+fn message_phase() -> Vec<Phase> {
+    vec![Phase::Message]
+}
+
+fn apart() -> Placement {
+    Placement::Apart
+}
+
+fn one_chunk() -> u32 {
+    1
+}
+
+fn reused() -> KeyUse {
+    KeyUse::Reused
+}
+
+fn serial() -> DispatchWord {
+    DispatchWord::Serial
+}
+
+fn check_after() -> Checking {
+    Checking::After
+}
+
+/// The common ways of dispatch by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DispatchWord {
+    /// Build and dispatch job n+1 after job n completes.
+    Serial,
+    /// Build all, dispatch as fast as the engine accepts, wait for the last.
+    AllAtOnce,
+    /// Keep this many in flight, building and noticing each.
+    Depth(u16),
+}
+
+impl From<DispatchWord> for Dispatch {
+    fn from(word: DispatchWord) -> Dispatch {
+        match word {
+            DispatchWord::Serial => Dispatch::SERIAL,
+            DispatchWord::AllAtOnce => Dispatch::ALL_AT_ONCE,
+            DispatchWord::Depth(depth) => {
+                Dispatch { depth: Depth::Jobs(depth), ..Dispatch::SERIAL }
+            }
+        }
+    }
+}
+
+/// What the command line may replace in a plan. An empty list replaces nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    /// Algorithms by name.
+    pub algorithms: Vec<String>,
+    /// Operations by name.
+    pub operations: Vec<String>,
+    /// Phases by name.
+    pub phases: Vec<String>,
+    /// Sizes such as 16K.
+    pub sizes: Vec<String>,
+    /// Providers by name.
+    pub providers: Vec<String>,
+    /// Numbers of threads.
+    pub threads: Vec<u8>,
+}
+
+impl Plan {
+    /// The plan in `path`, or the built-in one.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no plan: the message names the line.
+    pub fn load(path: Option<&Path>) -> Result<Plan> {
+        let plan = match path {
+            None => Plan::parse(DEFAULT).context("the built-in plan")?,
+            Some(path) => {
+                let text = std::fs::read_to_string(path)
+                    .with_context(|| format!("cannot read the plan {}", path.display()))?;
+                Plan::parse(&text).with_context(|| format!("{} is not a plan", path.display()))?
+            }
+        };
+        Ok(plan)
+    }
+
+    /// Reads a plan from TOML.
+    ///
+    /// # Errors
+    /// It is not one, or names something that does not exist.
+    pub fn parse(text: &str) -> Result<Plan> {
+        let plan: Plan = toml::from_str(text)?;
+        plan.valid()?;
+        Ok(plan)
+    }
+
+    /// Applies what the command line says.
+    ///
+    /// # Errors
+    /// A name or a size that does not exist.
+    pub fn change(&mut self, changes: &Changes) -> Result<()> {
+        let parse = names::list::<Algorithm>;
+        let algorithms = parse("algorithm", &changes.algorithms, Algorithm::ALL)?;
+        let operations = names::list("operation", &changes.operations, Operation::ALL)?;
+        let phases = names::list("phase", &changes.phases, Phase::ALL)?;
+        let sizes: Vec<Size> =
+            changes.sizes.iter().map(|size| size.parse()).collect::<Result<_>>()?;
+        if !algorithms.is_empty() {
+            self.choose(&algorithms);
+        }
+        for measure in &mut self.measure {
+            if !operations.is_empty() {
+                measure.operations.clone_from(&operations);
+            }
+            if !phases.is_empty() {
+                measure.phases.clone_from(&phases);
+            }
+            if !sizes.is_empty() {
+                measure.sizes.clone_from(&sizes);
+            }
+        }
+        if !changes.providers.is_empty() {
+            self.providers.clone_from(&changes.providers);
+        }
+        if !changes.threads.is_empty() {
+            self.threads.clone_from(&changes.threads);
+        }
+        self.valid()
+    }
+
+    /// Keeps `algorithms` only. One that the plan does not have is measured like the plan's first.
+    fn choose(&mut self, algorithms: &[Algorithm]) {
+        let known: Vec<Algorithm> =
+            self.measure.iter().flat_map(|measure| measure.algorithms.clone()).collect();
+        for measure in &mut self.measure {
+            measure.algorithms.retain(|algorithm| algorithms.contains(algorithm));
+        }
+        let new: Vec<Algorithm> =
+            algorithms.iter().copied().filter(|algorithm| !known.contains(algorithm)).collect();
+        if let (false, Some(first)) = (new.is_empty(), self.measure.first()) {
+            let like_first = Measure { algorithms: new, operations: Vec::new(), ..first.clone() };
+            self.measure.push(like_first);
+        }
+        self.measure.retain(|measure| !measure.algorithms.is_empty());
+    }
+
+    fn valid(&self) -> Result<()> {
+        let in_a_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if !self.name.starts_with(char::is_alphanumeric) || !self.name.chars().all(in_a_word) {
+            // It becomes part of a file's name.
+            bail!(
+                "name = {:?}: a plan's name is one word of letters, digits, '-', '_' and '.'",
+                self.name
+            );
+        }
+        if self.threads.is_empty() {
+            bail!("threads = []: nothing would run; name a number from 1 on");
+        }
+        if self.threads.contains(&0) {
+            bail!("threads = 0: nothing would run; name a number from 1 on");
+        }
+        if self.workloads().is_empty() {
+            bail!(
+                "the plan measures nothing: no algorithm in it has such an operation, phase and \
+                 size (block modes take multiples of 16 bytes; hashes have no key to set up)"
+            );
+        }
+        Ok(())
+    }
+
+    /// Every sensible combination, in the plan's order, each once.
+    pub fn workloads(&self) -> Vec<CryptoWorkload> {
+        let mut seen = HashSet::new();
+        let all = self.measure.iter().flat_map(Measure::workloads);
+        all.filter(|workload| seen.insert(*workload)).collect()
+    }
+}
+
+impl Measure {
+    fn workloads(&self) -> Vec<CryptoWorkload> {
+        let mut all = Vec::new();
+        for &algorithm in &self.algorithms {
+            for &operation in algorithm.operations() {
+                if !self.operations.is_empty() && !self.operations.contains(&operation) {
+                    continue;
+                }
+                for &phase in &self.phases {
+                    for size in &self.sizes {
+                        all.push(self.workload(algorithm, operation, phase, size.bytes()));
+                    }
+                }
+            }
+        }
+        all.retain(|workload| workload.valid().is_ok());
+        all
+    }
+
+    fn workload(
+        &self,
+        algorithm: Algorithm,
+        operation: Operation,
+        phase: Phase,
+        size: u32,
+    ) -> CryptoWorkload {
+        let aead = algorithm.shape().kind == Kind::Aead && phase != Phase::Setup;
+        CryptoWorkload {
+            algorithm,
+            operation,
+            phase,
+            // The key schedule knows no message: one workload for all sizes.
+            message: if phase == Phase::Setup { 0 } else { size },
+            associated: if aead { self.associated } else { 0 },
+            placement: self.placement,
+            data: match self.unique {
+                0 | 1 => DataSet::Same,
+                chunks => DataSet::Unique { chunks },
+            },
+            keys: self.keys,
+            dispatch: self.dispatch.into(),
+            checking: self.checking,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str = r#"
+        name = "small"
+        reason = "a test"
+        [[measure]]
+        algorithms = ["aes-128-cbc", "sha-256"]
+        sizes = [16, "1K"]
+    "#;
+
+    fn ids(plan: &Plan) -> Vec<String> {
+        plan.workloads().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_plan_is_all_sensible_combinations() {
+        let plan = Plan::parse(SMALL).unwrap();
+        assert_eq!(
+            ids(&plan),
+            [
+                "aes-128-cbc/encrypt/message/16",
+                "aes-128-cbc/encrypt/message/1024",
+                "aes-128-cbc/decrypt/message/16",
+                "aes-128-cbc/decrypt/message/1024",
+                "sha-256/hash/message/16",
+                "sha-256/hash/message/1024",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_command_line_replaces_lists_and_adds_algorithms() {
+        let mut plan = Plan::parse(SMALL).unwrap();
+        let changes = Changes {
+            algorithms: vec!["aes-128-cbc".into(), "hmac-sha-256".into()],
+            phases: vec!["setup".into()],
+            ..Changes::default()
+        };
+        plan.change(&changes).unwrap();
+        assert_eq!(
+            ids(&plan),
+            [
+                "aes-128-cbc/encrypt/setup/0",
+                "aes-128-cbc/decrypt/setup/0",
+                "hmac-sha-256/mac/setup/0"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_plan_that_measures_nothing_is_refused() {
+        let mut plan = Plan::parse(SMALL).unwrap();
+        let changes = Changes {
+            algorithms: vec!["aes-128-cbc".into()],
+            sizes: vec!["17".into()],
+            ..Changes::default()
+        };
+        let error = plan.change(&changes).unwrap_err().to_string();
+        assert!(error.contains("multiples of 16"), "{error}");
+    }
+
+    #[test]
+    fn wrong_keys_types_and_names_are_named() {
+        for (wrong, word) in [
+            ("colour = 1", "colour"),
+            ("name = 1", "name"),
+            ("name = \"x\"\nreason = \"y\"\nmeasure = 3", "measure"),
+            (&SMALL.replace("aes-128-cbc", "aes-128-cbd"), "aes-128-cbd"),
+            (&SMALL.replace("16,", "0,"), "size 0"),
+            (&SMALL.replace("1K", "1TiB"), "1TiB"),
+        ] {
+            let error = format!("{:#}", Plan::parse(wrong).unwrap_err());
+            assert!(error.contains(word), "{wrong}: {error}");
+        }
+    }
+
+    #[test]
+    fn every_plan_in_the_repository_is_a_plan() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans");
+        let mut count = 0;
+        for file in std::fs::read_dir(folder).unwrap() {
+            Plan::load(Some(&file.unwrap().path())).unwrap();
+            count += 1;
+        }
+        assert!(count > 0);
+    }
+}

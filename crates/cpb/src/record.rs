@@ -1,0 +1,292 @@
+//! A record: everything one run saw, with enough beside it to be understood later by a stranger.
+//!
+//! It is a file of JSON lines. The first is the [`Header`]; then come, in the order things
+//! happened, known-answer checks, rounds and cells that gave no figure; the last is the [`End`],
+//! which a killed run does not have. Nothing in it is a mean: figures are computed from it by
+//! [`crate::analysis`], again and again if need be.
+
+use cpb_core::message::{ClockDescription, Counters};
+use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Unsupported};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Version of this schema. A reader takes this one and every earlier one.
+pub const SCHEMA: u32 = 1;
+
+/// One line of a record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Line {
+    /// The first line.
+    Cpb(Box<Header>),
+    /// The known answers of one algorithm and operation were tried.
+    Check(Check),
+    /// One round of one cell.
+    Round(Round),
+    /// A cell that gave no figure.
+    Without(Without),
+    /// Something that spoils the figures, found while running.
+    Warning(String),
+    /// The last line.
+    End(End),
+}
+
+/// What was run, on what, by what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Version of cpb.
+    pub version: String,
+    /// When the run began, RFC 3339, UTC.
+    pub began: String,
+    /// What kind of evidence the figures are.
+    pub evidence: Evidence,
+    /// The machine and the state it was in.
+    pub machine: crate::machine::Machine,
+    /// What was to be measured.
+    pub plan: crate::plan::Plan,
+    /// The CPUs that were measured, the first for single-threaded cells.
+    pub cpus: Vec<usize>,
+    /// Who executes, by provider name.
+    pub providers: BTreeMap<String, ProviderRecord>,
+    /// What spoils the figures, in words, with what to do about it.
+    pub warnings: Vec<String>,
+}
+
+/// What a figure rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Evidence {
+    /// Measured on the real machine.
+    Hardware,
+    /// Measured on an emulated CPU: no time means anything.
+    Emulated,
+    /// Computed by cpb's own simulator.
+    Simulated,
+    /// Printed in a table by someone.
+    Published,
+    /// Read from another tool's log.
+    Imported,
+}
+
+/// Who executes, as the runner says, or why it does not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "state")]
+pub enum ProviderRecord {
+    /// It runs here.
+    Available {
+        /// Version of the library.
+        version: String,
+        /// What runs the operation, as that layer reports it.
+        executor: String,
+        /// Compiler, flags, masks.
+        options: String,
+        /// The runner's clock. Its reference chain differs from process to process; see [`Round`].
+        clock: ClockDescription,
+    },
+    /// It does not.
+    Unavailable {
+        /// What sort of thing is missing.
+        reason: Unsupported,
+        /// It, by name.
+        detail: String,
+    },
+}
+
+/// One row of figures: who, what, and in how many threads.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Cell {
+    /// Name of the provider.
+    pub provider: String,
+    /// What it does.
+    pub workload: CryptoWorkload,
+    /// In how many threads at once.
+    pub threads: u8,
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.provider, self.workload)?;
+        if self.threads > 1 { write!(f, " threads={}", self.threads) } else { Ok(()) }
+    }
+}
+
+/// The known answers of one algorithm and operation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// Name of the provider.
+    pub provider: String,
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// The operation.
+    pub operation: Operation,
+    /// Cases with the right answer.
+    pub right: u32,
+    /// Cases that this provider cannot run.
+    pub unsupported: u32,
+    /// The first case with a wrong answer: its id and what went wrong.
+    pub wrong: Option<String>,
+}
+
+/// One round of one cell, raw.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Round {
+    /// The cell.
+    #[serde(flatten)]
+    pub cell: Cell,
+    /// Which pass over all cells; rounds of one pass are adjacent in time, and each pass has runner
+    /// processes of its own.
+    pub pass: u32,
+    /// When it was written, in milliseconds of measuring time since the run began.
+    pub at_ms: u64,
+    /// Core cycles of the reference chain in this process; 0: the core's clock is unknown.
+    pub reference_cycles: u32,
+    /// Operations a batch.
+    pub iterations: u32,
+    /// Checksum of the outputs, hexadecimal: the same for every provider.
+    pub output: String,
+    /// Batches, by thread.
+    pub samples: Vec<Vec<Batch>>,
+    /// Times of single operations, all threads together: (bucket, count).
+    pub latency: Vec<(u16, u32)>,
+    /// The longest of them, in clock ticks.
+    pub latency_max: u64,
+    /// What the system counted.
+    pub counters: Counters,
+}
+
+/// A batch: its ticks, and those of the reference chain before and after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Batch(pub u64, pub u64, pub u64);
+
+/// A cell that gave no figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Without {
+    /// The cell.
+    #[serde(flatten)]
+    pub cell: Cell,
+    /// Why.
+    pub outcome: Reason,
+}
+
+/// Why a cell gave no figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// It cannot be measured here. Not a failure.
+    Unsupported(Unsupported),
+    /// It should have worked and did not.
+    Failed {
+        /// What sort of failure.
+        error: Error,
+        /// What happened, in words: the wrong case, the signal.
+        detail: String,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Unsupported(reason) => write!(f, "unsupported: {reason}"),
+            Reason::Failed { error, detail } if detail.is_empty() => write!(f, "failed: {error}"),
+            Reason::Failed { error, detail } => write!(f, "failed: {error}: {detail}"),
+        }
+    }
+}
+
+/// How the run ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// When, RFC 3339, UTC.
+    pub ended: String,
+    /// Whether the user stopped it before its budget was used.
+    pub interrupted: bool,
+    /// The machine's changeable state afterwards; that from before is in the header.
+    pub state: crate::machine::State,
+    /// What spoils the figures, as far as only the end can tell.
+    pub warnings: Vec<String>,
+}
+
+/// A whole record in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// The first line.
+    pub header: Header,
+    /// Known-answer checks.
+    pub checks: Vec<Check>,
+    /// Cells in the plan's order, with what is known of each.
+    pub cells: Vec<(Cell, Outcome)>,
+    /// Warnings of header, run and end.
+    pub warnings: Vec<String>,
+    /// The last line; none for a run that was killed or goes on.
+    pub end: Option<End>,
+}
+
+/// What is known of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// Its rounds.
+    Measured(Vec<Round>),
+    /// No figure, and why. Rounds from before a failure are no figures either.
+    Without(Reason),
+}
+
+impl Record {
+    /// Puts the lines of a file together. A resumed run has an End in the middle: the last counts.
+    pub fn assemble(header: Header, lines: impl IntoIterator<Item = Line>) -> Record {
+        let warnings = header.warnings.clone();
+        let mut record =
+            Record { header, checks: Vec::new(), cells: Vec::new(), warnings, end: None };
+        let mut places: std::collections::HashMap<Cell, usize> = std::collections::HashMap::new();
+        let mut outcome = |cells: &mut Vec<(Cell, Outcome)>, cell: &Cell| {
+            *places.entry(cell.clone()).or_insert_with(|| {
+                cells.push((cell.clone(), Outcome::Measured(Vec::new())));
+                cells.len() - 1
+            })
+        };
+        for line in lines {
+            match line {
+                Line::Cpb(_) => {}
+                Line::Check(check) => record.checks.push(check),
+                Line::Round(round) => {
+                    let place = outcome(&mut record.cells, &round.cell);
+                    if let Outcome::Measured(rounds) = &mut record.cells[place].1 {
+                        rounds.push(round);
+                    }
+                }
+                Line::Without(Without { cell, outcome: reason }) => {
+                    let place = outcome(&mut record.cells, &cell);
+                    record.cells[place].1 = Outcome::Without(reason);
+                }
+                Line::Warning(warning) => record.warnings.push(warning),
+                Line::End(end) => {
+                    record.warnings.extend(end.warnings.iter().cloned());
+                    record.end = Some(end);
+                }
+            }
+        }
+        record.put_in_order();
+        record
+    }
+
+    /// Cells as the plan names them, providers as `cpb list` does: rounds come in random order.
+    fn put_in_order(&mut self) {
+        let workloads = self.header.plan.workloads();
+        let workload = |cell: &Cell| workloads.iter().position(|known| *known == cell.workload);
+        let listed = |cell: &Cell| {
+            let place = cpb_providers::LIST.iter().position(|known| known.name == cell.provider);
+            (place.unwrap_or(usize::MAX), cell.provider.clone())
+        };
+        self.cells.sort_by_cached_key(|(cell, _)| (workload(cell), cell.threads, listed(cell)));
+    }
+
+    /// The clock of `provider`'s runner.
+    pub fn clock(&self, provider: &str) -> Option<&ClockDescription> {
+        match self.header.providers.get(provider)? {
+            ProviderRecord::Available { clock, .. } => Some(clock),
+            ProviderRecord::Unavailable { .. } => None,
+        }
+    }
+}

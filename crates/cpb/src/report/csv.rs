@@ -1,0 +1,143 @@
+//! One row a cell, for spreadsheets and scripts. A column's name ends with its unit.
+
+use super::groups::Comparisons;
+use crate::analysis::estimate::Estimate;
+use crate::analysis::summary::{Known, Row, Summary};
+use crate::analysis::units::{Interval, Unit};
+use anyhow::Result;
+
+/// Header and rows.
+///
+/// # Errors
+/// None that memory does not give; the signature is that of writing.
+pub fn render(summary: &Summary) -> Result<String> {
+    let comparisons = Comparisons::of(summary);
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    writer.write_record(COLUMNS)?;
+    for row in &summary.cells {
+        writer.write_record(values(row, summary, &comparisons))?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+const COLUMNS: [&str; 44] = [
+    "provider",
+    "algorithm",
+    "operation",
+    "phase",
+    "message_bytes",
+    "associated_bytes",
+    "threads",
+    "workload",
+    "evidence",
+    "outcome",
+    "reason",
+    "rate_bytes_per_second",
+    "rate_low_bytes_per_second",
+    "rate_high_bytes_per_second",
+    "time_ns",
+    "time_low_ns",
+    "time_high_ns",
+    "time_between_passes_ratio",
+    "time_within_passes_ratio",
+    "cycles",
+    "cycles_low",
+    "cycles_high",
+    "cycles_between_passes_ratio",
+    "cycles_within_passes_ratio",
+    "cycles_per_byte",
+    "cycles_per_byte_low",
+    "cycles_per_byte_high",
+    "latency_p50_ns",
+    "latency_p90_ns",
+    "latency_p99_ns",
+    "latency_max_ns",
+    "latency_operations",
+    "scaling_ratio",
+    "scaling_low_ratio",
+    "scaling_high_ratio",
+    "fastest",
+    "extensions_gain_ratio",
+    "extensions_gain_low_ratio",
+    "extensions_gain_high_ratio",
+    "extensions_gain_verdict",
+    "extensions_gain_metric",
+    "processes",
+    "batches",
+    "discarded_batches",
+];
+
+fn values(row: &Row, summary: &Summary, comparisons: &Comparisons<'_>) -> Vec<String> {
+    let workload = &row.workload;
+    let (outcome, reason) = match &row.figures {
+        Known::Measured(_) => ("measured", String::new()),
+        Known::Without(reason) => (reason.short(), reason.to_string()),
+    };
+    let mut values = vec![
+        row.provider.clone(),
+        workload.algorithm.to_string(),
+        workload.operation.to_string(),
+        workload.phase.to_string(),
+        workload.message.to_string(),
+        workload.associated.to_string(),
+        row.threads.to_string(),
+        workload.to_string(),
+        format!("{:?}", summary.run.evidence).to_lowercase(),
+        outcome.to_owned(),
+        reason,
+    ];
+    let Known::Measured(figures) = &row.figures else {
+        values.resize(COLUMNS.len(), String::new());
+        return values;
+    };
+    estimate(&mut values, figures.rate.as_ref());
+    estimate(&mut values, Some(&figures.time));
+    values.extend([number(figures.time.between), number(figures.time.within)]);
+    estimate(&mut values, figures.cycles.as_ref());
+    let spread =
+        |spread: fn(&Estimate<_>) -> Option<f64>| number(figures.cycles.as_ref().and_then(spread));
+    values.extend([spread(|cycles| cycles.between), spread(|cycles| cycles.within)]);
+    estimate(&mut values, figures.cycles_per_byte.as_ref());
+    let latency = figures.latency.measured();
+    values.extend([
+        number(latency.map(|latency| latency.p50.0)),
+        number(latency.and_then(|latency| latency.p90).map(Unit::number)),
+        number(latency.and_then(|latency| latency.p99).map(Unit::number)),
+        number(latency.map(|latency| latency.max.0)),
+        latency.map(|latency| latency.operations.to_string()).unwrap_or_default(),
+    ]);
+    values.push(number(figures.scaling.map(|scaling| scaling.value.0)));
+    interval(&mut values, figures.scaling.and_then(|scaling| scaling.interval));
+    values.push(match comparisons.mark(row) {
+        Some('=') => "tie".to_owned(),
+        Some(_) => "yes".to_owned(),
+        None => String::new(),
+    });
+    let gain = comparisons.gain(row);
+    values.push(number(gain.map(|gain| gain.value.0)));
+    interval(&mut values, gain.and_then(|gain| gain.interval));
+    values.push(
+        gain.map(|gain| format!("{:?}", gain.inverse().verdict).to_lowercase()).unwrap_or_default(),
+    );
+    values.push(gain.map(|gain| format!("{:?}", gain.metric).to_lowercase()).unwrap_or_default());
+    values.extend(
+        [figures.processes as u64, figures.batches.into(), figures.discarded.into()]
+            .map(|count| count.to_string()),
+    );
+    values
+}
+
+fn estimate<U: Unit>(values: &mut Vec<String>, estimate: Option<&Estimate<U>>) {
+    values.push(number(estimate.map(|estimate| estimate.value.number())));
+    interval(values, estimate.and_then(|estimate| estimate.interval));
+}
+
+fn interval<U: Unit>(values: &mut Vec<String>, interval: Option<Interval<U>>) {
+    values.push(number(interval.map(|interval| interval.low.number())));
+    values.push(number(interval.map(|interval| interval.high.number())));
+}
+
+/// Six significant digits: more than any figure here is worth.
+fn number(value: Option<f64>) -> String {
+    value.map(|value| super::numbers::significant(value, 6)).unwrap_or_default()
+}

@@ -1,0 +1,110 @@
+//! Tables for documents and pull requests, in GitHub's Markdown: every size.
+
+use super::groups::{Comparisons, Group, groups};
+use super::notes;
+use super::numbers::{margin, megabytes, short, significant, time};
+use crate::analysis::summary::{Known, Row, Summary};
+use crate::size::Size;
+
+/// The report as Markdown.
+pub fn render(summary: &Summary) -> String {
+    let groups = groups(summary);
+    let comparisons = Comparisons::of(summary);
+    let mut text = format!("# {}\n", escape(&notes::title(summary)));
+    for group in groups.iter().filter(|group| !group.meaningless()) {
+        text.push_str(&format!("\n## {}\n\n", escape(&group.heading)));
+        write_group(&mut text, group, &comparisons);
+    }
+    text.push_str(
+        "\nRates in MB/s (1 MB = 1,000,000 bytes; 1 KiB = 1024 bytes) with half of the 95% interval \
+         over passes; **bold**: fastest, or fastest together; gain: so many times as fast is the \
+         same library with the CPU's crypto instructions, at the largest size.\n\n",
+    );
+    for (word, words) in notes::missing(&groups) {
+        text.push_str(&format!("- {word}: {}\n", escape(&words)));
+    }
+    for (word, words) in notes::facts(summary) {
+        text.push_str(&format!("- {word}: {}\n", escape(&words)));
+    }
+    text
+}
+
+fn write_group(text: &mut String, group: &Group<'_>, comparisons: &Comparisons<'_>) {
+    let largest = *group.sizes.last().unwrap_or(&0);
+    let mut columns = vec!["provider".to_owned()];
+    columns.extend(group.sizes.iter().map(|size| match size {
+        0 => "time".to_owned(),
+        size => Size::from(*size).to_string(),
+    }));
+    columns.push(if largest == 0 { "cycles" } else { "cycles/byte" }.to_owned());
+    columns.push("gain".to_owned());
+    line(text, &columns);
+    let rules = columns.iter().enumerate();
+    line(
+        text,
+        &rules
+            .map(|(place, _)| if place == 0 { "---" } else { "---:" }.to_owned())
+            .collect::<Vec<_>>(),
+    );
+    for provider in &group.providers {
+        let mut places = vec![format!("`{provider}`")];
+        places.extend(group.sizes.iter().map(|size| {
+            group.row(provider, *size).map(|row| figure(row, comparisons)).unwrap_or_default()
+        }));
+        let row = group.row(provider, largest);
+        let figures = row.and_then(|row| row.figures.measured());
+        places.push(
+            figures
+                .and_then(|figures| match figures.cycles_per_byte {
+                    Some(cycles) => Some(format!(
+                        "{} {}",
+                        significant(cycles.value.0, 4),
+                        margin(cycles.precision())
+                    )),
+                    None => figures.cycles.map(|cycles| {
+                        format!("{} {}", short(cycles.value.0), margin(cycles.precision()))
+                    }),
+                })
+                .unwrap_or_default(),
+        );
+        let gain = row.and_then(|row| comparisons.gain(row));
+        places.push(
+            gain.map(|gain| format!("{}× {}", short(gain.value.0), margin(gain.precision())))
+                .unwrap_or_default(),
+        );
+        line(text, &places);
+    }
+}
+
+fn figure(row: &Row, comparisons: &Comparisons<'_>) -> String {
+    let figures = match &row.figures {
+        Known::Measured(figures) => figures,
+        Known::Without(reason) => return format!("*{}*", reason.short()),
+    };
+    let (number, margin) = match &figures.rate {
+        Some(rate) => (megabytes(rate.value), margin(rate.precision())),
+        None => (time(figures.time.value), margin(figures.time.precision())),
+    };
+    let number = if comparisons.mark(row).is_some() { format!("**{number}**") } else { number };
+    match &figures.scaling {
+        Some(scaling) => format!("{number} {margin} ({}×)", short(scaling.value.0)),
+        None => format!("{number} {margin}"),
+    }
+}
+
+fn line(text: &mut String, places: &[String]) {
+    text.push_str(&format!("| {} |\n", places.join(" | ")));
+}
+
+/// Keeps what a system printed from being read as Markdown.
+fn escape(words: &str) -> String {
+    let mut text = String::new();
+    for character in words.chars() {
+        match character {
+            '|' | '*' | '_' | '`' | '<' | '[' | '\\' => text.extend(['\\', character]),
+            '\n' | '\r' => text.push(' '),
+            other => text.push(other),
+        }
+    }
+    text
+}

@@ -1,0 +1,16 @@
+//! How results are shown: functions of a [summary](crate::analysis::summary::Summary).
+//!
+//! [`terminal`] for people, [`markdown`] for documents, [`csv`] and [`json`] for programs. Nothing
+//! is computed here, and a figure that the summary withholds cannot be shown.
+
+mod blocks;
+pub mod csv;
+mod groups;
+pub mod json;
+pub mod markdown;
+mod notes;
+mod numbers;
+mod table;
+pub mod terminal;
+
+pub(crate) use table::wrap;

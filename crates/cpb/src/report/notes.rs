@@ -1,0 +1,177 @@
+//! What reports say in words: why figures are missing, and what the run was.
+
+use super::groups::Group;
+use super::numbers::{hertz, percent, short, thousands, time};
+use crate::analysis::no_figure::NoFigure;
+use crate::analysis::summary::{Known, Summary};
+use crate::record::{Evidence, ProviderRecord};
+use crate::size::Size;
+
+/// Each reason for missing figures in words, with whom and what it concerns.
+pub(crate) fn missing(groups: &[Group<'_>]) -> Vec<(String, String)> {
+    let mut notes: Vec<(&NoFigure, Vec<String>)> = Vec::new();
+    let mut all = true;
+    for group in groups {
+        for provider in &group.providers {
+            let mut sizes: Vec<(&NoFigure, Vec<u32>)> = Vec::new();
+            for size in &group.sizes {
+                match group.row(provider, *size).map(|row| &row.figures) {
+                    Some(Known::Without(reason)) => add(&mut sizes, reason, *size),
+                    Some(Known::Measured(_)) => all = false,
+                    None => {}
+                }
+            }
+            for (reason, sizes_without) in sizes {
+                let mut what = format!("{provider} {}", group.heading);
+                if sizes_without.len() < group.sizes.len() {
+                    let sizes: Vec<String> =
+                        sizes_without.iter().map(|size| Size::from(*size).to_string()).collect();
+                    what = format!("{what} at {}", sizes.join(" and "));
+                }
+                add(&mut notes, reason, what);
+            }
+        }
+    }
+    let only = all && notes.len() == 1;
+    let note = |(reason, cells): (&NoFigure, Vec<String>)| {
+        let cells = if only { "all cells".to_owned() } else { cells.join("; ") };
+        (reason.short().to_owned(), format!("{reason}: {cells}"))
+    };
+    notes.into_iter().map(note).collect()
+}
+
+fn add<'a, T>(notes: &mut Vec<(&'a NoFigure, Vec<T>)>, reason: &'a NoFigure, what: T) {
+    match notes.iter_mut().find(|(known, _)| *known == reason) {
+        Some((_, whats)) => whats.push(what),
+        None => notes.push((reason, vec![what])),
+    }
+}
+
+/// One line that names the run.
+pub(crate) fn title(summary: &Summary) -> String {
+    let run = &summary.run;
+    let machine = &run.machine;
+    let known = [&machine.name, &machine.board, &machine.cpu, &machine.architecture];
+    let machine: Vec<&str> =
+        known.into_iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
+    format!("{}: {}", run.plan, machine.join(", "))
+}
+
+/// The facts of a run: a word, and what is known of it.
+pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
+    let run = &summary.run;
+    let mut facts = vec![("run", run_words(summary)), ("evidence", evidence(summary))];
+    if summary.noise.is_some() || summary.clock.is_some() {
+        facts.push(("clock", clock(summary)));
+    }
+    if let Some(floor) = &summary.floor {
+        let cycles = floor.cycles.map(|cycles| format!(", {} cycles", short(cycles.0)));
+        facts.push((
+            "floor",
+            format!(
+                "{}{} an operation: the harness itself, contained in each figure",
+                time(floor.time),
+                cycles.unwrap_or_default()
+            ),
+        ));
+    }
+    if let Some(noise) = &summary.noise {
+        let part = |words: &str, share: Option<f64>| {
+            share.map(|share| format!("{words} {}", percent(share)))
+        };
+        let parts = [
+            part("passes differ by", noise.between),
+            part("batches by", noise.within),
+            noise.precision.map(|share| format!("intervals are ±{}", percent(share))),
+            noise.worst.map(|share| format!("at worst ±{}", percent(share))),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if !parts.is_empty() {
+            let metric = if summary.clock.is_some() { "in cycles, " } else { "" };
+            facts.push(("noise", format!("{metric}{}", parts.join(", "))));
+        }
+        if summary.clock.is_some() {
+            let share = noise.discarded as f64 / noise.batches.max(1) as f64;
+            let batches = thousands(noise.batches);
+            let share = if noise.discarded == 0 { "none".into() } else { percent(share) };
+            facts.push((
+                "discarded",
+                format!("{share} of {batches} batches: the core's clock changed within them"),
+            ));
+        }
+    }
+    facts.push(("checks", checks(summary)));
+    facts.extend(summary.checks.wrong.iter().map(|wrong| ("wrong", wrong.clone())));
+    for (name, provider) in &run.providers {
+        if let ProviderRecord::Unavailable { reason, detail } = provider {
+            let why = if detail.is_empty() { reason.to_string() } else { detail.clone() };
+            facts.push(("not here", format!("{name}: {why}")));
+        }
+    }
+    facts.extend(run.warnings.iter().map(|warning| ("warning", warning.clone())));
+    facts
+}
+
+fn run_words(summary: &Summary) -> String {
+    let run = &summary.run;
+    let passes = match run.passes {
+        1 => "1 pass".to_owned(),
+        passes => format!("{passes} passes"),
+    };
+    let cpus: Vec<String> = run.cpus.iter().map(ToString::to_string).collect();
+    let cpus = match cpus.as_slice() {
+        [] => String::new(),
+        [one] => format!(" on CPU {one}"),
+        many => format!(" on CPUs {}", many.join(", ")),
+    };
+    let seconds = run.seconds.map(|seconds| format!(" in {seconds:.0} s")).unwrap_or_default();
+    let stopped = if run.interrupted { ", stopped early" } else { "" };
+    format!("{passes}{cpus}{seconds}{stopped}, begun {}, cpb {}", run.began, run.version)
+}
+
+fn evidence(summary: &Summary) -> String {
+    let words = match summary.run.evidence {
+        Evidence::Hardware => "measured on this machine itself",
+        Evidence::Emulated => "an emulated CPU: answers count, times do not",
+        Evidence::Simulated => "computed by cpb's simulator",
+        Evidence::Published => "printed in a published table, not measured by cpb",
+        Evidence::Imported => "read from another tool's log",
+    };
+    match summary.run.machine.virtualisation.as_str() {
+        "" => words.to_owned(),
+        under => format!("{words}; it runs under {under}"),
+    }
+}
+
+/// A clock whose highest and lowest readings differ by less than this factor is steady.
+const STEADY: f64 = 1.005;
+
+fn clock(summary: &Summary) -> String {
+    match &summary.clock {
+        None => "unknown: no cycles".to_owned(),
+        Some(clock) => {
+            let (low, high) = (clock.range.low, clock.range.high);
+            let range = format!("{} by the reference chain", hertz(clock.median));
+            if high.0 / low.0 < STEADY {
+                return range;
+            }
+            let (low, high) = (hertz(low), hertz(high));
+            format!("{range}, from {low} to {high}: rates vary with it, cycles do not")
+        }
+    }
+}
+
+fn checks(summary: &Summary) -> String {
+    let checks = &summary.checks;
+    let mut words = match checks.right {
+        0 => "no known answer was tried".to_owned(),
+        right => format!("{} known answers right", thousands(right.into())),
+    };
+    if checks.unsupported > 0 {
+        words.push_str(&format!(", {} unsupported", thousands(checks.unsupported.into())));
+    }
+    if !checks.wrong.is_empty() {
+        words.push_str(&format!(", {} WRONG", checks.wrong.len()));
+    }
+    words
+}

@@ -1,0 +1,230 @@
+//! Blocks of figures in columns that line up from block to block.
+
+use anstyle::Style;
+
+/// One place in a table.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Place {
+    /// Nothing.
+    #[default]
+    Blank,
+    /// A figure and its margin.
+    Figure {
+        /// With its mark, aligned at its end.
+        number: String,
+        /// Aligned at its beginning.
+        margin: String,
+        /// How the number looks.
+        style: Style,
+    },
+    /// A word in place of a figure.
+    Word(&'static str),
+}
+
+impl Place {
+    /// A plain figure.
+    pub(crate) fn figure(number: String, margin: String) -> Place {
+        Place::Figure { number, margin, style: Style::new() }
+    }
+}
+
+/// Some rows under one heading.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    /// What the rows have in common.
+    pub(crate) heading: String,
+    /// What each column is.
+    pub(crate) columns: Vec<String>,
+    /// Names and places; as many places as columns.
+    pub(crate) rows: Vec<(String, Vec<Place>)>,
+}
+
+/// Styles of the parts that are not figures.
+#[derive(Clone, Copy)]
+pub(crate) struct Look {
+    /// Headings.
+    pub(crate) heading: Style,
+    /// Margins, columns, words.
+    pub(crate) faint: Style,
+}
+
+const INDENT: usize = 2;
+const GAP: usize = 2;
+
+#[derive(Clone, Copy, Default)]
+struct Column {
+    number: usize,
+    margin: usize,
+    whole: usize,
+}
+
+impl Column {
+    fn fit(&mut self, place: &Place) {
+        match place {
+            Place::Blank => {}
+            Place::Figure { number, margin, .. } => {
+                self.number = self.number.max(length(number));
+                self.margin = self.margin.max(length(margin));
+            }
+            Place::Word(word) => self.whole = self.whole.max(length(word)),
+        }
+    }
+
+    fn width(&self) -> usize {
+        let gap = usize::from(self.margin > 0);
+        self.whole.max(self.number + gap + self.margin)
+    }
+}
+
+/// Lays blocks out in lines of at most `width`; as lists if they do not fit.
+pub(crate) fn render(blocks: &[Block], width: usize, look: Look) -> String {
+    let (label, columns) = measure(blocks);
+    let table = fits(blocks, width);
+    let mut text = String::new();
+    for block in blocks {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let heading = wrap(&block.heading, width).join("\n");
+        let block = Block { heading, ..block.clone() };
+        if table {
+            grid(&mut text, &block, label, &columns, look);
+        } else {
+            list(&mut text, &block, look);
+        }
+    }
+    text
+}
+
+/// Whether blocks fit as a table.
+pub(crate) fn fits(blocks: &[Block], width: usize) -> bool {
+    let (label, columns) = measure(blocks);
+    label + columns.iter().map(|column| GAP + column.width()).sum::<usize>() <= width
+}
+
+/// Room for names, and for each column.
+fn measure(blocks: &[Block]) -> (usize, Vec<Column>) {
+    let count = blocks.iter().map(|block| block.columns.len()).max().unwrap_or(0);
+    let mut columns = vec![Column::default(); count];
+    let mut label = 0;
+    for block in blocks {
+        for (column, name) in columns.iter_mut().zip(&block.columns) {
+            column.whole = column.whole.max(length(name));
+        }
+        for (name, places) in &block.rows {
+            label = label.max(INDENT + length(name));
+            columns.iter_mut().zip(places).for_each(|(column, place)| column.fit(place));
+        }
+    }
+    (label, columns)
+}
+
+fn grid(text: &mut String, block: &Block, label: usize, columns: &[Column], look: Look) {
+    let mut names = String::new();
+    for (column, name) in columns.iter().zip(&block.columns) {
+        names.push_str(&" ".repeat(GAP + column.width() - length(name)));
+        names.push_str(name);
+    }
+    // A long heading may reach over the room that the columns' names leave.
+    let heading = block.heading.lines().last().map_or(0, length);
+    let names = " ".repeat(label) + &names;
+    let free = names.chars().take_while(|c| *c == ' ').count();
+    let names: String = if heading + GAP <= free {
+        names.chars().skip(heading).collect()
+    } else {
+        "\n".to_owned() + &names
+    };
+    paint(text, look.heading, &block.heading);
+    paint(text, look.faint, &names);
+    end_line(text);
+    for (name, places) in &block.rows {
+        text.push_str(&" ".repeat(INDENT));
+        text.push_str(name);
+        text.push_str(&" ".repeat(label - INDENT - length(name)));
+        for (column, place) in columns.iter().zip(places) {
+            text.push_str(&" ".repeat(GAP));
+            match place {
+                Place::Blank => text.push_str(&" ".repeat(column.width())),
+                Place::Word(word) => {
+                    text.push_str(&" ".repeat(column.width() - length(word)));
+                    paint(text, look.faint, word);
+                }
+                Place::Figure { number, margin, style } => {
+                    let tail = usize::from(column.margin > 0) + column.margin;
+                    text.push_str(&" ".repeat(column.width() - tail - length(number)));
+                    paint(text, *style, number);
+                    text.push_str(&" ".repeat(tail - column.margin));
+                    paint(text, look.faint, margin);
+                    text.push_str(&" ".repeat(column.margin - length(margin)));
+                }
+            }
+        }
+        end_line(text);
+    }
+}
+
+fn list(text: &mut String, block: &Block, look: Look) {
+    paint(text, look.heading, &block.heading);
+    end_line(text);
+    let name_width = block.columns.iter().map(|name| length(name)).max().unwrap_or(0);
+    for (name, places) in &block.rows {
+        text.push_str(&" ".repeat(INDENT));
+        text.push_str(name);
+        end_line(text);
+        for (column, place) in block.columns.iter().zip(places) {
+            if matches!(place, Place::Blank) {
+                continue;
+            }
+            text.push_str(&" ".repeat(2 * INDENT + name_width - length(column)));
+            paint(text, look.faint, column);
+            text.push_str(&" ".repeat(GAP));
+            match place {
+                Place::Blank => {}
+                Place::Word(word) => paint(text, look.faint, word),
+                Place::Figure { number, margin, style } => {
+                    paint(text, *style, number);
+                    text.push(' ');
+                    paint(text, look.faint, margin);
+                }
+            }
+            end_line(text);
+        }
+    }
+}
+
+/// Appends text in a style.
+pub(crate) fn paint(text: &mut String, style: Style, what: &str) {
+    if !what.trim().is_empty() {
+        text.push_str(&format!("{style}{what}{style:#}"));
+    } else {
+        text.push_str(what);
+    }
+}
+
+fn end_line(text: &mut String) {
+    text.truncate(text.trim_end_matches(' ').len());
+    text.push('\n');
+}
+
+/// How many columns of a terminal a text takes: all that reports write is one wide.
+pub(crate) fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// Lines of at most `width`, if no word is longer.
+pub(crate) fn wrap(words: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in words.split_whitespace() {
+        let line = lines.last_mut().map_or(0, |line| length(line));
+        if line > 0 && line + 1 + length(word) > width {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}

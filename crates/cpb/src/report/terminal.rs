@@ -1,0 +1,145 @@
+//! The table an engineer acts on.
+
+use super::blocks::{self, MARGINS, Rates, SHOWN};
+use super::groups::{Comparisons, Group, groups};
+use super::notes;
+use super::table::{Look, fits, paint, render as table, wrap};
+use crate::analysis::summary::Summary;
+use anstyle::{AnsiColor, Style};
+
+/// What to show.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Every size, every number of threads, and the latency of single operations.
+    pub all: bool,
+}
+
+/// The report for a terminal of `width` columns.
+pub fn render(summary: &Summary, width: usize, colour: bool, options: &Options) -> String {
+    let groups = groups(summary);
+    let comparisons = Comparisons::of(summary);
+    let (fewest, most) = (
+        groups.iter().map(|group| group.threads).min().unwrap_or(1),
+        groups.iter().map(|group| group.threads).max().unwrap_or(1),
+    );
+    let shown: Vec<&Group<'_>> = groups
+        .iter()
+        .filter(|group| (options.all || group.threads == fewest) && !group.meaningless())
+        .collect();
+
+    let styles = Styles::new(colour);
+    let mut text = String::new();
+    write_title(&mut text, summary, width, styles);
+    let rates = Rates {
+        comparisons: &comparisons,
+        fastest: styles.fastest,
+        cycles: summary.clock.is_some(),
+        gains: summary.comparisons.iter().any(|comparison| !comparison.gains.is_empty()),
+        all: options.all,
+    };
+    let tried = MARGINS.map(|margins| rates.blocks(&shown, margins));
+    // If none fits, it becomes a list, which has room for everything.
+    let blocks = tried.iter().find(|blocks| fits(blocks, width)).unwrap_or(&tried[0]);
+    let mut tables = vec![table(blocks, width, styles.look)];
+    if most > fewest {
+        tables.push(table(&blocks::threads(&groups), width, styles.look));
+    }
+    if options.all {
+        let latencies: Vec<_> = shown.iter().filter_map(|group| blocks::latencies(group)).collect();
+        tables.push(table(&latencies, width, styles.look));
+    }
+    for table in tables.iter().filter(|table| !table.is_empty()) {
+        text.push_str(table);
+        text.push('\n');
+    }
+    if !shown.is_empty() {
+        write_legend(&mut text, &shown, width, &rates, styles);
+        text.push('\n');
+    }
+    for (word, words) in notes::missing(&groups) {
+        write_note(&mut text, &word, &words, width, Style::new());
+    }
+    for (word, words) in notes::facts(summary) {
+        let style = match word {
+            "warning" | "wrong" => styles.warning,
+            _ => Style::new(),
+        };
+        write_note(&mut text, word, &words, width, style);
+    }
+    text
+}
+
+#[derive(Clone, Copy)]
+struct Styles {
+    look: Look,
+    fastest: Style,
+    warning: Style,
+}
+
+impl Styles {
+    fn new(colour: bool) -> Styles {
+        let plain = Style::new();
+        if !colour {
+            return Styles {
+                look: Look { heading: plain, faint: plain },
+                fastest: plain,
+                warning: plain,
+            };
+        }
+        Styles {
+            look: Look { heading: plain.bold(), faint: plain.dimmed() },
+            fastest: plain.bold().fg_color(Some(AnsiColor::Green.into())),
+            warning: plain.fg_color(Some(AnsiColor::Yellow.into())),
+        }
+    }
+}
+
+fn write_title(text: &mut String, summary: &Summary, width: usize, styles: Styles) {
+    for line in wrap(&notes::title(summary), width) {
+        paint(text, styles.look.heading, &line);
+        text.push('\n');
+    }
+    text.push('\n');
+}
+
+fn write_legend(
+    text: &mut String,
+    shown: &[&Group<'_>],
+    width: usize,
+    rates: &Rates<'_>,
+    styles: Styles,
+) {
+    let mut words = vec![
+        "MB/s (1 MB = 1,000,000 bytes; 1 KiB = 1024 bytes) ± half of the 95% interval over passes",
+        "* fastest, = fastest together",
+    ];
+    if rates.cycles {
+        words.push("c/byte: core cycles per byte at the largest size");
+    }
+    if rates.gains {
+        words.push(
+            "gain: so many times as fast is the same library with the CPU's crypto instructions",
+        );
+    }
+    let mut words = words.join("; ");
+    let most = shown.iter().map(|group| group.sizes.len()).max().unwrap_or(0);
+    if most > SHOWN && !rates.all {
+        words.push_str(&format!("; {SHOWN} of {most} sizes shown: `cpb show --all` shows all"));
+    }
+    words.push('.');
+    for line in wrap(&words, width) {
+        paint(text, styles.look.faint, &line);
+        text.push('\n');
+    }
+}
+
+/// A word at the left and wrapped text beside it.
+fn write_note(text: &mut String, word: &str, words: &str, width: usize, style: Style) {
+    const COLUMN: usize = 13;
+    let room = width.saturating_sub(COLUMN).max(20);
+    for (place, line) in wrap(words, room).iter().enumerate() {
+        let word = if place == 0 { word } else { "" };
+        paint(text, style, &format!("{word:<COLUMN$}{line}"));
+        text.push('\n');
+    }
+}

@@ -1,0 +1,140 @@
+//! In which order cells are measured, and how much of each at a time.
+//!
+//! A *pass* measures every cell once, in a fresh order, by runner processes of its own: what drifts
+//! hits all cells alike, and what a process draws at its start (where its pages lie) is drawn anew
+//! each time. Providers of one workload are neighbours, so that their ratio is taken close in time.
+
+use crate::record::Cell;
+use cpb_core::Ticks;
+use cpb_core::measure::Budget;
+use fastrand::Rng;
+use std::time::Duration;
+
+/// Batches of one cell in one pass. Passes differ more than batches of a pass do, so many passes of
+/// few batches tell more in the same time; of three, the middle one is none that was interrupted.
+pub const BATCHES: u16 = 3;
+
+/// Batches that a record keeps of a cell at least, where there is time for them.
+const CELL_BATCHES: u64 = 512;
+
+/// Batches that a record keeps altogether, however long the run: some tens of MiB.
+const RECORD_BATCHES: u64 = 400_000;
+
+/// A workload whose every cell is known this well is measured only in one of so many passes (see
+/// [`due`]): time goes where the spread is.
+pub const SETTLED_PRECISION: f64 = 0.002;
+
+/// The first pass in which settled workloads may be left out: few passes look surer than they are.
+pub const SETTLED_FROM: u32 = 12;
+
+/// Of so many passes a settled workload takes part in one.
+const SETTLED: u32 = 4;
+
+/// How much of one cell is measured in one pass, times in nanoseconds; each round finds out by
+/// itself how many operations make a batch. The warm-up is long because what a core's predictors
+/// learn of a small operation goes on changing its speed, by up to a fifth, for half a millisecond
+/// and more. `bench/methods.py` tries other values.
+pub const BUDGET: Budget = Budget {
+    warmup: Ticks(800_000),
+    batch: Ticks(200_000),
+    limit: Ticks(20_000_000),
+    batches: BATCHES,
+    latencies: 32,
+    iterations: 0,
+};
+
+/// Whether a settled workload is measured in this pass all the same. Which of them are differs from
+/// pass to pass.
+pub fn due(workload: usize, pass: u32) -> bool {
+    (workload as u32).wrapping_add(pass).is_multiple_of(SETTLED)
+}
+
+/// The cells of a pass in the order in which they are measured, as indices into `cells`.
+pub fn order(cells: &[Cell], rng: &mut Rng) -> Vec<usize> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for (index, cell) in cells.iter().enumerate() {
+        let place = *places.entry((cell.workload, cell.threads)).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[place].push(index);
+    }
+    rng.shuffle(&mut groups);
+    groups.iter_mut().for_each(|group| rng.shuffle(group));
+    groups.concat()
+}
+
+/// The most passes that a record of so many cells holds.
+pub fn most_passes(cells: usize) -> u32 {
+    let batches = (RECORD_BATCHES / cells.max(1) as u64).max(CELL_BATCHES);
+    (batches / u64::from(BATCHES)) as u32
+}
+
+/// What is left of a run's time.
+#[derive(Clone, Copy, Debug)]
+pub struct Time {
+    /// All that may be used.
+    pub budget: Duration,
+    /// Used so far, in earlier sittings of a resumed run as well.
+    pub used: Duration,
+}
+
+impl Time {
+    /// Whether another pass fits, if it takes as long as the last one: one that would end more than
+    /// half of itself over the budget is not begun.
+    pub fn fits(&self, last: Duration) -> bool {
+        self.used + last / 2 < self.budget
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpb_core::{Algorithm, CryptoWorkload, Operation};
+
+    fn cells() -> Vec<Cell> {
+        let workload = |size| CryptoWorkload::new(Algorithm::Sha256, Operation::Hash, size);
+        let sizes = [16, 1024, 16384];
+        let cell = |provider: &str, size| Cell {
+            provider: provider.into(),
+            workload: workload(size),
+            threads: 1,
+        };
+        ["a", "b", "c"].iter().flat_map(|who| sizes.map(|size| cell(who, size))).collect()
+    }
+
+    #[test]
+    fn an_order_has_every_cell_once_and_a_workload_s_providers_side_by_side() {
+        let cells = cells();
+        let mut rng = Rng::with_seed(7);
+        let mut orders = std::collections::HashSet::new();
+        for _ in 0..50 {
+            let order = order(&cells, &mut rng);
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, (0..9).collect::<Vec<_>>());
+            for group in order.chunks(3) {
+                assert!(group.iter().all(|i| cells[*i].workload == cells[group[0]].workload));
+            }
+            orders.insert(order);
+        }
+        assert!(orders.len() > 40, "orders hardly vary: {}", orders.len());
+    }
+
+    #[test]
+    fn a_settled_workload_takes_part_in_a_quarter_of_all_passes() {
+        for workload in 0..10 {
+            assert_eq!((0..40).filter(|pass| due(workload, *pass)).count(), 10);
+        }
+    }
+
+    #[test]
+    fn a_pass_is_begun_if_most_of_it_fits() {
+        let time = |used| Time { budget: Duration::from_secs(20), used: Duration::from_secs(used) };
+        assert!(time(0).fits(Duration::ZERO));
+        assert!(time(19).fits(Duration::from_secs(1)));
+        assert!(!time(19).fits(Duration::from_secs(3)));
+        assert!(!time(20).fits(Duration::ZERO));
+    }
+}

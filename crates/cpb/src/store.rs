@@ -1,0 +1,236 @@
+//! Records on disk: files of JSON lines that are only ever appended to.
+
+use crate::record::{Header, Line, Record, SCHEMA};
+use anyhow::{Context, Result, anyhow, bail};
+use serde::Deserialize;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The longest line that a record may have: far beyond any round's.
+const MAX_LINE: u64 = 64 << 20;
+
+/// A record that is being written.
+pub struct Store {
+    path: PathBuf,
+    file: File,
+    /// Where a line begins that a kill cut short: to be dropped when something is written.
+    torn_at: Option<u64>,
+}
+
+impl Store {
+    /// Begins a record with its header. An existing file is never touched, and none is left behind
+    /// if the header cannot be written.
+    ///
+    /// # Errors
+    /// The file exists, or cannot be written.
+    pub fn create(path: &Path, header: &Header) -> Result<Store> {
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).map_err(|error| {
+                let folder = folder.display();
+                anyhow!(
+                    "cannot make the folder {folder}: {error}; name a file elsewhere by --output"
+                )
+            })?;
+        }
+        match OpenOptions::new().append(true).create_new(true).open(path) {
+            Ok(file) => {
+                lock(&file, path)?;
+                let mut store = Store { path: path.to_owned(), file, torn_at: None };
+                if let Err(error) = store.write(&Line::Cpb(Box::new(header.clone()))) {
+                    // A beginning of a first line is of no use to anyone.
+                    let _ = std::fs::remove_file(path);
+                    return Err(error).with_context(|| format!("cannot write {}", path.display()));
+                }
+                Ok(store)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => bail!(
+                "{} exists and is left as it is; name another file, or go on with it by --resume",
+                path.display()
+            ),
+            Err(error) => {
+                let path = path.display();
+                bail!("cannot write {path}: {error}; name a file elsewhere by --output")
+            }
+        }
+    }
+
+    /// Goes on with a record. The first line that is appended takes the place of one that a kill
+    /// cut short; until then the file stays as it is.
+    ///
+    /// # Errors
+    /// The file is no record, is being written by another process, or cannot be written.
+    pub fn resume(path: &Path) -> Result<(Store, Record)> {
+        let file = open(path)?;
+        let writable = OpenOptions::new().append(true).open(path);
+        let writable = writable.with_context(|| format!("cannot write {}", path.display()))?;
+        lock(&writable, path)?;
+        let (record, whole) = read_up_to_tear(file, path)?;
+        let torn_at = whole.torn.map(|_| whole.bytes);
+        Ok((Store { path: path.to_owned(), file: writable, torn_at }, record))
+    }
+
+    /// Appends a line. When this returns, the line survives the end of this process.
+    ///
+    /// # Errors
+    /// The disk is full, or worse.
+    pub fn append(&mut self, line: &Line) -> Result<()> {
+        self.write(line).with_context(|| {
+            format!(
+                "cannot write {}; what was written before is kept, make room and go on with \
+                 `cpb run --resume {}`",
+                self.path.display(),
+                self.path.display()
+            )
+        })
+    }
+
+    fn write(&mut self, line: &Line) -> Result<()> {
+        let mut text = serde_json::to_vec(line)?;
+        text.push(b'\n');
+        if let Some(end) = self.torn_at {
+            self.file.set_len(end)?;
+            self.torn_at = None;
+        }
+        // One write: a process that is killed leaves whole lines.
+        Ok(self.file.write_all(&text)?)
+    }
+
+    /// Makes what was appended survive the end of the machine, too.
+    ///
+    /// # Errors
+    /// The disk is full, or worse.
+    pub fn sync(&self) -> Result<()> {
+        self.file.sync_data().with_context(|| format!("cannot write {}", self.path.display()))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Reads a record.
+///
+/// # Errors
+/// It is none, is of a later version, or a line of it is damaged or cut short.
+pub fn read(path: &Path) -> Result<Record> {
+    let (record, whole) = read_up_to_tear(open(path)?, path)?;
+    if let Some(line) = whole.torn {
+        bail!(
+            "{} ends in the middle of line {line}: it was cut or its writer was killed; \
+             `cpb run --resume {}` drops that line and goes on, nothing else is lost",
+            path.display(),
+            path.display()
+        );
+    }
+    Ok(record)
+}
+
+/// How much of a file is whole lines.
+struct Whole {
+    bytes: u64,
+    /// Number of a last line without its end.
+    torn: Option<usize>,
+}
+
+fn open(path: &Path) -> Result<File> {
+    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        bail!("{} is a folder; name a record in it", path.display());
+    }
+    Ok(file)
+}
+
+/// Two writers of one record would spoil it.
+fn lock(file: &File, path: &Path) -> Result<()> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => bail!(
+            "{} is being written by another cpb; wait for it, or end it, and go on then",
+            path.display()
+        ),
+        // Not every file system has locks.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    }
+}
+
+fn read_up_to_tear(file: File, path: &Path) -> Result<(Record, Whole)> {
+    parse(BufReader::new(file)).map_err(|error| anyhow!("{}: {error}", path.display()))
+}
+
+/// Reads a record's lines from anywhere.
+///
+/// # Errors
+/// As [`read`], with the number of the line.
+pub fn parse_record(input: impl Read) -> Result<Record> {
+    let (record, whole) = parse(BufReader::new(input))?;
+    match whole.torn {
+        Some(line) => bail!("line {line} is cut short"),
+        None => Ok(record),
+    }
+}
+
+fn parse(mut input: impl BufRead) -> Result<(Record, Whole)> {
+    let mut header: Option<Header> = None;
+    let mut lines = Vec::new();
+    let mut whole = Whole { bytes: 0, torn: None };
+    let mut text = Vec::new();
+    for number in 1.. {
+        text.clear();
+        let count = input.by_ref().take(MAX_LINE).read_until(b'\n', &mut text)?;
+        if count == 0 {
+            break;
+        }
+        let Some(line) = text.strip_suffix(b"\n") else {
+            if count as u64 == MAX_LINE {
+                bail!(
+                    "line {number} is longer than any of a record's: not a cpb record, or damaged there"
+                );
+            }
+            whole.torn = Some(number);
+            break;
+        };
+        match &header {
+            None => header = Some(parse_header(line)?),
+            Some(_) => lines.push(serde_json::from_slice::<Line>(line).map_err(|error| {
+                anyhow!(
+                    "line {number} is damaged: {error}; without that line (`sed -i {number}d` on a \
+                     copy) the rest can be read"
+                )
+            })?),
+        }
+        whole.bytes += count as u64;
+    }
+    let Some(header) = header else {
+        let nothing = if whole.torn.is_some() { "no whole first line" } else { "no line at all" };
+        bail!("not a cpb record: it has {nothing}; there is nothing to show or go on with");
+    };
+    Ok((Record::assemble(header, lines), whole))
+}
+
+/// The first line, with a clear word for what is not ours or not of our time.
+fn parse_header(line: &[u8]) -> Result<Header> {
+    #[derive(Deserialize)]
+    struct Probe {
+        cpb: Schema,
+    }
+    #[derive(Deserialize)]
+    struct Schema {
+        schema: u32,
+        version: String,
+    }
+    let Ok(Probe { cpb: Schema { schema, version } }) = serde_json::from_slice(line) else {
+        bail!("not a cpb record: the first line is not a record's header");
+    };
+    if schema > SCHEMA {
+        bail!(
+            "the record has schema {schema} and was written by cpb {version}; this cpb reads up to \
+             schema {SCHEMA}: use that version or a later one"
+        );
+    }
+    match serde_json::from_slice(line) {
+        Ok(Line::Cpb(header)) => Ok(*header),
+        Ok(_) => bail!("not a cpb record: the first line is not a record's header"),
+        Err(error) => bail!("line 1 is damaged: {error}"),
+    }
+}

@@ -1,0 +1,260 @@
+//! The known answers in `vectors/`, as cases that a runner can be asked.
+
+use anyhow::{Context, Result, ensure};
+use cpb_core::check::{Answer, Case};
+use cpb_core::{Algorithm, Kind, Operation};
+use serde::Deserialize;
+
+/// One file an algorithm family; a family more is a line more.
+const FILES: &[(&str, &str)] = &[
+    ("aes-cbc", include_str!("../../../vectors/aes-cbc.json")),
+    ("aes-ctr", include_str!("../../../vectors/aes-ctr.json")),
+    ("aes-gcm", include_str!("../../../vectors/aes-gcm.json")),
+    ("chacha20-poly1305", include_str!("../../../vectors/chacha20-poly1305.json")),
+    ("sha", include_str!("../../../vectors/sha.json")),
+    ("hmac", include_str!("../../../vectors/hmac.json")),
+];
+
+/// All known answers.
+pub struct Vectors {
+    known: Vec<Known>,
+}
+
+/// One known answer, for every operation that it is an answer to.
+struct Known {
+    algorithm: Algorithm,
+    id: String,
+    key: Vec<u8>,
+    iv: Vec<u8>,
+    associated: Vec<u8>,
+    message: Option<Vec<u8>>,
+    result: Vec<u8>,
+    tag: Vec<u8>,
+    valid: bool,
+}
+
+impl Vectors {
+    /// Reads the built-in files.
+    ///
+    /// # Errors
+    /// One of them is not as its README says.
+    pub fn load() -> Result<Vectors> {
+        let mut known = Vec::new();
+        for (family, text) in FILES {
+            let file: File = serde_json::from_str(text).with_context(|| family.to_string())?;
+            for group in file.groups {
+                for case in group.cases {
+                    let id = format!("{family}: {}", case.id);
+                    let read = Known::read(group.algorithm, case).with_context(|| id.clone())?;
+                    known.push(read);
+                }
+            }
+        }
+        Ok(Vectors { known })
+    }
+
+    /// The cases for one algorithm and operation, each with its id: published ones, and those that
+    /// follow from them by breaking a tag or a length.
+    pub fn cases(&self, algorithm: Algorithm, operation: Operation) -> Vec<(String, OwnedCase)> {
+        let mut cases = Vec::new();
+        for known in self.known.iter().filter(|known| known.algorithm == algorithm) {
+            known.cases(operation, &mut cases);
+        }
+        cases.extend(impossible_lengths(algorithm, operation));
+        cases
+    }
+}
+
+/// A [`Case`] with its own memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnedCase {
+    algorithm: Algorithm,
+    operation: Operation,
+    key: Vec<u8>,
+    iv: Vec<u8>,
+    associated: Vec<u8>,
+    input: Vec<u8>,
+    tag: Vec<u8>,
+    answer: OwnedAnswer,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum OwnedAnswer {
+    Output(Vec<u8>),
+    Refusal,
+    NoSuchLength,
+}
+
+impl OwnedCase {
+    /// The case as it travels.
+    pub fn borrowed(&self) -> Case<'_> {
+        Case {
+            algorithm: self.algorithm,
+            operation: self.operation,
+            key: &self.key,
+            iv: &self.iv,
+            associated: &self.associated,
+            input: &self.input,
+            tag: &self.tag,
+            answer: match &self.answer {
+                OwnedAnswer::Output(output) => Answer::Output(output),
+                OwnedAnswer::Refusal => Answer::Refusal,
+                OwnedAnswer::NoSuchLength => Answer::NoSuchLength,
+            },
+        }
+    }
+}
+
+impl Known {
+    fn read(algorithm: Algorithm, case: FileCase) -> Result<Known> {
+        let shape = algorithm.shape();
+        let known = Known {
+            algorithm,
+            key: hex(&case.key)?,
+            iv: hex(&case.iv)?,
+            associated: hex(&case.associated)?,
+            message: case.message.as_deref().map(hex).transpose()?,
+            result: hex(&case.result)?,
+            tag: hex(&case.tag)?,
+            valid: case.valid,
+            id: case.id,
+        };
+        ensure!(known.iv.len() == shape.iv, "the IV has {} bytes", known.iv.len());
+        ensure!(known.tag.len() == shape.tag, "the tag has {} bytes", known.tag.len());
+        ensure!(known.message.is_some() || !known.valid, "a valid case without a message");
+        Ok(known)
+    }
+
+    fn case(&self, operation: Operation, input: &[u8], answer: OwnedAnswer) -> OwnedCase {
+        OwnedCase {
+            algorithm: self.algorithm,
+            operation,
+            key: self.key.clone(),
+            iv: self.iv.clone(),
+            associated: self.associated.clone(),
+            input: input.to_vec(),
+            tag: self.tag.clone(),
+            answer,
+        }
+    }
+
+    fn cases(&self, operation: Operation, cases: &mut Vec<(String, OwnedCase)>) {
+        let aead = self.algorithm.shape().kind == Kind::Aead;
+        let right = |bytes: &[u8]| OwnedAnswer::Output(bytes.to_vec());
+        match (&self.message, operation) {
+            (Some(message), Operation::Decrypt) if self.valid => {
+                let case = self.case(operation, &self.result, right(message));
+                if aead {
+                    // A forged tag, in its first and in its last bit.
+                    for (place, bit) in [(0, 0x80), (self.tag.len() - 1, 1)] {
+                        let mut forged = case.clone();
+                        forged.tag[place] ^= bit;
+                        forged.answer = OwnedAnswer::Refusal;
+                        cases.push((format!("{} with tag byte {place} changed", self.id), forged));
+                    }
+                }
+                cases.push((self.id.clone(), case));
+            }
+            (_, Operation::Decrypt) => {
+                let case = self.case(operation, &self.result, OwnedAnswer::Refusal);
+                cases.push((self.id.clone(), case));
+            }
+            // An invalid MAC is no statement about what a MAC function returns.
+            (Some(message), _) if self.valid => {
+                cases.push((self.id.clone(), self.case(operation, message, right(&self.result))));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Messages that are not whole blocks must be turned down where padding is off.
+fn impossible_lengths(algorithm: Algorithm, operation: Operation) -> Vec<(String, OwnedCase)> {
+    let shape = algorithm.shape();
+    let lengths: &[usize] =
+        if shape.block > 1 { &[1, shape.block - 1, shape.block + 1] } else { &[] };
+    let case = |length: usize| OwnedCase {
+        algorithm,
+        operation,
+        key: vec![0; shape.key],
+        iv: vec![0; shape.iv],
+        associated: Vec::new(),
+        input: vec![0; length],
+        tag: vec![0; shape.tag],
+        answer: OwnedAnswer::NoSuchLength,
+    };
+    lengths.iter().map(|length| (format!("a message of {length} bytes"), case(*length))).collect()
+}
+
+#[derive(Deserialize)]
+struct File {
+    groups: Vec<Group>,
+}
+
+#[derive(Deserialize)]
+struct Group {
+    algorithm: Algorithm,
+    cases: Vec<FileCase>,
+}
+
+#[derive(Deserialize)]
+struct FileCase {
+    id: String,
+    #[serde(default)]
+    key: String,
+    #[serde(default)]
+    iv: String,
+    #[serde(default)]
+    associated: String,
+    message: Option<String>,
+    #[serde(default)]
+    result: String,
+    #[serde(default)]
+    tag: String,
+    #[serde(default = "yes")]
+    valid: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn hex(text: &str) -> Result<Vec<u8>> {
+    ensure!(text.len().is_multiple_of(2) && text.is_ascii(), "not hexadecimal: {text}");
+    let digits = text.as_bytes().chunks(2);
+    digits.map(|pair| Ok(u8::from_str_radix(std::str::from_utf8(pair)?, 16)?)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpb_core::frame::{MAX_FRAME, encode};
+    use cpb_core::message::Request;
+
+    #[test]
+    fn every_algorithm_and_operation_has_known_answers_that_fit_in_a_frame() {
+        let vectors = Vectors::load().unwrap();
+        let mut frame = [0; MAX_FRAME];
+        for &algorithm in Algorithm::ALL {
+            for &operation in algorithm.operations() {
+                let cases = vectors.cases(algorithm, operation);
+                assert!(cases.len() >= 30, "{algorithm} {operation}: {}", cases.len());
+                for (id, case) in cases {
+                    let request = Request::Check { provider: 0, case: case.borrowed() };
+                    assert!(encode(&request, &mut frame).is_ok(), "{id}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_aead_has_forgeries_and_a_block_mode_impossible_lengths() {
+        let vectors = Vectors::load().unwrap();
+        let count = |algorithm, answer: OwnedAnswer| {
+            let cases = vectors.cases(algorithm, Operation::Decrypt);
+            cases.iter().filter(|(_, case)| case.answer == answer).count()
+        };
+        assert!(count(Algorithm::Aes128Gcm, OwnedAnswer::Refusal) > 100);
+        assert_eq!(count(Algorithm::Aes128Cbc, OwnedAnswer::NoSuchLength), 3);
+    }
+}

@@ -1,0 +1,301 @@
+//! Bad input: one message that names the thing and the remedy, exit status 2, nothing overwritten,
+//! nothing made.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use support::{Lab, Ran, skip};
+
+/// Runs `cpb LINE`, which must be turned down; what it says.
+fn refused(lab: &Lab, line: &str) -> String {
+    let before = lab.content();
+    let ran = lab.run(line);
+    assert_eq!(ran.status, Some(2), "cpb {line}\n{}", ran.all());
+    assert_eq!(ran.stdout, "", "cpb {line}");
+    assert!(before == lab.content(), "cpb {line} changed something");
+    let message = ran.stderr.trim_end();
+    assert!(!message.is_empty() && !message.contains("panicked"), "{message}");
+    without_cpus(&lab.redact(message))
+}
+
+/// The numbers of this machine's CPUs are left out.
+fn without_cpus(message: &str) -> String {
+    match message.split_once(" may use ") {
+        Some((before, _)) => format!("{before} may use CPUS"),
+        None => message.to_owned(),
+    }
+}
+
+/// Each command line with what it says.
+fn messages(lab: &Lab, lines: &[&str]) -> String {
+    let one = |line: &&str| format!("$ cpb {line}\n{}\n\n", refused(lab, line));
+    lines.iter().map(one).collect()
+}
+
+#[test]
+fn names_that_do_not_exist_are_answered_with_the_nearest() {
+    insta::assert_snapshot!(messages(
+        &Lab::new(),
+        &[
+            "run -a aes-128-cbd",
+            "run -a sha-256,qqqqqqqqqqqq",
+            "run --operation encrpyt",
+            "run --phase mesage",
+            "run -p openssl:scaler",
+            "run -p null",
+            "check -a sha-265",
+            "check -p opensll",
+            "runn",
+            "run --algoritm sha-256",
+            "completions tcsh",
+        ]
+    ));
+}
+
+#[test]
+fn numbers_that_make_no_sense_are_turned_down() {
+    insta::assert_snapshot!(messages(
+        &Lab::new(),
+        &[
+            "run -s 0",
+            "run -s 1TiB",
+            "run -s 2G",
+            "run -s -16",
+            "run -s=-16",
+            "run -s 1.5K",
+            "run -s 16,,32",
+            "run -a aes-128-cbc -s 17",
+            "run -a sha-256 --phase setup",
+            "run --threads 0",
+            "run --threads 99",
+            "run --threads 1000",
+            "run --cpu 999",
+            "run --cpu -1",
+            "run --budget 0s",
+            "run --budget 2d",
+            "run --precision 0%",
+            "run --precision 99%",
+            "run --timeout never",
+            "run --csv --json",
+            "run --resume r.jsonl --budget 20s -a sha-256",
+        ]
+    ));
+}
+
+const PLAN: &str = r#"
+name = "small"
+reason = "a test"
+budget = "0.3s"
+[[measure]]
+algorithms = ["sha-256"]
+sizes = [16]
+"#;
+
+#[test]
+fn plans_that_are_none_are_named_with_the_line_that_is_wrong() {
+    let lab = Lab::new();
+    let change = |name: &str, from: &str, to: &str| {
+        assert!(PLAN.contains(from), "{from}");
+        lab.write(name, PLAN.replace(from, to));
+    };
+    change("key.toml", "sizes", "size");
+    change("type.toml", "[16]", "16");
+    change("algorithm.toml", "sha-256", "sha-257");
+    change("zero.toml", "[16]", "[0]");
+    change("huge.toml", "[16]", "[\"1TiB\"]");
+    change("negative.toml", "[16]", "[-1]");
+    change("nothing.toml", "[16]", "[]");
+    change("name.toml", "small", "../small");
+    change("threads.toml", "reason", "threads = [0]\nreason");
+    change("budget.toml", "0.3s", "soon");
+    change("provider.toml", "reason", "providers = [\"opensll\"]\nreason");
+    change("syntax.toml", "[[measure]]", "[[measure]");
+    lab.write("binary.toml", [0xff, 0x00, 0xfe, 0x80]);
+    lab.write("empty.toml", "");
+    fs::create_dir(lab.path("folder.toml")).expect("a folder");
+    insta::assert_snapshot!(messages(
+        &lab,
+        &[
+            "run --plan key.toml",
+            "run --plan type.toml",
+            "run --plan algorithm.toml",
+            "run --plan zero.toml",
+            "run --plan huge.toml",
+            "run --plan negative.toml",
+            "run --plan nothing.toml",
+            "run --plan name.toml",
+            "run --plan threads.toml",
+            "run --plan budget.toml",
+            "run --plan provider.toml",
+            "run --plan syntax.toml",
+            "run --plan binary.toml",
+            "run --plan empty.toml",
+            "run --plan folder.toml",
+            "run --plan missing.toml",
+        ]
+    ));
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_named_before_anything_is_measured() {
+    let lab = Lab::new();
+    lab.write("file", "precious");
+    lab.write("existing.jsonl", "precious");
+    fs::create_dir(lab.path("folder")).expect("a folder");
+    let lines = ["file/below.jsonl", "existing.jsonl", "folder", "/proc/record.jsonl", "/dev/full"]
+        .map(|output| format!("{} -o {output}", support::SHORT));
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    insta::assert_snapshot!(messages(&lab, &lines));
+}
+
+#[test]
+fn records_that_are_none_are_named_with_what_is_wrong() {
+    let lab = Lab::new();
+    let whole = fs::read_to_string(lab.record("whole.jsonl")).expect("a record");
+    let lines: Vec<&str> = whole.lines().collect();
+    lab.write("foreign.jsonl", "{\"name\": \"something else\"}\n");
+    lab.write("text.txt", "To be, or not to be.\nThat is the question.\n");
+    lab.write("binary", [0, 159, 146, 150, 0, 255, 10, 7]);
+    lab.write("empty.jsonl", "");
+    lab.write("beginning.jsonl", &whole[..100]);
+    lab.write("newer.jsonl", whole.replacen("\"schema\":1", "\"schema\":999", 1));
+    let damaged = |line: &str| {
+        let mut lines = lines.clone();
+        lines[3] = line;
+        lines.join("\n") + "\n"
+    };
+    lab.write("damaged.jsonl", damaged("{\"round\":{\"provider\":\"mbed"));
+    lab.write("other-line.jsonl", damaged("{\"something\":1}"));
+    fs::create_dir(lab.path("folder")).expect("a folder");
+    let long = lab.write("long.jsonl", format!("{}\n", lines[0]));
+    let file = fs::OpenOptions::new().append(true).open(long).expect("a file");
+    file.set_len(100 << 20).expect("a sparse file");
+    let names = [
+        "foreign.jsonl",
+        "text.txt",
+        "binary",
+        "empty.jsonl",
+        "beginning.jsonl",
+        "newer.jsonl",
+        "damaged.jsonl",
+        "other-line.jsonl",
+        "folder",
+        "long.jsonl",
+        "missing.jsonl",
+        "whole.jsonl/below",
+    ];
+    let mut text = String::new();
+    for name in names {
+        let shown = refused(&lab, &format!("show {name}"));
+        assert_eq!(shown, refused(&lab, &format!("run --resume {name}")), "the same for both");
+        text.push_str(&format!("$ cpb show {name}\n{shown}\n\n"));
+    }
+    // One that was cut can be gone on with; `show` says so.
+    let cut = lines[..4].join("\n");
+    lab.write("cut.jsonl", &cut[..cut.len() - 20]);
+    text.push_str(&messages(&lab, &["show cut.jsonl"]));
+    let version = format!("cpb {};", env!("CARGO_PKG_VERSION"));
+    insta::assert_snapshot!(text.replace(&version, "cpb VERSION;"));
+}
+
+#[test]
+fn a_record_of_another_machine_is_left_as_it_is_even_where_it_is_cut() {
+    let lab = Lab::new();
+    let whole = fs::read_to_string(lab.record("whole.jsonl")).expect("a record");
+    let renamed = whole.replacen("\"machine\":{\"name\":\"", "\"machine\":{\"name\":\"other-", 1);
+    lab.write("other.jsonl", &renamed[..renamed.len() - 20]);
+    let message = refused(&lab, "run --resume other.jsonl");
+    assert!(message.contains("was measured on other-"), "{message}");
+    let version = "\"version\":\"";
+    lab.write("older.jsonl", whole.replacen(version, "\"version\":\"0.0.1-", 1));
+    let message = refused(&lab, "run --resume older.jsonl");
+    assert!(message.contains("begun by cpb 0.0.1-"), "{message}");
+}
+
+#[test]
+fn two_writers_of_one_record_are_refused() {
+    let lab = Lab::new();
+    let record = lab.record("record.jsonl");
+    let file = fs::File::open(record).expect("a record");
+    file.lock().expect("a lock");
+    let message = refused(&lab, "run --resume record.jsonl");
+    assert!(message.contains("is being written by another cpb"), "{message}");
+}
+
+/// A run whose first pass, which is always made, fills more than 20 kB.
+fn large_run() -> String {
+    let sizes: Vec<String> = (1..=50).map(|size| size.to_string()).collect();
+    format!("run -a sha-256 -s {} -p mbedtls:c --budget 0.3s --verbose", sizes.join(","))
+}
+
+/// What a run leaves that could not write on: everything it reported, and a way to go on.
+fn look_at_full_disk(lab: &Lab, ran: &Ran, record: &Path) {
+    assert_eq!(ran.status, Some(2), "{}", ran.all());
+    let last = ran.stderr.lines().last().unwrap_or_default();
+    assert!(last.contains("what was written before is kept"), "{last}");
+    assert!(last.contains("--resume"), "{last}");
+    let reported = ran.stderr.lines().filter(|line| line.starts_with("written: round")).count();
+    let text = fs::read_to_string(record).expect("the record");
+    let kept = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    assert_eq!(kept.filter(|line| line.starts_with("{\"round\"")).count(), reported);
+    assert!(reported > 0, "{}", ran.all());
+    let resumed = lab.run(&format!("run --resume {}", record.display()));
+    assert_eq!(resumed.status, Some(0), "{}", resumed.all());
+}
+
+#[test]
+fn a_disk_that_fills_up_loses_nothing_that_was_written() {
+    let lab = Lab::new();
+    // A limit of the shell's stands for the disk: 16 blocks of 512 bytes, or of 1024.
+    let line = format!("trap '' XFSZ; ulimit -f 16; exec cpb {} -o record.jsonl", large_run());
+    let ran = lab.shell(&line);
+    look_at_full_disk(&lab, &ran, &lab.path("record.jsonl"));
+}
+
+#[test]
+fn a_small_file_system_that_fills_up_loses_nothing_that_was_written() {
+    let lab = Lab::new();
+    let mount = "mkdir small && mount -t tmpfs -o size=16k none small";
+    if lab
+        .shell(&format!("unshare -m sh -c '{mount}'; status=$?; rmdir small; exit $status"))
+        .status
+        != Some(0)
+    {
+        skip(
+            "a_small_file_system_that_fills_up_loses_nothing_that_was_written",
+            "this user may not mount a file system",
+        );
+        return;
+    }
+    let run = format!("cpb {} -o small/record.jsonl", large_run());
+    let line = format!("{mount} && {run}; status=$?; cp small/record.jsonl .; exit $status");
+    let ran = lab.shell(&format!("unshare -m sh -c '{line}'"));
+    assert!(ran.stderr.contains("No space left on device"), "{}", ran.all());
+    look_at_full_disk(&lab, &ran, &lab.path("record.jsonl"));
+}
+
+#[test]
+fn a_read_only_file_system_is_named() {
+    let lab = Lab::new();
+    let mount = "mkdir fixed && mount -t tmpfs -o ro none fixed";
+    let line = format!("{mount} || exit 77; cpb {} -o fixed/record.jsonl", support::SHORT);
+    let ran = lab.shell(&format!("unshare -m sh -c '{line}' || exit $?"));
+    if ran.status != Some(2) || !ran.stderr.contains("cpb: ") {
+        skip("a_read_only_file_system_is_named", "this user may not mount a file system");
+        return;
+    }
+    let message = "cpb: cannot write fixed/record.jsonl: Read-only file system (os error 30); \
+                   name a file elsewhere by --output\n";
+    assert_eq!(ran.stderr, message);
+}
+
+#[test]
+fn a_header_that_does_not_fit_leaves_no_file() {
+    let lab = Lab::new();
+    let line = format!("trap '' XFSZ; ulimit -f 1; exec cpb {} -o record.jsonl", support::SHORT);
+    let ran = lab.shell(&line);
+    assert_eq!(ran.status, Some(2), "{}", ran.all());
+    assert!(ran.stderr.starts_with("cpb: cannot write record.jsonl: "), "{}", ran.stderr);
+    assert!(!lab.path("record.jsonl").exists());
+}

@@ -1,0 +1,95 @@
+//! Reports of made-up records, held against what they looked like before.
+//!
+//! After a change that is meant: `cargo insta review`, or `INSTA_UPDATE=always cargo test`.
+
+#[path = "golden/records.rs"]
+mod records;
+
+use cpb::analysis::summary::{Summary, summarise};
+use cpb::report::terminal::{self, Options};
+use cpb::report::{csv, json, markdown};
+use records::Case;
+
+fn summary(case: Case) -> Summary {
+    summarise(&records::record(case))
+}
+
+fn terminal(case: Case, width: usize) -> String {
+    terminal::render(&summary(case), width, false, &Options::default())
+}
+
+fn all(case: Case, width: usize) -> String {
+    terminal::render(&summary(case), width, false, &Options { all: true })
+}
+
+#[test]
+fn a_normal_run() {
+    insta::assert_snapshot!("normal_80", terminal(Case::Normal, 80));
+    insta::assert_snapshot!("normal_50", terminal(Case::Normal, 50));
+    insta::assert_snapshot!("normal_markdown", markdown::render(&summary(Case::Normal)));
+}
+
+#[test]
+fn a_run_without_a_known_clock_with_many_sizes_and_phases() {
+    insta::assert_snapshot!("no_clock_80", terminal(Case::NoClock, 80));
+    insta::assert_snapshot!("no_clock_all_80", all(Case::NoClock, 80));
+    insta::assert_snapshot!("no_clock_markdown", markdown::render(&summary(Case::NoClock)));
+}
+
+#[test]
+fn a_run_in_which_much_went_wrong() {
+    insta::assert_snapshot!("failures_80", terminal(Case::Failures, 80));
+    insta::assert_snapshot!("failures_50", terminal(Case::Failures, 50));
+    insta::assert_snapshot!("failures_markdown", markdown::render(&summary(Case::Failures)));
+    insta::assert_snapshot!("failures_csv", csv::render(&summary(Case::Failures)).unwrap());
+    insta::assert_snapshot!("failures_json", json::render(&summary(Case::Failures)).unwrap());
+}
+
+#[test]
+fn a_run_on_an_emulated_cpu() {
+    insta::assert_snapshot!("emulated_80", terminal(Case::Emulated, 80));
+    insta::assert_snapshot!("emulated_csv", csv::render(&summary(Case::Emulated)).unwrap());
+}
+
+#[test]
+fn a_run_in_several_threads() {
+    insta::assert_snapshot!("threads_80", terminal(Case::Threads, 80));
+    insta::assert_snapshot!("threads_all_80", all(Case::Threads, 80));
+    insta::assert_snapshot!("threads_csv", csv::render(&summary(Case::Threads)).unwrap());
+}
+
+#[test]
+fn a_record_with_nothing_in_it() {
+    insta::assert_snapshot!("empty_80", terminal(Case::Empty, 80));
+}
+
+#[test]
+fn every_form_fits_its_width_and_colour_changes_no_word() {
+    for case in Case::ALL {
+        for width in [60, 80, 120] {
+            for line in terminal(case, width).lines() {
+                assert!(line.chars().count() <= width, "{case:?} at {width}: {line}");
+            }
+        }
+        let coloured = terminal::render(&summary(case), 80, true, &Options::default());
+        assert!(coloured.contains('\u{1b}'));
+        assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), terminal(case, 80));
+    }
+}
+
+#[test]
+fn no_form_holds_a_number_that_is_none() {
+    for case in Case::ALL {
+        let summary = summary(case);
+        let forms = [
+            all(case, 80),
+            markdown::render(&summary),
+            csv::render(&summary).unwrap(),
+            json::render(&summary).unwrap(),
+        ];
+        for text in forms {
+            let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+            assert!(words.into_iter().all(|word| !["NaN", "inf"].contains(&word)), "{case:?}");
+        }
+    }
+}

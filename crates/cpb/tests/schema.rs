@@ -1,0 +1,318 @@
+//! Every schema that a record ever had stays readable, and every line comes back as it was written.
+
+use cpb::analysis::summary::summarise;
+use cpb::machine::{Machine, State};
+use cpb::plan::Plan;
+use cpb::record::{
+    Batch, Cell, Check, End, Evidence, Header, Line, Outcome, ProviderRecord, Reason, Round,
+    SCHEMA, Without,
+};
+use cpb::report::terminal::{self, Options};
+use cpb::store;
+use cpb_core::message::{ClockDescription, Counters};
+use cpb_core::{
+    Algorithm, CryptoWorkload, DataSet, Error, KeyUse, Operation, Phase, Placement, Ticks,
+    Unsupported,
+};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+use std::path::{Path, PathBuf};
+
+/// One record of each schema, as it was written when that was the latest.
+fn records() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let files = std::fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path());
+    let mut records: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|e| e == "jsonl")).collect();
+    records.sort();
+    records
+}
+
+#[test]
+fn there_is_a_record_of_every_schema() {
+    let names: Vec<String> =
+        records().iter().map(|path| path.file_stem().unwrap().display().to_string()).collect();
+    let expected: Vec<String> = (1..=SCHEMA).map(|schema| format!("record-v{schema}")).collect();
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn a_record_of_every_schema_is_read_whole() {
+    for path in records() {
+        let record = store::read(&path).expect("readable for ever");
+        let mut text = format!(
+            "schema {} by cpb {}, begun {}, {:?}, {}\n{} checks, {} warnings, interrupted: {:?}\n",
+            record.header.schema,
+            record.header.version,
+            record.header.began,
+            record.header.evidence,
+            record.header.machine.cpu,
+            record.checks.len(),
+            record.warnings.len(),
+            record.end.as_ref().map(|end| end.interrupted),
+        );
+        for (cell, outcome) in &record.cells {
+            let what = match outcome {
+                Outcome::Measured(rounds) => {
+                    let samples = rounds.iter().flat_map(|round| &round.samples);
+                    let batches: usize = samples.map(Vec::len).sum();
+                    format!("{} rounds, {batches} batches", rounds.len())
+                }
+                Outcome::Without(reason) => reason.to_string(),
+            };
+            text.push_str(&format!("{cell}: {what}\n"));
+        }
+        let name = path.file_stem().unwrap().display().to_string();
+        insta::assert_snapshot!(name, text);
+    }
+}
+
+#[test]
+fn a_record_of_every_schema_gives_its_report() {
+    for path in records() {
+        let record = store::read(&path).expect("readable for ever");
+        let report = terminal::render(&summarise(&record), 80, false, &Options::default());
+        let name = format!("{}-report", path.file_stem().unwrap().display());
+        insta::assert_snapshot!(name, report);
+    }
+}
+
+fn word() -> impl Strategy<Value = String> {
+    // Whatever a file name, a library's version or a vector's id may hold.
+    prop_oneof!["[a-z0-9:./-]{0,20}", any::<String>()]
+}
+
+fn workload() -> impl Strategy<Value = CryptoWorkload> {
+    let what = (select(Algorithm::ALL), select(Operation::ALL), select(Phase::ALL));
+    let how = (any::<u32>(), any::<u32>(), select(Placement::ALL), select(KeyUse::ALL));
+    (what, how, option::of(any::<u32>())).prop_map(
+        |((algorithm, operation, phase), how, chunks)| {
+            let (message, associated, placement, keys) = how;
+            CryptoWorkload {
+                phase,
+                associated,
+                placement,
+                keys,
+                data: chunks.map_or(DataSet::Same, |chunks| DataSet::Unique { chunks }),
+                ..CryptoWorkload::new(algorithm, operation, message)
+            }
+        },
+    )
+}
+
+fn cell() -> impl Strategy<Value = Cell> {
+    (word(), workload(), any::<u8>()).prop_map(|(provider, workload, threads)| Cell {
+        provider,
+        workload,
+        threads,
+    })
+}
+
+fn unsupported() -> impl Strategy<Value = Unsupported> {
+    use Unsupported::*;
+    select(vec![Algorithm, Mode, Length, Phase, BuildOption, Policy, Permission, Device, Memory])
+}
+
+fn error() -> impl Strategy<Value = Error> {
+    prop_oneof![
+        select(vec![
+            Error::WrongAnswer,
+            Error::Refused,
+            Error::Timeout,
+            Error::Contract,
+            Error::Crashed
+        ]),
+        any::<i32>().prop_map(Error::Device),
+        unsupported().prop_map(Error::Unsupported),
+    ]
+}
+
+fn reason() -> impl Strategy<Value = Reason> {
+    prop_oneof![
+        unsupported().prop_map(Reason::Unsupported),
+        (error(), word()).prop_map(|(error, detail)| Reason::Failed { error, detail }),
+    ]
+}
+
+fn counters() -> impl Strategy<Value = Counters> {
+    let times = (any::<u64>(), any::<u64>(), any::<u64>());
+    let counts = (any::<u32>(), any::<u32>(), any::<u32>());
+    (times, counts, option::of(any::<u64>()), option::of(any::<u64>())).prop_map(
+        |((wall_ns, user_ns, system_ns), counts, cycles, instructions)| Counters {
+            wall_ns,
+            user_ns,
+            system_ns,
+            voluntary: counts.0,
+            involuntary: counts.1,
+            faults: counts.2,
+            cycles,
+            instructions,
+        },
+    )
+}
+
+fn round() -> impl Strategy<Value = Round> {
+    let batch = (any::<u64>(), any::<u64>(), any::<u64>()).prop_map(|(a, b, c)| Batch(a, b, c));
+    let samples = vec(vec(batch, 0..4), 0..3);
+    let place = (cell(), any::<u32>(), any::<u64>(), any::<u32>(), any::<u32>(), word());
+    let seen = (samples, vec(any::<(u16, u32)>(), 0..4), any::<u64>(), counters());
+    (place, seen).prop_map(|(place, (samples, latency, latency_max, counters))| {
+        let (cell, pass, at_ms, reference_cycles, iterations, output) = place;
+        Round {
+            cell,
+            pass,
+            at_ms,
+            reference_cycles,
+            iterations,
+            output,
+            samples,
+            latency,
+            latency_max,
+            counters,
+        }
+    })
+}
+
+fn state() -> impl Strategy<Value = State> {
+    let temperature = (option::of(any::<i64>()), option::of(any::<i64>()));
+    let load = (0..1_000_000u32).prop_map(|hundredths| f64::from(hundredths) / 100.0);
+    (word(), any::<u64>(), any::<(u64, u64)>(), temperature, load, any::<bool>()).prop_map(
+        |(governor, number, limits, temperature, load, on_battery)| State {
+            governor,
+            frequency_khz: number,
+            frequency_limits_khz: limits,
+            throttled: number / 3,
+            temperature_millicelsius: temperature.0,
+            temperature_limit_millicelsius: temperature.1,
+            load,
+            steal: number / 7,
+            on_battery,
+        },
+    )
+}
+
+fn machine() -> impl Strategy<Value = Machine> {
+    let words = vec(word(), 8);
+    (words, vec(word(), 0..4), any::<u32>(), vec(any::<usize>(), 0..3), state()).prop_map(
+        |(words, features, number, siblings, state)| Machine {
+            name: words[0].clone(),
+            architecture: words[1].clone(),
+            cpu: words[2].clone(),
+            core: words[3].clone(),
+            microcode: words[4].clone(),
+            kernel: words[5].clone(),
+            libc: words[6].clone(),
+            virtualisation: words[7].clone(),
+            features,
+            cpus: number as usize,
+            counter_hz: number.into(),
+            siblings,
+            state,
+            ..Machine::default()
+        },
+    )
+}
+
+fn plan() -> impl Strategy<Value = Plan> {
+    let shares = (1..=5000u32, 1..=86_000u32, option::of("[a-z]{1,8}"));
+    (shares, vec(any::<u8>(), 0..3)).prop_map(|((hundredths, seconds, provider), threads)| {
+        let mut plan = Plan::load(None).expect("the built-in plan");
+        plan.precision = Some(format!("{}%", f64::from(hundredths) / 100.0).parse().unwrap());
+        plan.budget = format!("{}s", f64::from(seconds) / 7.0 + 0.1).parse().unwrap();
+        plan.providers = provider.into_iter().collect();
+        plan.threads = threads;
+        plan
+    })
+}
+
+fn provider() -> impl Strategy<Value = ProviderRecord> {
+    let clock = any::<(u64, u64, u64, u32, u8, bool)>().prop_map(|fields| ClockDescription {
+        frequency: fields.0,
+        resolution: Ticks(fields.1),
+        cost: Ticks(fields.2),
+        reference_cycles: fields.3,
+        multiply_latency: fields.4,
+        counts_cycles: fields.5,
+    });
+    prop_oneof![
+        (word(), word(), word(), clock).prop_map(|(version, executor, options, clock)| {
+            ProviderRecord::Available { version, executor, options, clock }
+        }),
+        (unsupported(), word())
+            .prop_map(|(reason, detail)| ProviderRecord::Unavailable { reason, detail }),
+    ]
+}
+
+fn header() -> impl Strategy<Value = Header> {
+    let evidence = select(vec![
+        Evidence::Hardware,
+        Evidence::Emulated,
+        Evidence::Simulated,
+        Evidence::Published,
+        Evidence::Imported,
+    ]);
+    let providers = proptest::collection::btree_map(word(), provider(), 0..3);
+    let lists = (vec(any::<usize>(), 0..3), providers, vec(word(), 0..3));
+    (word(), word(), evidence, machine(), plan(), lists).prop_map(
+        |(version, began, evidence, machine, plan, (cpus, providers, warnings))| Header {
+            schema: SCHEMA,
+            version,
+            began,
+            evidence,
+            machine,
+            plan,
+            cpus,
+            providers,
+            warnings,
+        },
+    )
+}
+
+fn line() -> impl Strategy<Value = Line> {
+    let check = (cell(), any::<(u32, u32)>(), option::of(word())).prop_map(
+        |(Cell { provider, workload, .. }, (right, unsupported), wrong)| Check {
+            provider,
+            algorithm: workload.algorithm,
+            operation: workload.operation,
+            right,
+            unsupported,
+            wrong,
+        },
+    );
+    let end = (word(), any::<bool>(), state(), vec(word(), 0..3)).prop_map(
+        |(ended, interrupted, state, warnings)| End { ended, interrupted, state, warnings },
+    );
+    prop_oneof![
+        header().prop_map(|header| Line::Cpb(Box::new(header))),
+        check.prop_map(Line::Check),
+        round().prop_map(Line::Round),
+        (cell(), reason()).prop_map(|(cell, outcome)| Line::Without(Without { cell, outcome })),
+        word().prop_map(Line::Warning),
+        end.prop_map(Line::End),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn every_line_comes_back_from_json_as_it_was(line in line()) {
+        let text = serde_json::to_string(&line).unwrap();
+        prop_assert!(!text.contains('\n'), "one line is one line");
+        prop_assert_eq!(serde_json::from_str::<Line>(&text).unwrap(), line);
+    }
+
+    #[test]
+    fn a_record_cut_anywhere_is_read_up_to_there_or_refused(
+        header in header(), lines in vec(line(), 0..4), cut in any::<prop::sample::Index>(),
+    ) {
+        let mut text = serde_json::to_string(&Line::Cpb(Box::new(header))).unwrap() + "\n";
+        for line in &lines {
+            text += &(serde_json::to_string(line).unwrap() + "\n");
+        }
+        prop_assert!(store::parse_record(text.as_bytes()).is_ok());
+        let cut = cut.index(text.len());
+        let whole = text.as_bytes()[..cut].ends_with(b"\n");
+        prop_assert_eq!(store::parse_record(&text.as_bytes()[..cut]).is_ok(), whole);
+    }
+}

@@ -1,0 +1,218 @@
+//! The command as a process, in a folder of its own.
+
+#![allow(dead_code, reason = "each test program uses its own part of this")]
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// One provider, one cell, and little time.
+pub(crate) const SHORT: &str = "run -a sha-256 -s 16 -p mbedtls:c --budget 0.3s";
+
+/// Far longer than anything here takes: a command that hangs fails its test.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A working directory for commands, removed with all that is in it.
+pub(crate) struct Lab {
+    folder: TempDir,
+}
+
+/// How a command ended.
+pub(crate) struct Ran {
+    /// Exit status; none if a signal ended it.
+    pub(crate) status: Option<i32>,
+    /// All that went to standard output.
+    pub(crate) stdout: String,
+    /// All that went to standard error.
+    pub(crate) stderr: String,
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Ran {
+        Ran {
+            status: output.status.code(),
+            stdout: String::from_utf8(output.stdout).expect("standard output is UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("standard error is UTF-8"),
+        }
+    }
+}
+
+impl Ran {
+    /// Everything that it said, for a failed assertion.
+    pub(crate) fn all(&self) -> String {
+        format!("status {:?}\n{}\n{}", self.status, self.stdout, self.stderr)
+    }
+}
+
+impl Lab {
+    pub(crate) fn new() -> Lab {
+        Lab { folder: TempDir::new().expect("a temporary folder") }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("below the folder")).expect("a folder");
+        fs::write(&path, content).expect("a file");
+        path
+    }
+
+    /// A shell script that can be executed.
+    pub(crate) fn script(&self, name: &str, lines: &str) -> PathBuf {
+        let source = self.write(&format!("{name}.source"), format!("#!/bin/sh\n{lines}\n"));
+        let path = self.path(name);
+        // Copied by another process: had this one a script open to write it, a child that another
+        // test starts at that moment would hold it open, too, and "Text file busy" be the answer.
+        let copied = std::process::Command::new("cp").arg(&source).arg(&path).status();
+        assert!(copied.expect("cp").success());
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("permissions");
+        fs::remove_file(source).expect("a file of ours");
+        path
+    }
+
+    /// `cpb` with the arguments in `line`, separated by spaces.
+    pub(crate) fn cpb(&self, line: &str) -> Command {
+        Command::from_std(self.process(line))
+    }
+
+    /// The same for a test that talks to the process while it runs.
+    pub(crate) fn process(&self, line: &str) -> std::process::Command {
+        let mut command = std::process::Command::new(program());
+        command.args(line.split_whitespace());
+        self.settle(&mut command);
+        command
+    }
+
+    /// A command line of the shell's, in which `cpb` is the command under test.
+    pub(crate) fn shell(&self, line: &str) -> Ran {
+        let folder = Path::new(program()).parent().expect("the program is in a folder");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut folders = vec![folder.to_owned()];
+        folders.extend(std::env::split_paths(&path));
+        let mut command = std::process::Command::new("sh");
+        command.arg("-c").arg(line);
+        self.settle(&mut command);
+        command.env("PATH", std::env::join_paths(folders).expect("a path"));
+        Command::from_std(command).timeout(PATIENCE).output().expect("a shell").into()
+    }
+
+    /// Nothing of the caller's environment that changes what cpb prints.
+    fn settle(&self, command: &mut std::process::Command) {
+        command.current_dir(self.folder.path()).stdin(Stdio::null());
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "RIGGED", "TERM"] {
+            command.env_remove(name);
+        }
+    }
+
+    /// Runs `cpb` to its end.
+    pub(crate) fn run(&self, line: &str) -> Ran {
+        self.run_with(line, &[])
+    }
+
+    /// The same with variables.
+    pub(crate) fn run_with(&self, line: &str, variables: &[(&str, &str)]) -> Ran {
+        let mut command = self.cpb(line);
+        command.envs(variables.iter().copied()).timeout(PATIENCE);
+        command.output().expect("cpb starts").into()
+    }
+
+    /// A short record, by a run that must succeed.
+    pub(crate) fn record(&self, name: &str) -> PathBuf {
+        let ran = self.run(&format!("{SHORT} -o {name}"));
+        assert_eq!(ran.status, Some(0), "{}", ran.all());
+        self.path(name)
+    }
+
+    /// Every file below the folder with its content, every folder without.
+    pub(crate) fn content(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+        let mut found = BTreeMap::new();
+        let mut folders = vec![self.folder.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).expect("a folder").flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    folders.push(path.clone());
+                    found.insert(path, None);
+                } else {
+                    let content = fs::read(&path).expect("a file");
+                    found.insert(path, Some(content));
+                }
+            }
+        }
+        found
+    }
+
+    /// `text` without what differs from machine to machine.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        let folder = self.folder.path().display().to_string();
+        text.replace(&folder, "FOLDER").replace(program(), "PROGRAM")
+    }
+}
+
+fn program() -> &'static str {
+    env!("CARGO_BIN_EXE_cpb")
+}
+
+/// The lines of a record as JSON.
+pub(crate) fn lines(record: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(record).expect("a record");
+    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+/// What the lines of one kind say: `round`, `without`, `check`, `warning`, `end`.
+pub(crate) fn of_kind<'a>(lines: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    lines.iter().filter_map(|line| line.get(kind)).collect()
+}
+
+/// Those that are about `provider`.
+pub(crate) fn of<'a>(lines: &'a [Value], kind: &str, provider: &str) -> Vec<&'a Value> {
+    let mut found = of_kind(lines, kind);
+    found.retain(|line| line["provider"] == provider);
+    found
+}
+
+/// Sends a signal to a process, or with a minus before its number to a process group.
+pub(crate) fn signal(name: &str, process: &str) {
+    let line = format!("kill -s {name} -- {process}");
+    let status = std::process::Command::new("sh").arg("-c").arg(&line).status();
+    assert!(status.expect("a shell").success(), "{line}");
+}
+
+/// Says that a test cannot run here, and why, as `cargo xtask test` wants it.
+pub(crate) fn skip(name: &str, reason: &str) {
+    println!("SKIPPED: {name}: {reason}");
+    if let Some(log) = std::env::var_os("CPB_SKIP_LOG") {
+        let file = fs::OpenOptions::new().create(true).append(true).open(log);
+        writeln!(file.expect("the skip log"), "{name}\t{reason}").expect("the skip log");
+    }
+}
+
+/// The processes whose environment holds `mark`.
+pub(crate) fn marked(mark: &str) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").expect("/proc").flatten();
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let holds = |number: &u32| {
+        let environment = fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+    };
+    numbers.filter(holds).collect()
+}
+
+/// Waits until no process is marked with `mark`: what is killed takes a moment to go.
+pub(crate) fn nobody_left(mark: &str) {
+    let deadline = Instant::now() + PATIENCE;
+    while !marked(mark).is_empty() {
+        assert!(Instant::now() < deadline, "left behind: {:?}", marked(mark));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

@@ -1,0 +1,206 @@
+//! The part of Mbed TLS's C interface that the providers use, once a variant, from its 3.6 headers.
+//!
+//! [`c`] is plain C; [`accel`] uses the CPU's AES (and, on 64-bit Arm, SHA-2) instructions where the
+//! CPU has them. The two hold the same names, so a provider is written once, as a macro or over a
+//! small trait. Functions that return an int return 0 for success.
+//!
+//! A context is bytes that only C sees into, of the size and alignment that build/mbedtls/layout.c
+//! found for this target. **Never move one after its `_init`**: the AES key schedule is found by an
+//! offset that depends on the context's own address, and other contexts hold pointers. Box it.
+
+// Declared as a whole, used as the providers grow.
+#![allow(dead_code)]
+
+use core::ffi::{c_char, c_int, c_uchar, c_uint};
+use core::marker::{PhantomData, PhantomPinned};
+
+/// `mbedtls_md_info_t` (mbedtls/md.h): what describes a digest; static in the library.
+#[repr(C)]
+pub(crate) struct MdInfo {
+    _data: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+// mbedtls/aes.h, mbedtls/gcm.h: the same values in both.
+pub(crate) const ENCRYPT: c_int = 1;
+pub(crate) const DECRYPT: c_int = 0;
+// mbedtls/chachapoly.h: mbedtls_chachapoly_mode_t, which is the other way round.
+pub(crate) const CHACHAPOLY_ENCRYPT: c_int = 0;
+pub(crate) const CHACHAPOLY_DECRYPT: c_int = 1;
+// mbedtls/cipher.h: mbedtls_cipher_id_t
+pub(crate) const CIPHER_ID_AES: c_int = 2;
+// mbedtls/gcm.h and mbedtls/chachapoly.h: the tag did not match.
+pub(crate) const ERR_GCM_AUTH_FAILED: c_int = -0x0012;
+pub(crate) const ERR_CHACHAPOLY_AUTH_FAILED: c_int = -0x0056;
+// mbedtls/md.h: mbedtls_md_type_t
+pub(crate) const MD_MD5: c_int = 0x03;
+pub(crate) const MD_SHA1: c_int = 0x05;
+pub(crate) const MD_SHA224: c_int = 0x08;
+pub(crate) const MD_SHA256: c_int = 0x09;
+pub(crate) const MD_SHA384: c_int = 0x0a;
+pub(crate) const MD_SHA512: c_int = 0x0b;
+pub(crate) const MD_SHA3_224: c_int = 0x10;
+pub(crate) const MD_SHA3_256: c_int = 0x11;
+pub(crate) const MD_SHA3_384: c_int = 0x12;
+pub(crate) const MD_SHA3_512: c_int = 0x13;
+// library/aesni.h: what to ask `aesni_has_support` for.
+#[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
+pub(crate) const AESNI_AES: c_uint = 0x0200_0000;
+#[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
+pub(crate) const AESNI_CLMUL: c_uint = 0x2;
+
+/// A context of the given size and alignment; the build script writes one line of these a context.
+macro_rules! opaque {
+    ($name:ident, $size:literal, $align:literal) => {
+        #[repr(C, align($align))]
+        pub(crate) struct $name {
+            _data: [core::mem::MaybeUninit<u8>; $size],
+            _marker: core::marker::PhantomData<(*mut u8, core::marker::PhantomPinned)>,
+        }
+
+        impl $name {
+            /// Room for a context, not yet initialised: only its `_init` may be called on it.
+            pub(crate) const fn uninit() -> Self {
+                $name {
+                    _data: [core::mem::MaybeUninit::uninit(); $size],
+                    _marker: core::marker::PhantomData,
+                }
+            }
+        }
+    };
+}
+
+mod layout {
+    include!(env!("CPB_MBEDTLS_LAYOUT"));
+}
+
+/// Declares the functions of one variant, whose C names all begin with `$prefix`.
+macro_rules! variant {
+    ($(#[$doc:meta])* $module:ident, $layout:ident, $prefix:literal) => {
+        $(#[$doc])*
+        pub(crate) mod $module {
+            use super::*;
+            pub(crate) use super::layout::$layout::*;
+
+            functions! { $prefix;
+                // mbedtls/version.h: at least 9 bytes
+                fn version_get_string(string: *mut c_char);
+
+                // mbedtls/aes.h
+                fn aes_init(context: *mut AesContext);
+                fn aes_free(context: *mut AesContext);
+                fn aes_setkey_enc(context: *mut AesContext, key: *const c_uchar, bits: c_uint) -> c_int;
+                fn aes_setkey_dec(context: *mut AesContext, key: *const c_uchar, bits: c_uint) -> c_int;
+                fn aes_crypt_ecb(context: *mut AesContext, mode: c_int, input: *const c_uchar, output: *mut c_uchar) -> c_int;
+                fn aes_crypt_cbc(context: *mut AesContext, mode: c_int, length: usize, iv: *mut c_uchar, input: *const c_uchar, output: *mut c_uchar) -> c_int;
+                fn aes_crypt_ctr(context: *mut AesContext, length: usize, offset: *mut usize, nonce_counter: *mut c_uchar, stream_block: *mut c_uchar, input: *const c_uchar, output: *mut c_uchar) -> c_int;
+
+                // mbedtls/gcm.h
+                fn gcm_init(context: *mut GcmContext);
+                fn gcm_free(context: *mut GcmContext);
+                fn gcm_setkey(context: *mut GcmContext, cipher: c_int, key: *const c_uchar, bits: c_uint) -> c_int;
+                fn gcm_crypt_and_tag(context: *mut GcmContext, mode: c_int, length: usize, iv: *const c_uchar, iv_length: usize, aad: *const c_uchar, aad_length: usize, input: *const c_uchar, output: *mut c_uchar, tag_length: usize, tag: *mut c_uchar) -> c_int;
+                fn gcm_auth_decrypt(context: *mut GcmContext, length: usize, iv: *const c_uchar, iv_length: usize, aad: *const c_uchar, aad_length: usize, tag: *const c_uchar, tag_length: usize, input: *const c_uchar, output: *mut c_uchar) -> c_int;
+                fn gcm_starts(context: *mut GcmContext, mode: c_int, iv: *const c_uchar, iv_length: usize) -> c_int;
+                fn gcm_update_ad(context: *mut GcmContext, aad: *const c_uchar, aad_length: usize) -> c_int;
+                fn gcm_update(context: *mut GcmContext, input: *const c_uchar, input_length: usize, output: *mut c_uchar, output_size: usize, output_length: *mut usize) -> c_int;
+                fn gcm_finish(context: *mut GcmContext, output: *mut c_uchar, output_size: usize, output_length: *mut usize, tag: *mut c_uchar, tag_length: usize) -> c_int;
+
+                // mbedtls/chachapoly.h: key 32 bytes, nonce 12, tag 16
+                fn chachapoly_init(context: *mut ChachapolyContext);
+                fn chachapoly_free(context: *mut ChachapolyContext);
+                fn chachapoly_setkey(context: *mut ChachapolyContext, key: *const c_uchar) -> c_int;
+                fn chachapoly_encrypt_and_tag(context: *mut ChachapolyContext, length: usize, nonce: *const c_uchar, aad: *const c_uchar, aad_length: usize, input: *const c_uchar, output: *mut c_uchar, tag: *mut c_uchar) -> c_int;
+                fn chachapoly_auth_decrypt(context: *mut ChachapolyContext, length: usize, nonce: *const c_uchar, aad: *const c_uchar, aad_length: usize, tag: *const c_uchar, input: *const c_uchar, output: *mut c_uchar) -> c_int;
+                fn chachapoly_starts(context: *mut ChachapolyContext, nonce: *const c_uchar, mode: c_int) -> c_int;
+                fn chachapoly_update_aad(context: *mut ChachapolyContext, aad: *const c_uchar, aad_length: usize) -> c_int;
+                fn chachapoly_update(context: *mut ChachapolyContext, length: usize, input: *const c_uchar, output: *mut c_uchar) -> c_int;
+                fn chachapoly_finish(context: *mut ChachapolyContext, tag: *mut c_uchar) -> c_int;
+
+                // mbedtls/sha1.h, sha256.h, sha512.h
+                fn sha1_init(context: *mut Sha1Context);
+                fn sha1_free(context: *mut Sha1Context);
+                fn sha1_clone(to: *mut Sha1Context, from: *const Sha1Context);
+                fn sha1_starts(context: *mut Sha1Context) -> c_int;
+                fn sha1_update(context: *mut Sha1Context, input: *const c_uchar, length: usize) -> c_int;
+                fn sha1_finish(context: *mut Sha1Context, output: *mut c_uchar) -> c_int;
+                fn sha256_init(context: *mut Sha256Context);
+                fn sha256_free(context: *mut Sha256Context);
+                fn sha256_clone(to: *mut Sha256Context, from: *const Sha256Context);
+                fn sha256_starts(context: *mut Sha256Context, is_224: c_int) -> c_int;
+                fn sha256_update(context: *mut Sha256Context, input: *const c_uchar, length: usize) -> c_int;
+                fn sha256_finish(context: *mut Sha256Context, output: *mut c_uchar) -> c_int;
+                fn sha512_init(context: *mut Sha512Context);
+                fn sha512_free(context: *mut Sha512Context);
+                fn sha512_clone(to: *mut Sha512Context, from: *const Sha512Context);
+                fn sha512_starts(context: *mut Sha512Context, is_384: c_int) -> c_int;
+                fn sha512_update(context: *mut Sha512Context, input: *const c_uchar, length: usize) -> c_int;
+                fn sha512_finish(context: *mut Sha512Context, output: *mut c_uchar) -> c_int;
+
+                // mbedtls/md.h: null for a digest that the library does not have
+                fn md_info_from_type(kind: c_int) -> *const MdInfo;
+                fn md_init(context: *mut MdContext);
+                fn md_free(context: *mut MdContext);
+                fn md_setup(context: *mut MdContext, info: *const MdInfo, hmac: c_int) -> c_int;
+                fn md_hmac_starts(context: *mut MdContext, key: *const c_uchar, length: usize) -> c_int;
+                fn md_hmac_update(context: *mut MdContext, input: *const c_uchar, length: usize) -> c_int;
+                fn md_hmac_finish(context: *mut MdContext, output: *mut c_uchar) -> c_int;
+                fn md_hmac_reset(context: *mut MdContext) -> c_int;
+            }
+        }
+    };
+}
+
+/// `fn aes_init(..)` with prefix `p_` declares the C function `p_aes_init`.
+macro_rules! functions {
+    ($prefix:literal; $(fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)?;)+) => {
+        unsafe extern "C" {
+            $(
+                #[link_name = concat!($prefix, stringify!($name))]
+                pub(crate) fn $name($($argument: $kind),*) $(-> $result)?;
+            )+
+        }
+    };
+}
+
+variant! {
+    /// Plain C: no assembly and no crypto instruction.
+    c, c_layout, "cpb_mbedtls_c_"
+}
+variant! {
+    /// With the CPU's crypto instructions and the big-number assembly.
+    accel, accel_layout, "cpb_mbedtls_accel_"
+}
+
+#[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
+unsafe extern "C" {
+    // library/aesni.h: 1 if this CPU has it.
+    #[link_name = "cpb_mbedtls_accel_aesni_has_support"]
+    pub(crate) fn accel_aesni_has_support(what: c_uint) -> c_int;
+}
+
+#[cfg(all(target_arch = "aarch64", target_os = "linux"))]
+unsafe extern "C" {
+    // library/aesce.h: 1 if this CPU has it.
+    #[link_name = "cpb_mbedtls_accel_aesce_has_support_impl"]
+    pub(crate) fn accel_aesce_has_support_impl() -> c_int;
+}
+
+/// Whether the accelerated variant runs AES on the CPU's own instructions here.
+pub(crate) fn accel_uses_aes_instructions() -> bool {
+    #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
+    // SAFETY: takes no pointer and only asks the CPU.
+    return unsafe { accel_aesni_has_support(AESNI_AES) } == 1;
+    #[cfg(all(target_arch = "aarch64", target_os = "linux"))]
+    // SAFETY: takes nothing and only asks the kernel.
+    return unsafe { accel_aesce_has_support_impl() } == 1;
+    #[cfg(not(any(
+        target_arch = "x86_64",
+        target_arch = "x86",
+        all(target_arch = "aarch64", target_os = "linux")
+    )))]
+    return false;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,283 @@
+//! The part of libcrypto's C interface that the provider uses, from OpenSSL 3.6's headers.
+//!
+//! Functions return 1 for success and 0 or less for failure, unless said otherwise. `int` lengths
+//! bound one update at `c_int::MAX` bytes.
+
+// Declared as a whole, used as the provider grows.
+#![allow(dead_code)]
+// C names stay as the headers spell them.
+#![allow(non_camel_case_types, non_snake_case)]
+
+use core::ffi::{c_char, c_int, c_uchar, c_uint, c_ulong, c_void};
+use core::marker::{PhantomData, PhantomPinned};
+
+/// Declares types that only C sees into: not constructible, movable or shareable in Rust.
+macro_rules! opaque {
+    ($($(#[$doc:meta])* $name:ident;)+) => {$(
+        $(#[$doc])*
+        #[repr(C)]
+        pub(crate) struct $name {
+            _data: [u8; 0],
+            _marker: PhantomData<(*mut u8, PhantomPinned)>,
+        }
+    )+};
+}
+
+opaque! {
+    /// `OSSL_LIB_CTX`; null stands for the default one.
+    OSSL_LIB_CTX;
+    /// `EVP_CIPHER`: a fetched implementation of a cipher.
+    EVP_CIPHER;
+    /// `EVP_CIPHER_CTX`
+    EVP_CIPHER_CTX;
+    /// `EVP_MD`: a fetched implementation of a digest.
+    EVP_MD;
+    /// `EVP_MD_CTX`
+    EVP_MD_CTX;
+    /// `EVP_MAC`: a fetched implementation of a MAC.
+    EVP_MAC;
+    /// `EVP_MAC_CTX`
+    EVP_MAC_CTX;
+    /// `OPENSSL_INIT_SETTINGS`
+    OPENSSL_INIT_SETTINGS;
+}
+
+/// `OSSL_PARAM` (openssl/core.h): one named parameter; an array ends with `OSSL_PARAM_construct_end`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct OSSL_PARAM {
+    pub(crate) key: *const c_char,
+    pub(crate) data_type: c_uint,
+    pub(crate) data: *mut c_void,
+    pub(crate) data_size: usize,
+    pub(crate) return_size: usize,
+}
+
+// openssl/evp.h
+pub(crate) const EVP_MAX_MD_SIZE: usize = 64;
+pub(crate) const EVP_MAX_KEY_LENGTH: usize = 64;
+pub(crate) const EVP_MAX_IV_LENGTH: usize = 16;
+pub(crate) const EVP_MAX_BLOCK_LENGTH: usize = 32;
+pub(crate) const EVP_CTRL_AEAD_SET_IVLEN: c_int = 0x9;
+pub(crate) const EVP_CTRL_AEAD_GET_TAG: c_int = 0x10;
+pub(crate) const EVP_CTRL_AEAD_SET_TAG: c_int = 0x11;
+pub(crate) const EVP_CTRL_AEAD_TLS1_AAD: c_int = 0x16;
+pub(crate) const EVP_CTRL_AEAD_SET_MAC_KEY: c_int = 0x17;
+
+// openssl/core_names.h
+pub(crate) const OSSL_MAC_PARAM_DIGEST: &core::ffi::CStr = c"digest";
+pub(crate) const OSSL_MAC_PARAM_CIPHER: &core::ffi::CStr = c"cipher";
+
+// openssl/crypto.h: what to ask `OpenSSL_version` for.
+pub(crate) const OPENSSL_VERSION: c_int = 0;
+pub(crate) const OPENSSL_CFLAGS: c_int = 1;
+pub(crate) const OPENSSL_PLATFORM: c_int = 3;
+pub(crate) const OPENSSL_VERSION_STRING: c_int = 6;
+pub(crate) const OPENSSL_FULL_VERSION_STRING: c_int = 7;
+pub(crate) const OPENSSL_CPU_INFO: c_int = 9;
+// openssl/crypto.h: what to ask `OPENSSL_info` for.
+pub(crate) const OPENSSL_INFO_CPU_SETTINGS: c_int = 1008;
+// openssl/crypto.h: reads no openssl.cnf. The build also names a folder that does not exist, but the
+// variable OPENSSL_CONF could name another.
+pub(crate) const OPENSSL_INIT_NO_LOAD_CONFIG: u64 = 0x80;
+
+unsafe extern "C" {
+    // openssl/crypto.h
+    pub(crate) fn OPENSSL_init_crypto(opts: u64, settings: *const OPENSSL_INIT_SETTINGS) -> c_int;
+    pub(crate) fn OpenSSL_version(what: c_int) -> *const c_char;
+    /// May return null.
+    pub(crate) fn OPENSSL_info(what: c_int) -> *const c_char;
+
+    // openssl/err.h
+    pub(crate) fn ERR_get_error() -> c_ulong;
+    pub(crate) fn ERR_error_string_n(error: c_ulong, buffer: *mut c_char, length: usize);
+    pub(crate) fn ERR_clear_error();
+
+    // openssl/params.h
+    pub(crate) fn OSSL_PARAM_construct_utf8_string(
+        key: *const c_char,
+        buffer: *mut c_char,
+        length: usize,
+    ) -> OSSL_PARAM;
+    pub(crate) fn OSSL_PARAM_construct_end() -> OSSL_PARAM;
+
+    // openssl/evp.h: ciphers. Fetch returns null on failure.
+    pub(crate) fn EVP_CIPHER_fetch(
+        context: *mut OSSL_LIB_CTX,
+        algorithm: *const c_char,
+        properties: *const c_char,
+    ) -> *mut EVP_CIPHER;
+    pub(crate) fn EVP_CIPHER_free(cipher: *mut EVP_CIPHER);
+    pub(crate) fn EVP_CIPHER_CTX_new() -> *mut EVP_CIPHER_CTX;
+    pub(crate) fn EVP_CIPHER_CTX_free(context: *mut EVP_CIPHER_CTX);
+    pub(crate) fn EVP_CIPHER_CTX_reset(context: *mut EVP_CIPHER_CTX) -> c_int;
+    pub(crate) fn EVP_CIPHER_CTX_set_padding(context: *mut EVP_CIPHER_CTX, pad: c_int) -> c_int;
+    pub(crate) fn EVP_CIPHER_CTX_ctrl(
+        context: *mut EVP_CIPHER_CTX,
+        kind: c_int,
+        argument: c_int,
+        pointer: *mut c_void,
+    ) -> c_int;
+    /// `encrypt`: 1 to encrypt, 0 to decrypt, -1 to leave as it is.
+    pub(crate) fn EVP_CipherInit_ex2(
+        context: *mut EVP_CIPHER_CTX,
+        cipher: *const EVP_CIPHER,
+        key: *const c_uchar,
+        iv: *const c_uchar,
+        encrypt: c_int,
+        params: *const OSSL_PARAM,
+    ) -> c_int;
+    pub(crate) fn EVP_CipherUpdate(
+        context: *mut EVP_CIPHER_CTX,
+        output: *mut c_uchar,
+        output_length: *mut c_int,
+        input: *const c_uchar,
+        input_length: c_int,
+    ) -> c_int;
+    pub(crate) fn EVP_CipherFinal_ex(
+        context: *mut EVP_CIPHER_CTX,
+        output: *mut c_uchar,
+        output_length: *mut c_int,
+    ) -> c_int;
+    pub(crate) fn EVP_EncryptInit_ex2(
+        context: *mut EVP_CIPHER_CTX,
+        cipher: *const EVP_CIPHER,
+        key: *const c_uchar,
+        iv: *const c_uchar,
+        params: *const OSSL_PARAM,
+    ) -> c_int;
+    pub(crate) fn EVP_EncryptUpdate(
+        context: *mut EVP_CIPHER_CTX,
+        output: *mut c_uchar,
+        output_length: *mut c_int,
+        input: *const c_uchar,
+        input_length: c_int,
+    ) -> c_int;
+    pub(crate) fn EVP_EncryptFinal_ex(
+        context: *mut EVP_CIPHER_CTX,
+        output: *mut c_uchar,
+        output_length: *mut c_int,
+    ) -> c_int;
+    pub(crate) fn EVP_DecryptInit_ex2(
+        context: *mut EVP_CIPHER_CTX,
+        cipher: *const EVP_CIPHER,
+        key: *const c_uchar,
+        iv: *const c_uchar,
+        params: *const OSSL_PARAM,
+    ) -> c_int;
+    pub(crate) fn EVP_DecryptUpdate(
+        context: *mut EVP_CIPHER_CTX,
+        output: *mut c_uchar,
+        output_length: *mut c_int,
+        input: *const c_uchar,
+        input_length: c_int,
+    ) -> c_int;
+    pub(crate) fn EVP_DecryptFinal_ex(
+        context: *mut EVP_CIPHER_CTX,
+        output: *mut c_uchar,
+        output_length: *mut c_int,
+    ) -> c_int;
+
+    // openssl/evp.h: digests
+    pub(crate) fn EVP_MD_fetch(
+        context: *mut OSSL_LIB_CTX,
+        algorithm: *const c_char,
+        properties: *const c_char,
+    ) -> *mut EVP_MD;
+    pub(crate) fn EVP_MD_free(digest: *mut EVP_MD);
+    pub(crate) fn EVP_MD_CTX_new() -> *mut EVP_MD_CTX;
+    pub(crate) fn EVP_MD_CTX_free(context: *mut EVP_MD_CTX);
+    pub(crate) fn EVP_DigestInit_ex2(
+        context: *mut EVP_MD_CTX,
+        digest: *const EVP_MD,
+        params: *const OSSL_PARAM,
+    ) -> c_int;
+    pub(crate) fn EVP_DigestUpdate(
+        context: *mut EVP_MD_CTX,
+        input: *const c_void,
+        length: usize,
+    ) -> c_int;
+    pub(crate) fn EVP_DigestFinal_ex(
+        context: *mut EVP_MD_CTX,
+        output: *mut c_uchar,
+        length: *mut c_uint,
+    ) -> c_int;
+
+    // openssl/evp.h: message authentication codes. `EVP_MAC_init` with a null key keeps the key.
+    pub(crate) fn EVP_MAC_fetch(
+        context: *mut OSSL_LIB_CTX,
+        algorithm: *const c_char,
+        properties: *const c_char,
+    ) -> *mut EVP_MAC;
+    pub(crate) fn EVP_MAC_free(mac: *mut EVP_MAC);
+    pub(crate) fn EVP_MAC_CTX_new(mac: *mut EVP_MAC) -> *mut EVP_MAC_CTX;
+    pub(crate) fn EVP_MAC_CTX_free(context: *mut EVP_MAC_CTX);
+    pub(crate) fn EVP_MAC_CTX_dup(context: *const EVP_MAC_CTX) -> *mut EVP_MAC_CTX;
+    pub(crate) fn EVP_MAC_init(
+        context: *mut EVP_MAC_CTX,
+        key: *const c_uchar,
+        key_length: usize,
+        params: *const OSSL_PARAM,
+    ) -> c_int;
+    pub(crate) fn EVP_MAC_update(
+        context: *mut EVP_MAC_CTX,
+        input: *const c_uchar,
+        length: usize,
+    ) -> c_int;
+    pub(crate) fn EVP_MAC_final(
+        context: *mut EVP_MAC_CTX,
+        output: *mut c_uchar,
+        length: *mut usize,
+        output_size: usize,
+    ) -> c_int;
+}
+
+#[cfg(test)]
+mod tests {
+    use core::ffi::CStr;
+
+    use super::*;
+
+    fn version(what: c_int) -> &'static str {
+        // SAFETY: OpenSSL_version returns a static C string for every argument.
+        unsafe { CStr::from_ptr(OpenSSL_version(what)) }.to_str().unwrap()
+    }
+
+    #[test]
+    fn the_linked_library_is_the_one_that_was_built() {
+        assert_eq!(version(OPENSSL_VERSION_STRING), env!("CPB_OPENSSL_VERSION"));
+        assert!(env!("CPB_OPENSSL_OPTIONS").contains(version(OPENSSL_CFLAGS)));
+    }
+
+    #[test]
+    fn the_library_says_which_cpu_features_it_uses() {
+        // SAFETY: OPENSSL_info returns null or a static C string.
+        let info = unsafe {
+            let info = OPENSSL_info(OPENSSL_INFO_CPU_SETTINGS);
+            assert!(!info.is_null());
+            CStr::from_ptr(info)
+        };
+        assert!(info.to_str().unwrap().starts_with("OPENSSL_"), "{info:?}");
+    }
+
+    #[test]
+    fn sha_256_of_abc_is_the_standards_own_example() {
+        let mut output = [0; EVP_MAX_MD_SIZE];
+        let mut length = 0;
+        // SAFETY: pointers are to live objects of the sizes given; null means the default context,
+        // no properties, no parameters.
+        unsafe {
+            let digest =
+                EVP_MD_fetch(core::ptr::null_mut(), c"SHA2-256".as_ptr(), core::ptr::null());
+            let context = EVP_MD_CTX_new();
+            assert_eq!(EVP_DigestInit_ex2(context, digest, core::ptr::null()), 1);
+            assert_eq!(EVP_DigestUpdate(context, b"abc".as_ptr().cast(), 3), 1);
+            assert_eq!(EVP_DigestFinal_ex(context, output.as_mut_ptr(), &mut length), 1);
+            EVP_MD_CTX_free(context);
+            EVP_MD_free(digest);
+        }
+        assert_eq!(length, 32);
+        // FIPS 180-2, appendix B.1
+        assert_eq!(output[..8], [0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea]);
+    }
+}

@@ -1,0 +1,94 @@
+//! A session's jobs in the form that C functions take them.
+
+use cpb_core::{Checking, Dispatch, KeyUse, Phase};
+use cpb_core::{CryptoWorkload, Error, Job, Unsupported};
+
+/// Pointers into one job, valid as long as the session's jobs are borrowed.
+pub(crate) struct RawJob {
+    pub(crate) key: usize,
+    pub(crate) iv: *const u8,
+    pub(crate) associated: *const u8,
+    pub(crate) input: *const u8,
+    pub(crate) output: *mut u8,
+    pub(crate) tag: *mut u8,
+}
+
+/// All jobs of a session, and the lengths that they share.
+pub(crate) struct RawJobs<'a> {
+    jobs: Vec<RawJob>,
+    /// Message length.
+    pub(crate) message: usize,
+    /// Length of the associated data.
+    pub(crate) associated: usize,
+    output: usize,
+    // The buffers stay borrowed, for writing, as long as the pointers are used.
+    _borrowed: core::marker::PhantomData<&'a mut [u8]>,
+}
+
+impl<'a> RawJobs<'a> {
+    /// Takes the pointers, once the lengths are known to be those that the workload states: FFI
+    /// relies on them.
+    pub(crate) fn new(
+        workload: &CryptoWorkload,
+        keys: &[&[u8]],
+        jobs: &'a mut [Job<'_>],
+    ) -> Result<Self, Error> {
+        let shape = workload.algorithm.shape();
+        let message = workload.message as usize;
+        let associated = workload.associated as usize;
+        let output = workload.algorithm.output_length(message);
+        let fits = |job: &Job<'_>| {
+            let input = match &job.data {
+                cpb_core::Data::Apart { input, .. } => input.len(),
+                cpb_core::Data::InPlace(buffer) => buffer.len(),
+            };
+            (job.iv.len(), job.tag.len(), job.associated.len()) == (shape.iv, shape.tag, associated)
+                && (input, job.data.output().len()) == (message, output)
+                && (shape.key == 0 || job.key < keys.len())
+        };
+        if !jobs.iter().all(fits) || jobs.is_empty() {
+            return Err(Unsupported::Length.into());
+        }
+        let jobs = jobs.iter_mut().map(|job| {
+            let (input, output) = job.data.pointers();
+            RawJob {
+                key: job.key,
+                iv: job.iv.as_ptr(),
+                associated: job.associated.as_ptr(),
+                input,
+                output,
+                tag: job.tag.as_mut_ptr(),
+            }
+        });
+        let borrowed = core::marker::PhantomData;
+        Ok(RawJobs { jobs: jobs.collect(), message, associated, output, _borrowed: borrowed })
+    }
+
+    /// Job number `job`.
+    #[inline]
+    pub(crate) fn job(&self, job: usize) -> Result<&RawJob, Error> {
+        self.jobs.get(job).ok_or(Error::Contract)
+    }
+
+    /// What job number `job` wrote.
+    pub(crate) fn output(&self, job: usize) -> Option<&[u8]> {
+        let job = self.jobs.get(job)?;
+        // SAFETY: `new` found the output to be this long; it is borrowed for 'a, and the C library
+        // that writes to it is not running while `self` is borrowed here.
+        Some(unsafe { core::slice::from_raw_parts(job.output, self.output) })
+    }
+}
+
+/// What no library that works on the caller's own thread does: more than one job at a time. A key
+/// for each message needs the key schedule in the message's own time.
+pub(crate) fn software_supports(workload: &CryptoWorkload) -> Result<(), Unsupported> {
+    workload.valid()?;
+    let with_key = workload.phase == Phase::MessageWithKey || workload.phase == Phase::Setup;
+    if workload.dispatch != Dispatch::SERIAL
+        || (workload.keys == KeyUse::PerMessage && !with_key)
+        || (workload.checking == Checking::Each && workload.phase == Phase::Setup)
+    {
+        return Err(Unsupported::Mode);
+    }
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! Memory for a workload's jobs, laid out the same way for every provider and every run.
+
+use cpb_core::material::{self, Part};
+use cpb_core::{CryptoWorkload, Data, DataSet, Depth, Job, KeyUse, Placement};
+
+/// Buffers begin on a page of their own, so that no two providers see another alignment.
+const PAGE: usize = 4096;
+
+/// Outputs begin this far behind a page, inputs on it: equal low address bits of a load and an
+/// earlier store (4 KiB aliasing) would make some cores wait.
+const OUTPUT_OFFSET: usize = PAGE / 2;
+
+/// The most memory that one round's jobs may take.
+const LIMIT: usize = 3 << 30;
+
+/// Keys, IVs, messages and outputs of one workload.
+pub(crate) struct Arena {
+    keys: Vec<Vec<u8>>,
+    ivs: Vec<Vec<u8>>,
+    associated: Vec<u8>,
+    memory: Vec<u8>,
+    /// Where the first page of `memory` begins.
+    origin: usize,
+    tags: Vec<Vec<u8>>,
+    layout: Layout,
+}
+
+#[derive(Clone, Copy)]
+struct Layout {
+    jobs: usize,
+    message: usize,
+    output: usize,
+    in_place: bool,
+    /// Distance from one job's input to the next one's.
+    stride: usize,
+}
+
+impl Arena {
+    /// Memory for `workload`, filled with its made-up material. `None` if it does not fit.
+    pub(crate) fn new(workload: &CryptoWorkload) -> Option<Arena> {
+        let shape = workload.algorithm.shape();
+        let jobs = jobs(workload)?;
+        let message = workload.message as usize;
+        let output = workload.algorithm.output_length(message);
+        let in_place = workload.placement == Placement::InPlace;
+        let mut stride = message.next_multiple_of(PAGE).max(PAGE);
+        if !in_place {
+            stride += (OUTPUT_OFFSET + output).next_multiple_of(PAGE);
+        }
+        let layout = Layout { jobs, message, output, in_place, stride };
+        let size = stride.checked_mul(jobs)?.checked_add(PAGE)?;
+        if size > LIMIT {
+            return None;
+        }
+        let mut memory = Vec::new();
+        memory.try_reserve_exact(size).ok()?;
+        memory.resize(size, 0);
+        let origin = memory.as_ptr().align_offset(PAGE);
+        let made = |part, index, length| {
+            let mut bytes = vec![0; length];
+            material::fill(part, index, &mut bytes);
+            bytes
+        };
+        let keys = if workload.keys == KeyUse::PerMessage { jobs } else { 1 };
+        let mut arena = Arena {
+            keys: (0..keys).map(|index| made(Part::Key, index, shape.key)).collect(),
+            ivs: (0..jobs).map(|index| made(Part::Iv, index, shape.iv)).collect(),
+            associated: made(Part::Associated, 0, workload.associated as usize),
+            memory,
+            origin,
+            tags: vec![vec![0; shape.tag]; jobs],
+            layout,
+        };
+        for (index, (input, _)) in arena.buffers().enumerate() {
+            material::fill(Part::Message, index, input);
+        }
+        Some(arena)
+    }
+
+    /// How many jobs there are.
+    pub(crate) fn jobs(&self) -> usize {
+        self.layout.jobs
+    }
+
+    /// Bytes of one job's output.
+    pub(crate) fn output_length(&self) -> usize {
+        self.layout.output
+    }
+
+    /// Makes `inputs` the inputs of all jobs, one after the other, and `tags` their tags; clears the
+    /// outputs.
+    pub(crate) fn set_inputs(&mut self, inputs: &[u8], tags: &[Vec<u8>]) {
+        let length = self.layout.message;
+        for (index, (input, output)) in self.buffers().enumerate() {
+            input.copy_from_slice(&inputs[index * length..][..length]);
+            if let Some(output) = output {
+                output.fill(0);
+            }
+        }
+        self.tags.clone_from_slice(tags);
+    }
+
+    /// The inputs of all jobs, one after the other.
+    pub(crate) fn inputs(&mut self) -> Vec<u8> {
+        self.buffers().flat_map(|(input, _)| input.iter().copied()).collect()
+    }
+
+    /// Inputs (and outputs where they are apart) of all jobs.
+    fn buffers(&mut self) -> impl Iterator<Item = (&mut [u8], Option<&mut [u8]>)> {
+        buffers(self.layout, &mut self.memory[self.origin..])
+    }
+
+    /// The keys and the jobs: what a session is opened with.
+    pub(crate) fn parts(&mut self) -> (Vec<&[u8]>, Vec<Job<'_>>) {
+        let one_key = self.keys.len() == 1;
+        let places = buffers(self.layout, &mut self.memory[self.origin..]);
+        let rest = self.ivs.iter().zip(&mut self.tags);
+        let jobs = places.zip(rest).enumerate().map(|(index, ((input, output), (iv, tag)))| Job {
+            key: if one_key { 0 } else { index },
+            iv,
+            associated: &self.associated,
+            data: match output {
+                Some(output) => Data::Apart { input, output },
+                None => Data::InPlace(input),
+            },
+            tag,
+        });
+        (self.keys.iter().map(Vec::as_slice).collect(), jobs.collect())
+    }
+
+    /// All outputs, one after the other.
+    pub(crate) fn outputs(&mut self) -> Vec<u8> {
+        let mut all = Vec::new();
+        for (input, output) in self.buffers() {
+            all.extend_from_slice(output.unwrap_or(input));
+        }
+        all
+    }
+
+    /// All tags.
+    pub(crate) fn tags(&self) -> &[Vec<u8>] {
+        &self.tags
+    }
+}
+
+fn buffers(
+    layout: Layout,
+    memory: &mut [u8],
+) -> impl Iterator<Item = (&mut [u8], Option<&mut [u8]>)> {
+    memory.chunks_mut(layout.stride).take(layout.jobs).map(move |chunk| {
+        if layout.in_place {
+            return (&mut chunk[..layout.message], None);
+        }
+        let pages = layout.message.next_multiple_of(PAGE).max(PAGE);
+        let (input, rest) = chunk.split_at_mut(pages);
+        let output = &mut rest[OUTPUT_OFFSET..][..layout.output];
+        (&mut input[..layout.message], Some(output))
+    })
+}
+
+/// As many jobs as the workload has chunks of data, or may have in flight. `None`: too many.
+fn jobs(workload: &CryptoWorkload) -> Option<usize> {
+    /// Enough to fill the ring of any engine we know (CAAM: 512 a ring).
+    const RING: usize = 1024;
+    let in_flight = match workload.dispatch.depth {
+        Depth::Jobs(depth) => usize::from(depth.max(1)),
+        Depth::Ring => RING,
+    };
+    let chunks = match workload.data {
+        DataSet::Same => 1,
+        DataSet::Unique { chunks } => chunks as usize,
+    };
+    let jobs = in_flight.max(chunks);
+    (jobs <= 1 << 16).then_some(jobs)
+}

@@ -1,0 +1,166 @@
+//! The core's effective clock, sensed from user space: chains of dependent instructions.
+//!
+//! A chain in which every instruction needs the one before takes a known number of core cycles
+//! whatever the machine around it does, so its duration tells the clock. The chains are assembly:
+//! a compiler would shorten them. They are used only if two different ones agree: a CPU that folds
+//! one of them at register renaming, or an emulator, makes one chain alone lie.
+
+use core::arch::asm;
+use cpb_core::Ticks;
+
+/// Dependent instructions in one turn of a chain's loop.
+const TURN: u32 = 64;
+
+/// Latencies, in cycles, that integer multiplication has on cores we know: 3 on x86-64 since
+/// Nehalem and Zen (uops.info) and on most ARM cores, 4 or 5 on older or smaller ones (Arm's
+/// software optimisation guides, MADD and MUL).
+const MULTIPLY_LATENCIES: core::ops::RangeInclusive<u32> = 3..=5;
+
+/// How far the ratio of the two chains may be from a whole number and still count as agreement.
+const AGREEMENT: f64 = 0.02;
+
+/// A chain of multiplications whose length in cycles has been confirmed by a chain of additions.
+#[derive(Clone, Copy, Debug)]
+pub struct Chain {
+    turns: u32,
+    latency: u32,
+}
+
+impl Chain {
+    /// Makes a chain that takes about `aim` ticks on a core whose multiplications take `latency`
+    /// cycles. `time` measures what it is given.
+    pub fn new(latency: u32, aim: Ticks, time: impl Fn(&dyn Fn()) -> Ticks) -> Chain {
+        const TURNS: u32 = 100;
+        multiplies(TURNS);
+        let fastest = (0..5).map(|_| time(&|| multiplies(TURNS)).0).min().unwrap_or(0).max(1);
+        let turns = (aim.0 * u64::from(TURNS) / fastest).clamp(16, 1 << 20) as u32;
+        Chain { turns, latency }
+    }
+
+    /// Finds out how many cycles a multiplication takes on this core, if the two chains agree about
+    /// it. `None`: the core's clock is unknown.
+    ///
+    /// A neighbour on the same core (SMT) holds additions up a little, an interrupt one of the two
+    /// chains a lot; so the vote is by many short pairs, and is repeated a few times.
+    pub fn latency(time: impl Fn(&dyn Fn()) -> Ticks) -> Option<u32> {
+        const ELECTIONS: usize = 20;
+        (0..ELECTIONS).find_map(|_| election(&time))
+    }
+
+    /// Core cycles of a multiplication, as it was confirmed.
+    pub fn multiply_latency(&self) -> u32 {
+        self.latency
+    }
+
+    /// Core cycles that one run takes.
+    pub fn cycles(&self) -> u32 {
+        self.turns * TURN * self.latency
+    }
+
+    /// Runs it once.
+    #[inline(never)]
+    pub fn run(&self) {
+        multiplies(self.turns);
+    }
+}
+
+/// One vote about the latency of a multiplication: more than half of the pairs must agree.
+fn election(time: &impl Fn(&dyn Fn()) -> Ticks) -> Option<u32> {
+    // Long enough for 1 % against a clock of 100 ns, short enough to fit between interrupts.
+    const ADDS: u32 = 600;
+    const MULTIPLIES: u32 = ADDS / 3;
+    const PAIRS: usize = 15;
+    let mut votes = [0; PAIRS];
+    for vote in &mut votes {
+        let addition = time(&|| adds(ADDS)).0 as f64 / f64::from(ADDS);
+        let multiplication = time(&|| multiplies(MULTIPLIES)).0 as f64 / f64::from(MULTIPLIES);
+        let ratio = multiplication / addition;
+        if ratio.is_finite() && (ratio / ratio.round() - 1.0).abs() < AGREEMENT {
+            *vote = ratio.round() as u32;
+        }
+    }
+    votes.sort_unstable();
+    let latency = votes[PAIRS / 2];
+    let agree = votes.iter().filter(|vote| **vote == latency).count();
+    (MULTIPLY_LATENCIES.contains(&latency) && agree > PAIRS / 2).then_some(latency)
+}
+
+macro_rules! chain {
+    ($name:ident: $instruction:literal, $count:literal, $branch:literal) => {
+        pub(super) fn $name(turns: u32) {
+            // SAFETY: arithmetic on three registers of its own; touches neither memory nor stack,
+            // and ends when `turns` (at least 1) reaches 0.
+            unsafe {
+                asm!(
+                    "2:",
+                    ".rept 64",
+                    $instruction,
+                    ".endr",
+                    $count,
+                    $branch,
+                    n = inout(reg) turns.max(1) as usize => _,
+                    x = inout(reg) 3usize => _,
+                    y = in(reg) 5usize,
+                    options(nomem, nostack),
+                );
+            }
+        }
+    };
+}
+
+#[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
+mod instructions {
+    use super::asm;
+    // Register with register: additions of constants are folded at renaming on some cores.
+    chain!(adds: "add {x}, {y}", "dec {n}", "jnz 2b");
+    chain!(multiplies: "imul {x}, {y}", "dec {n}", "jnz 2b");
+}
+
+#[cfg(any(target_arch = "aarch64", target_arch = "arm"))]
+mod instructions {
+    use super::asm;
+    chain!(adds: "add {x}, {x}, {y}", "subs {n}, {n}, #1", "bne 2b");
+    chain!(multiplies: "mul {x}, {x}, {y}", "subs {n}, {n}, #1", "bne 2b");
+}
+
+#[cfg(target_arch = "riscv64")]
+mod instructions {
+    use super::asm;
+    chain!(adds: "add {x}, {x}, {y}", "addi {n}, {n}, -1", "bnez {n}, 2b");
+    chain!(multiplies: "mul {x}, {x}, {y}", "addi {n}, {n}, -1", "bnez {n}, 2b");
+}
+
+use instructions::{adds, multiplies};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    fn nanoseconds(work: &dyn Fn()) -> Ticks {
+        let start = Instant::now();
+        work();
+        Ticks(start.elapsed().as_nanos() as u64)
+    }
+
+    #[test]
+    fn a_chain_takes_about_the_time_it_was_made_for_or_is_not_made() {
+        let Some(latency) = Chain::latency(nanoseconds) else { return };
+        let chain = Chain::new(latency, Ticks(10_000), nanoseconds);
+        let best = (0..100).map(|_| nanoseconds(&|| chain.run()).0).min().unwrap_or_default();
+        assert!((2_000..50_000).contains(&best), "{best} ns");
+        assert!(chain.cycles() > 1_000);
+    }
+
+    #[test]
+    fn chains_that_disagree_give_no_clock() {
+        // A machine on which everything takes the same time: an emulator.
+        let same = core::cell::Cell::new(0);
+        let emulated = |_: &dyn Fn()| {
+            same.set(same.get() + 1);
+            Ticks(if same.get() % 2 == 1 { 3_000 } else { 1_000 })
+        };
+        assert!(Chain::latency(emulated).is_none());
+        assert!(Chain::latency(|_| Ticks(0)).is_none());
+    }
+}

@@ -1,0 +1,75 @@
+//! Frames in, samples out: the program that measures, with the clocks and counters of Linux.
+//!
+//! A runner is one process with one or more providers. The host (`cpb`) starts it, asks, and keeps
+//! what it answers; a runner writes no file and makes no decision.
+
+mod arena;
+mod arguments;
+mod chain;
+mod counters;
+mod perf;
+pub mod pin;
+mod round;
+mod serve;
+mod time;
+mod vector_state;
+
+pub use arguments::Arguments;
+pub use chain::Chain;
+pub use serve::{Offer, Place, serve};
+pub use time::MonotonicRaw;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+/// The runner as a process: serves the providers named in `names` on standard input and output.
+///
+/// Standard output is kept for frames alone: whatever a library prints goes to standard error.
+///
+/// # Errors
+/// An unknown provider, a CPU that cannot be used, or a broken pipe.
+pub fn run(names: &[OsString], place: Place<'_>) -> io::Result<()> {
+    let open = |name: &OsString| {
+        let known = name.to_str().and_then(cpb_providers::find);
+        let unknown = || io::Error::other(format!("no provider {}", name.display()));
+        known.map(|entry| (entry.open)()).ok_or_else(unknown)
+    };
+    run_offers(|| names.iter().map(open).collect(), place)
+}
+
+/// The same for providers of another crate's, opened by `offers` once standard output is safe.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_offers(
+    offers: impl FnOnce() -> io::Result<Vec<Offer>>,
+    place: Place<'_>,
+) -> io::Result<()> {
+    die_with_host();
+    let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let output = File::from(take_stdout()?);
+    if let Some(first) = place.cpus.first() {
+        pin::pin(*first)?;
+    }
+    let offers = offers()?;
+    let here = Place { cpus: &[0], ..place };
+    serve(&offers, if place.cpus.is_empty() { here } else { place }, input, output)
+}
+
+/// A host that is killed takes its runners with it, even one that hangs in a library.
+fn die_with_host() {
+    // SAFETY: takes two integers. Where it fails, the end of standard input ends a runner as well.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+}
+
+/// A copy of standard output; the number itself then leads to standard error.
+fn take_stdout() -> io::Result<OwnedFd> {
+    let output = io::stdout().as_fd().try_clone_to_owned()?;
+    // SAFETY: both numbers are open for the life of a process that was started as a runner.
+    match unsafe { libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(output),
+    }
+}

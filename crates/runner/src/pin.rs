@@ -1,0 +1,43 @@
+//! Which CPU a thread runs on.
+
+use std::io;
+
+/// The CPUs that this thread may run on.
+///
+/// # Errors
+/// The system call's.
+pub fn allowed() -> io::Result<Vec<usize>> {
+    let mut set = empty();
+    // SAFETY: `set` is ours and of the size given; 0 is the calling thread.
+    let status = unsafe { libc::sched_getaffinity(0, size_of_val(&set), &mut set) };
+    if status != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the index is below the set's size in bits.
+    Ok((0..libc::CPU_SETSIZE as usize)
+        .filter(|cpu| unsafe { libc::CPU_ISSET(*cpu, &set) })
+        .collect())
+}
+
+/// Keeps the calling thread on `cpu`.
+///
+/// # Errors
+/// The system call's: EINVAL if there is no such CPU, or this process may not use it.
+pub fn pin(cpu: usize) -> io::Result<()> {
+    if cpu >= libc::CPU_SETSIZE as usize {
+        return Err(io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    let mut set = empty();
+    // SAFETY: the index is below the set's size in bits.
+    unsafe { libc::CPU_SET(cpu, &mut set) };
+    // SAFETY: `set` is ours and of the size given; 0 is the calling thread.
+    match unsafe { libc::sched_setaffinity(0, size_of_val(&set), &set) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+fn empty() -> libc::cpu_set_t {
+    // SAFETY: a CPU set is an array of integers, for which all zeros is the empty set.
+    unsafe { core::mem::zeroed() }
+}

@@ -1,0 +1,161 @@
+//! The runner's conversation with its host: one frame in, one or more frames out.
+
+use crate::round::{self, ThreadRound};
+use crate::time::MonotonicRaw;
+use cpb_core::check::check;
+use cpb_core::frame::{self, Decoder, FrameError, MAX_FRAME};
+use cpb_core::message::{Hello, Reply, Request};
+use cpb_core::{Error, Provider, Unsupported, Workload};
+use cpb_providers::Unavailable;
+use std::io::{self, Read, Write};
+
+/// A provider that a runner offers, or why it cannot.
+pub type Offer = Result<Box<dyn Provider + Send + Sync>, Unavailable>;
+
+/// Where a runner measures.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The CPUs of a round's threads, in this order; the caller runs on the first.
+    pub cpus: &'a [usize],
+    /// Cycles of a multiplication on them, if an earlier runner found out.
+    pub latency: Option<u32>,
+}
+
+/// Answers requests from `input` on `output` until it is told to stop or the host is gone.
+///
+/// # Errors
+/// Reading or writing failed.
+pub fn serve(
+    offers: &[Offer],
+    Place { cpus, latency }: Place<'_>,
+    mut input: impl Read,
+    output: impl Write,
+) -> io::Result<()> {
+    let mut decoder = Box::new(Decoder::default());
+    let mut runner = Runner {
+        offers,
+        cpus,
+        clock: MonotonicRaw::new(latency),
+        wire: Wire { output, frame: Box::new([0; MAX_FRAME]) },
+        scratch: vec![0; 2 * frame::MAX_MESSAGE],
+    };
+    let mut bytes = [0; 4096];
+    loop {
+        let count = input.read(&mut bytes)?;
+        if count == 0 {
+            return Ok(());
+        }
+        for byte in &bytes[..count] {
+            let Some(frame) = decoder.push(*byte) else { continue };
+            match frame.and_then(frame::parse_request) {
+                Ok(Request::Stop) => return Ok(()),
+                Ok(request) => runner.answer(request)?,
+                // Our own version tells the host what is wrong.
+                Err(FrameError::Version(_)) => runner.hello()?,
+                // A whole frame that says nothing we know: built from another source.
+                Err(FrameError::Message) => runner.wire.send(&Reply::Failed(Error::Contract))?,
+                // Noise, or a request cut short: the host's patience ends and it asks again.
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+struct Runner<'a, W: Write> {
+    offers: &'a [Offer],
+    cpus: &'a [usize],
+    clock: MonotonicRaw,
+    wire: Wire<W>,
+    scratch: Vec<u8>,
+}
+
+impl<W: Write> Runner<'_, W> {
+    fn hello(&mut self) -> io::Result<()> {
+        self.wire.send(&Reply::Hello(Hello {
+            runner: env!("CARGO_PKG_VERSION"),
+            providers: self.offers.len() as u8,
+            clock: self.clock.describe(),
+        }))
+    }
+
+    fn answer(&mut self, request: Request<'_>) -> io::Result<()> {
+        match request {
+            Request::Hello => self.hello(),
+            Request::Describe { provider } => {
+                self.wire.send(&match self.offers.get(usize::from(provider)) {
+                    Some(Ok(provider)) => Reply::Description(provider.identity()),
+                    Some(Err(Unavailable { reason, detail })) => {
+                        Reply::Unavailable { reason: *reason, detail }
+                    }
+                    None => Reply::Absent,
+                })
+            }
+            Request::Check { provider, case } => {
+                let reply = match offered(self.offers, provider) {
+                    Ok(provider) => Reply::Finding(check(provider, &case, &mut self.scratch)),
+                    Err(error) => Reply::Failed(error),
+                };
+                self.wire.send(&reply)
+            }
+            Request::Supports { provider, workload: Workload::Crypto(workload) } => {
+                let reply = match offered(self.offers, provider) {
+                    Ok(provider) => Reply::Supports(provider.supports(&workload)),
+                    Err(error) => Reply::Failed(error),
+                };
+                self.wire.send(&reply)
+            }
+            Request::Round { provider, workload: Workload::Crypto(workload), budget, threads } => {
+                let result = offered(self.offers, provider).and_then(|provider| {
+                    let cpus = self.cpus.get(..threads.max(1).into()).ok_or(Unsupported::Device)?;
+                    round::run(provider, &workload, &budget, &self.clock, cpus)
+                });
+                match result {
+                    Ok((threads, round)) => {
+                        for (index, thread) in threads.iter().enumerate() {
+                            self.wire.send_thread(index as u8, thread)?;
+                        }
+                        self.wire.send(&Reply::Round(round))
+                    }
+                    Err(error) => self.wire.send(&Reply::Failed(error)),
+                }
+            }
+            _ => self.wire.send(&Reply::Failed(Error::Contract)),
+        }
+    }
+}
+
+fn offered(offers: &[Offer], index: u8) -> Result<&(dyn Provider + Sync), Error> {
+    match offers.get(usize::from(index)) {
+        Some(Ok(provider)) => Ok(provider.as_ref()),
+        Some(Err(unavailable)) => Err(unavailable.reason.into()),
+        None => Err(Unsupported::Device.into()),
+    }
+}
+
+/// The way to the host.
+struct Wire<W: Write> {
+    output: W,
+    frame: Box<[u8; MAX_FRAME]>,
+}
+
+impl<W: Write> Wire<W> {
+    fn send(&mut self, reply: &Reply<'_>) -> io::Result<()> {
+        let frame = frame::encode(reply, &mut self.frame).map_err(io::Error::other)?;
+        self.output.write_all(frame)?;
+        self.output.flush()
+    }
+
+    /// Everything that one thread saw.
+    fn send_thread(&mut self, thread: u8, seen: &ThreadRound) -> io::Result<()> {
+        for samples in seen.samples.chunks(cpb_core::message::SAMPLES) {
+            let samples = samples.iter().copied().collect();
+            self.send(&Reply::Samples { thread, samples })?;
+        }
+        let buckets: Vec<_> = seen.latency.filled().collect();
+        for buckets in buckets.chunks(cpb_core::message::LATENCIES) {
+            let buckets = buckets.iter().copied().collect();
+            self.send(&Reply::Latencies { thread, buckets, max: seen.latency.max })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,98 @@
+//! Linux's clock for measuring: CLOCK_MONOTONIC_RAW, which no time service steers.
+
+use crate::chain::Chain;
+use cpb_core::message::ClockDescription;
+use cpb_core::{Clock, Ticks};
+
+/// How long one reading of the reference chain should take: long against the clock's cost, short
+/// against a batch and against the time between interrupts. `bench/` has the experiment.
+const REFERENCE: Ticks = Ticks(10_000);
+
+/// CLOCK_MONOTONIC_RAW in nanoseconds, and the core's clock by a confirmed [`Chain`].
+#[derive(Clone, Debug)]
+pub struct MonotonicRaw {
+    resolution: Ticks,
+    cost: Ticks,
+    chain: Option<Chain>,
+}
+
+impl MonotonicRaw {
+    /// Measures the clock's own cost and resolution and senses the core, on the CPU that will be
+    /// measured. `latency` is what an earlier process on this CPU found a multiplication to take;
+    /// without it the two chains are asked, which takes a millisecond or, if they disagree, ten.
+    pub fn new(latency: Option<u32>) -> Self {
+        let mut steps: Vec<u64> = (0..200).map(|_| elapsed(&|| ()).0).collect();
+        steps.sort_unstable();
+        let resolution = steps.iter().copied().find(|step| *step > 0).unwrap_or(1);
+        MonotonicRaw {
+            resolution: Ticks(resolution),
+            cost: Ticks(steps[steps.len() / 2]),
+            chain: latency
+                .or_else(|| Chain::latency(elapsed))
+                .map(|latency| Chain::new(latency, REFERENCE, elapsed)),
+        }
+    }
+
+    /// What a host must know to read its ticks.
+    pub fn describe(&self) -> ClockDescription {
+        ClockDescription {
+            frequency: self.frequency(),
+            resolution: self.resolution,
+            cost: self.cost,
+            reference_cycles: self.reference_cycles(),
+            multiply_latency: self.chain.map_or(0, |chain| chain.multiply_latency() as u8),
+            counts_cycles: false,
+        }
+    }
+}
+
+impl Clock for MonotonicRaw {
+    #[inline]
+    fn now(&self) -> Ticks {
+        now()
+    }
+
+    fn frequency(&self) -> u64 {
+        1_000_000_000
+    }
+
+    fn resolution(&self) -> Ticks {
+        self.resolution.max(self.cost)
+    }
+
+    fn reference(&self) -> Option<Ticks> {
+        self.chain.as_ref().map(|chain| elapsed(&|| chain.run()))
+    }
+
+    fn reference_cycles(&self) -> u32 {
+        self.chain.as_ref().map_or(0, Chain::cycles)
+    }
+}
+
+fn elapsed(work: &dyn Fn()) -> Ticks {
+    let start = now();
+    work();
+    now() - start
+}
+
+#[inline]
+fn now() -> Ticks {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a timespec of our own. The clock exists since Linux 2.6.28; were the call to
+    // fail, the time would stand still at 0 and no figure would come of it.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_RAW, &mut time) };
+    Ticks(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_goes_on_and_readings_cost_something() {
+        let clock = MonotonicRaw::new(None);
+        let (first, second) = (clock.now(), clock.now());
+        assert!(second >= first && first > Ticks(0));
+        assert!(clock.resolution() > Ticks(0));
+    }
+}

@@ -1,0 +1,356 @@
+//! One suite that every provider passes: the same answers as all the others, in every way it claims
+//! to support, and a refusal of what it does not.
+
+mod process;
+
+use cpb_core::check::once;
+use cpb_core::material::{self, Part};
+use cpb_core::measure::Budget;
+use cpb_core::message::{Reply, Request};
+use cpb_core::{
+    Algorithm, CryptoWorkload, Data, DataSet, Depth, Dispatch, Error, Job, KeyUse, Kind, Operation,
+    Phase, Placement, Provider, Ticks, Workload,
+};
+use process::Runner;
+use std::collections::HashMap;
+
+/// Nothing, one byte, around a block, and beyond what fits in a register, a page, a cache line.
+const LENGTHS: [u32; 8] = [0, 1, 15, 16, 17, 64, 1000, 4096];
+
+type Boxed = Box<dyn Provider + Send + Sync>;
+
+/// Those that compute, and need nothing of their environment: variants of a library are the same
+/// code, and are held against each other as processes.
+fn here() -> Vec<Boxed> {
+    let plain = |entry: &&cpb_providers::Entry| {
+        entry.name != cpb_providers::NULL && (entry.environment)().is_empty()
+    };
+    let opened = cpb_providers::LIST.iter().filter(plain).map(|entry| (entry.open)());
+    opened.map(|opened| opened.unwrap_or_else(|missing| panic!("{}", missing.detail))).collect()
+}
+
+/// Every way of running every algorithm at every length, sensible or not.
+fn all_ways() -> Vec<CryptoWorkload> {
+    let mut all = Vec::new();
+    for &algorithm in Algorithm::ALL {
+        for &operation in Operation::ALL {
+            for &phase in Phase::ALL {
+                for &placement in Placement::ALL {
+                    for message in LENGTHS {
+                        let plain = CryptoWorkload::new(algorithm, operation, message);
+                        all.push(CryptoWorkload { phase, placement, ..plain });
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+fn sensible_ways() -> Vec<CryptoWorkload> {
+    let mut ways = all_ways();
+    ways.retain(|workload| workload.valid().is_ok());
+    ways
+}
+
+fn made(part: Part, length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    material::fill(part, 0, &mut bytes);
+    bytes
+}
+
+/// What a job came to: its output and its tag.
+type Answer = Result<(Vec<u8>, Vec<u8>), Error>;
+
+/// Runs one operation on `input`, with `tag` for a decryption to verify.
+fn run(provider: &dyn Provider, workload: &CryptoWorkload, input: &[u8], tag: &[u8]) -> Answer {
+    let associated = made(Part::Associated, workload.associated as usize);
+    run_with(provider, workload, input, tag, &associated)
+}
+
+fn run_with(
+    provider: &dyn Provider,
+    workload: &CryptoWorkload,
+    input: &[u8],
+    tag: &[u8],
+    associated: &[u8],
+) -> Answer {
+    let shape = workload.algorithm.shape();
+    let (key, iv) = (made(Part::Key, shape.key), made(Part::Iv, shape.iv));
+    let mut output = match workload.placement {
+        Placement::InPlace => input.to_vec(),
+        Placement::Apart => vec![0xa5; workload.algorithm.output_length(input.len())],
+    };
+    let mut tag = tag.to_vec();
+    tag.resize(shape.tag, 0);
+    let data = match workload.placement {
+        Placement::InPlace => Data::InPlace(&mut output),
+        Placement::Apart => Data::Apart { input, output: &mut output },
+    };
+    let mut jobs = [Job { key: 0, iv: &iv, associated, data, tag: &mut tag }];
+    provider.session(workload, &[&key], &mut jobs, &mut |session| once(session, 0))?;
+    Ok((output, tag))
+}
+
+fn name(provider: &dyn Provider) -> String {
+    provider.identity().provider.to_owned()
+}
+
+/// Whether an operation in this way leaves something to look at.
+fn shows(workload: &CryptoWorkload) -> bool {
+    let cipher = workload.algorithm.shape().digest == 0;
+    workload.phase != Phase::Setup && (cipher || workload.phase != Phase::Update)
+}
+
+#[test]
+fn all_providers_give_the_same_answers_in_every_phase_and_placement() {
+    let providers = here();
+    assert!(providers.len() >= 2, "nothing to compare");
+    let mut compared = 0;
+    for workload in sensible_ways() {
+        if !shows(&workload) || workload.operation == Operation::Decrypt {
+            continue;
+        }
+        let input = made(Part::Message, workload.message as usize);
+        let plain = CryptoWorkload::new(workload.algorithm, workload.operation, workload.message);
+        let first = providers.iter().find(|provider| provider.supports(&plain).is_ok());
+        let (output, tag) = match first {
+            Some(first) => run(first.as_ref(), &plain, &input, &[]).expect("an answer"),
+            None => continue,
+        };
+        for provider in providers.iter().filter(|provider| provider.supports(&workload).is_ok()) {
+            let answer = run(provider.as_ref(), &workload, &input, &[]);
+            let name = name(provider.as_ref());
+            let (other, other_tag) = answer.unwrap_or_else(|error| {
+                panic!("{name} {workload}: {error}");
+            });
+            assert!(other == output, "{name} {workload} differs");
+            // An update has no tag yet.
+            assert!(workload.phase == Phase::Update || other_tag == tag, "{name} {workload}: tag");
+            compared += 1;
+        }
+    }
+    assert!(compared > 1000, "only {compared} answers were compared");
+}
+
+#[test]
+fn every_algorithm_is_had_by_two_providers_at_every_length_that_it_takes() {
+    let providers = here();
+    for workload in sensible_ways() {
+        if (workload.phase, workload.placement) == (Phase::Message, Placement::Apart) {
+            let having = providers.iter().filter(|p| p.supports(&workload).is_ok()).count();
+            assert!(having >= 2, "{workload}: {having}");
+        }
+    }
+}
+
+#[test]
+fn a_decryption_gives_back_what_was_encrypted() {
+    for provider in here() {
+        let provider = provider.as_ref();
+        for workload in sensible_ways() {
+            let decrypts = workload.operation == Operation::Decrypt && shows(&workload);
+            if !decrypts || provider.supports(&workload).is_err() {
+                continue;
+            }
+            let associated = if workload.algorithm.shape().kind == Kind::Aead { 13 } else { 0 };
+            let workload = CryptoWorkload { associated, ..workload };
+            let encrypt = CryptoWorkload {
+                operation: Operation::Encrypt,
+                phase: Phase::Message,
+                placement: Placement::Apart,
+                ..workload
+            };
+            let message = made(Part::Message, workload.message as usize);
+            let (sealed, tag) = run(provider, &encrypt, &message, &[]).expect("a ciphertext");
+            let answer = run(provider, &workload, &sealed, &tag).map(|(output, _)| output);
+            assert!(answer.as_ref() == Ok(&message), "{} {workload}: {answer:?}", name(provider));
+            assert!(sealed != message || message.len() < 2, "{} {encrypt}", name(provider));
+        }
+    }
+}
+
+#[test]
+fn a_message_tag_or_associated_data_that_was_changed_is_refused() {
+    for provider in here() {
+        let provider = provider.as_ref();
+        for workload in sensible_ways() {
+            let aead = workload.algorithm.shape().kind == Kind::Aead;
+            let whole = matches!(workload.phase, Phase::Message | Phase::MessageWithKey);
+            if !(aead && whole && workload.operation == Operation::Decrypt) {
+                continue;
+            }
+            let workload = CryptoWorkload { associated: 13, ..workload };
+            if provider.supports(&workload).is_err() {
+                continue;
+            }
+            let encrypt = CryptoWorkload {
+                operation: Operation::Encrypt,
+                phase: Phase::Message,
+                placement: Placement::Apart,
+                ..workload
+            };
+            let message = made(Part::Message, workload.message as usize);
+            let (sealed, tag) = run(provider, &encrypt, &message, &[]).expect("a ciphertext");
+            let associated = made(Part::Associated, 13);
+            let refused = |sealed: &[u8], tag: &[u8], associated: &[u8], what: &str| {
+                let answer = run_with(provider, &workload, sealed, tag, associated);
+                let name = name(provider);
+                assert_eq!(answer.err(), Some(Error::Refused), "{name} {workload}: {what}");
+            };
+            for place in 0..tag.len() {
+                refused(&sealed, &changed(&tag, place), &associated, "a changed tag");
+            }
+            refused(&sealed, &tag, &changed(&associated, 12), "changed associated data");
+            if let Some(last) = sealed.len().checked_sub(1) {
+                refused(&changed(&sealed, last), &tag, &associated, "a changed message");
+            }
+        }
+    }
+}
+
+fn changed(bytes: &[u8], place: usize) -> Vec<u8> {
+    let mut changed = bytes.to_vec();
+    changed[place] ^= 0x80;
+    changed
+}
+
+#[test]
+fn a_session_refuses_what_supports_refuses_and_opens_for_the_rest() {
+    let mut ways = all_ways();
+    let plain = CryptoWorkload::new(Algorithm::Aes128Gcm, Operation::Encrypt, 64);
+    let depth = |depth| Dispatch { depth, ..Dispatch::SERIAL };
+    ways.extend([
+        CryptoWorkload { associated: 13, ..plain },
+        CryptoWorkload { algorithm: Algorithm::Aes128Cbc, associated: 13, ..plain },
+        CryptoWorkload { keys: KeyUse::PerMessage, ..plain },
+        CryptoWorkload { data: DataSet::Unique { chunks: 1 }, ..plain },
+        CryptoWorkload { dispatch: depth(Depth::Jobs(0)), ..plain },
+        CryptoWorkload { dispatch: depth(Depth::Jobs(4)), ..plain },
+        CryptoWorkload { dispatch: depth(Depth::Ring), ..plain },
+        CryptoWorkload { dispatch: Dispatch::ALL_AT_ONCE, ..plain },
+        CryptoWorkload { message: u32::MAX, ..plain },
+    ]);
+    for provider in here() {
+        let provider = provider.as_ref();
+        for workload in &ways {
+            let name = name(provider);
+            let supported = provider.supports(workload);
+            assert!(workload.valid().is_ok() || supported.is_err(), "{name} {workload}");
+            let session = open(provider, workload);
+            let expected = supported.map_err(Error::Unsupported);
+            assert_eq!(session, expected, "{name} {workload}: supports says otherwise");
+        }
+    }
+}
+
+/// Opens a session and does nothing in it.
+fn open(provider: &dyn Provider, workload: &CryptoWorkload) -> Result<(), Error> {
+    let shape = workload.algorithm.shape();
+    let (key, iv) = (made(Part::Key, shape.key), made(Part::Iv, shape.iv));
+    // No buffer for 4 GiB: that must be refused before it is looked at.
+    let length = if workload.message == u32::MAX { 0 } else { workload.message as usize };
+    let input = made(Part::Message, length);
+    let mut output = vec![0; workload.algorithm.output_length(length).max(length)];
+    let associated = made(Part::Associated, workload.associated as usize);
+    let mut tag = vec![0; shape.tag];
+    let data = match workload.placement {
+        Placement::InPlace => Data::InPlace(&mut output[..length]),
+        Placement::Apart => {
+            let length = workload.algorithm.output_length(length);
+            Data::Apart { input: &input, output: &mut output[..length] }
+        }
+    };
+    let mut jobs = [Job { key: 0, iv: &iv, associated: &associated, data, tag: &mut tag }];
+    let mut opened = false;
+    let outcome = provider.session(workload, &[&key], &mut jobs, &mut |_| {
+        opened = true;
+        Ok(())
+    });
+    assert_eq!(opened, outcome.is_ok(), "{workload}: the body is run if and only if it opens");
+    outcome
+}
+
+/// As little as a round can be.
+const BUDGET: Budget = Budget {
+    warmup: Ticks(0),
+    batch: Ticks(1_000),
+    limit: Ticks(1_000_000),
+    batches: 1,
+    latencies: 0,
+    iterations: 1,
+};
+
+#[test]
+fn all_runners_agree_about_every_round_and_refuse_what_they_do_not_support() {
+    let mut checksums: HashMap<CryptoWorkload, (u64, &str)> = HashMap::new();
+    let mut compared = 0;
+    for entry in cpb_providers::LIST {
+        let mut runner = Runner::start(entry);
+        for workload in sensible_ways() {
+            let crypto = Workload::Crypto(workload);
+            let supports = Request::Supports { provider: 0, workload: crypto };
+            let supported = runner.ask(&supports, |reply| match reply {
+                Reply::Supports(answer) => Some(answer),
+                _ => None,
+            });
+            let round =
+                Request::Round { provider: 0, workload: crypto, budget: BUDGET, threads: 1 };
+            let outcome = runner.ask(&round, |reply| match reply {
+                Reply::Round(round) => Some(Ok(round.output)),
+                Reply::Failed(error) => Some(Err(error)),
+                _ => None,
+            });
+            match (supported, outcome) {
+                (Ok(()), Ok(checksum)) => {
+                    if entry.name == cpb_providers::NULL || workload.phase == Phase::Setup {
+                        continue;
+                    }
+                    let (other, who) = *checksums.entry(workload).or_insert((checksum, entry.name));
+                    assert_eq!(checksum, other, "{} and {who} differ: {workload}", entry.name);
+                    compared += 1;
+                }
+                // A message that overwrote itself can be decrypted once only.
+                (Ok(()), Err(Error::Unsupported(_)))
+                    if workload.placement == Placement::InPlace => {}
+                (Err(reason), Err(Error::Unsupported(other))) => assert_eq!(reason, other),
+                (supported, outcome) => {
+                    panic!("{} {workload}: {supported:?}, but {outcome:?}", entry.name)
+                }
+            }
+        }
+    }
+    assert!(compared > 2 * checksums.len(), "{compared} of {}", checksums.len());
+}
+
+#[test]
+fn a_mask_changes_what_the_library_itself_says_of_the_cpu() {
+    let names = ["openssl", "openssl:nocrypto", "openssl:scalar"];
+    let executors: Vec<String> = names
+        .iter()
+        .filter_map(|name| cpb_providers::find(name))
+        .map(|entry| {
+            Runner::start(entry).ask(&Request::Describe { provider: 0 }, |reply| match reply {
+                Reply::Description(identity) => Some(identity.executor.to_owned()),
+                _ => None,
+            })
+        })
+        .collect();
+    println!("{executors:#?}");
+    if cfg!(target_arch = "x86_64") && cfg!(feature = "openssl") {
+        let [all, masked, scalar] = &executors[..] else { panic!("three variants") };
+        assert!(scalar != masked && masked != all && all != scalar);
+        let settings = |executor: &str| {
+            let text = executor.strip_prefix("OPENSSL_ia32cap=").expect("its own word for it");
+            let words = text.split([':', ' ']).take(5).filter_map(|word| word.strip_prefix("0x"));
+            words.map(|word| u64::from_str_radix(word, 16).unwrap_or(0)).collect::<Vec<_>>()
+        };
+        // AES-NI and carry-less multiplication, in the first word.
+        let crypto = 1 << 57 | 1 << 33;
+        assert_eq!(settings(masked)[0] & crypto, 0, "{masked}");
+        assert!(settings(masked)[0] != 0, "vector instructions stay: {masked}");
+        // Bit 10 says that the words have been filled in (crypto/x86_64cpuid.pl).
+        let [first, rest @ ..] = &settings(scalar)[..] else { panic!("{scalar}") };
+        assert!(first & !(1 << 10) == 0 && rest.iter().all(|word| *word == 0), "{scalar}");
+    }
+}

@@ -1,0 +1,59 @@
+//! What the targets for `cpb` do with an input. `crates/cpb/tests/corpus.rs` includes this file and
+//! replays the corpus through it.
+
+use cpb::analysis::summary::summarise;
+use cpb::plan::Plan;
+use cpb::report::{csv, json, markdown, terminal};
+use cpb::store::parse_record;
+use std::collections::HashSet;
+
+/// Any bytes as a record: refused in words, or shown in every form without a panic.
+pub fn record(bytes: &[u8]) {
+    let record = match parse_record(bytes) {
+        Ok(record) => record,
+        Err(error) => return assert!(!error.to_string().is_empty()),
+    };
+    let summary = summarise(&record);
+    for all in [false, true] {
+        let _ = terminal::render(&summary, 80, all, &terminal::Options { all });
+    }
+    let _ = markdown::render(&summary);
+    json::render(&summary).expect("JSON");
+    figures_are_numbers(&csv::render(&summary).expect("a table"));
+}
+
+/// Each row has all columns, and no figure is negative, infinite or none at all.
+fn figures_are_numbers(table: &str) {
+    let mut rows = ::csv::Reader::from_reader(table.as_bytes());
+    let names = rows.headers().expect("a header").clone();
+    for row in rows.records() {
+        let row = row.expect("as many fields as the header has");
+        for (name, field) in names.iter().zip(&row).filter(|(_, field)| !field.is_empty()) {
+            if ["_ns", "_ratio", "_per_second", "cycles"].iter().any(|unit| name.contains(unit)) {
+                let number = field.parse::<f64>();
+                let sound = number.as_ref().is_ok_and(|n| n.is_finite() && *n >= 0.0);
+                assert!(sound, "{name}: {field}");
+            }
+        }
+    }
+}
+
+/// Any text as a plan: refused in words, or a list of sensible workloads, each once, that a record
+/// keeps as it is.
+pub fn plan(text: &[u8]) {
+    let Ok(text) = std::str::from_utf8(text) else {
+        return;
+    };
+    let plan = match Plan::parse(text) {
+        Ok(plan) => plan,
+        Err(error) => return assert!(!error.to_string().is_empty()),
+    };
+    let workloads = plan.workloads();
+    assert!(!workloads.is_empty());
+    assert!(workloads.iter().all(|workload| workload.valid().is_ok()));
+    let different: HashSet<_> = workloads.iter().collect();
+    assert_eq!(different.len(), workloads.len());
+    let kept = serde_json::to_string(&plan).expect("a plan is data");
+    let again: Plan = serde_json::from_str(&kept).expect("what was written is read");
+    assert_eq!(again, plan);
+}

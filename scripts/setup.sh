@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# Installs what cpb needs and this machine lacks; silent when nothing is missing.
+#
+#   scripts/setup.sh run    a Rust toolchain, a C compiler, perl and make (OpenSSL's Configure is perl)
+#   scripts/setup.sh test   and the checkers, the cross targets and Python
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly CARGO_DENY=0.20.2
+readonly TYPOS=1.52.0
+readonly TARGETS=(
+  thumbv7em-none-eabihf         # cpb-core, and the firmware
+  aarch64-unknown-linux-gnu     # the runner's clocks
+  armv7-unknown-linux-gnueabihf
+  i686-unknown-linux-gnu
+  riscv64gc-unknown-linux-gnu
+)
+
+main() {
+  export PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
+  local purpose=${1:-}
+  [[ $purpose == run || $purpose == test ]] || die "usage: scripts/setup.sh run|test"
+  packages "$purpose"
+  rust
+  if [[ $purpose == test ]]; then
+    rust_for_tests
+    checkers
+  fi
+}
+
+packages() {
+  local missing=()
+  echo '#include <stdio.h>' | cc -E - >/dev/null 2>&1 || missing+=(gcc libc6-dev)
+  # Modules of OpenSSL's Configure that Debian's perl-base lacks.
+  perl -MFindBin -MIPC::Cmd -MFile::Compare -MPod::Usage -MTime::Piece -e 1 2>/dev/null || missing+=(perl)
+  have make || missing+=(make)
+  have cargo || have curl || missing+=(curl ca-certificates)
+  if [[ $1 == test ]]; then
+    have git || missing+=(git)
+    [[ -x .venv/bin/typos ]] || python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
+  fi
+  [[ ${#missing[@]} -eq 0 ]] && return
+
+  local install="apt-get install -y --no-install-recommends ${missing[*]}"
+  have apt-get || die "this machine lacks (Debian's names): ${missing[*]}; install them, then run make again"
+  [[ $(id -u) -eq 0 ]] || die "this machine lacks: ${missing[*]}; run this, then make again:
+  sudo $install"
+  say "$install"
+  export DEBIAN_FRONTEND=noninteractive
+  # The package lists of a fresh machine are absent or old.
+  $install </dev/null >/dev/null 2>&1 || { apt-get update -qq && $install </dev/null >/dev/null; } ||
+    die "apt-get failed; run this, then make again:
+  apt-get update && $install"
+}
+
+# Where rustup installs, it installs the version that the workspace asks for, not the newest: lints
+# differ from version to version, and the tests deny every warning.
+rust() {
+  local wanted
+  wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+  if ! have cargo; then install_rust "$wanted"; fi
+  rust_is "$wanted" && return
+  have rustup || die "Rust $(rust_version) is older than $wanted, and rustup is not there to renew it;
+install rustup (https://rustup.rs), then run make again"
+  say "rustup toolchain install $wanted, for this folder (Rust $(rust_version) is too old)"
+  rustup --quiet toolchain install "$wanted" --profile minimal --no-self-update >/dev/null
+  rustup --quiet override set "$wanted"
+  rust_is "$wanted" || die "Rust $(rust_version) is older than $wanted, though $wanted is installed;
+\`rustup show\` says what selects the old one"
+}
+
+install_rust() {
+  local url home=${CARGO_HOME:-$HOME/.cargo}
+  # The second serves the same script, for networks that let through only the download server.
+  for url in https://sh.rustup.rs https://static.rust-lang.org/rustup/rustup-init.sh; do
+    say "installing Rust $1 from $url into $home"
+    if curl --proto '=https' --tlsv1.2 -sSf "$url" |
+      sh -s -- -y --quiet --no-modify-path --profile minimal --default-toolchain "$1" >/dev/null; then
+      say "to call cargo yourself: . \"$home/env\""
+      return
+    fi
+  done
+  die "Rust could not be downloaded. On a machine with a network, run this, then make again:
+  curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh"
+}
+
+rust_for_tests() {
+  local sysroot target missing=() components=()
+  sysroot=$(rustc --print sysroot)
+  for target in "${TARGETS[@]}"; do
+    [[ -d $sysroot/lib/rustlib/$target/lib ]] || missing+=("$target")
+  done
+  [[ -x $sysroot/bin/rustfmt ]] || components+=(rustfmt)
+  [[ -x $sysroot/bin/cargo-clippy ]] || components+=(clippy)
+  [[ ${#missing[@]} -eq 0 && ${#components[@]} -eq 0 ]] && return
+  have rustup || die "the tests need these targets and components, and rustup to install them:
+  ${missing[*]} ${components[*]}
+install rustup (https://rustup.rs), then run make again"
+  if [[ ${#missing[@]} -gt 0 ]]; then
+    say "rustup target add ${missing[*]}"
+    rustup --quiet target add "${missing[@]}"
+  fi
+  if [[ ${#components[@]} -gt 0 ]]; then
+    say "rustup component add ${components[*]}"
+    rustup --quiet component add "${components[@]}"
+  fi
+}
+
+checkers() {
+  if ! at_least "$CARGO_DENY" "$(version_of cargo-deny)"; then
+    say "cargo install cargo-deny $CARGO_DENY (under a minute)"
+    # Unoptimised, it builds in a fraction of the time and still checks in half a second.
+    CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --debug --version "$CARGO_DENY" cargo-deny
+  fi
+  if [[ $(version_of .venv/bin/typos) != "$TYPOS" ]]; then
+    say "pip install typos $TYPOS into .venv"
+    python3 -m venv .venv
+    .venv/bin/pip install --quiet --disable-pip-version-check "typos==$TYPOS"
+  fi
+}
+
+rust_version() { rustc --version 2>/dev/null | cut -d ' ' -f 2; }
+rust_is() { at_least "$1" "$(rust_version)"; }
+version_of() { "$1" --version 2>/dev/null | cut -d ' ' -f 2 || true; }
+at_least() { [[ -n $2 && $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1) == "$1" ]]; }
+have() { command -v "$1" >/dev/null 2>&1; }
+say() { echo "setup: $*"; }
+die() {
+  echo "setup: $*" >&2
+  exit 1
+}
+
+main "$@"

@@ -1,0 +1,103 @@
+"""Recompute every committed answer with implementations that had no part in extracting it.
+
+Digests and HMACs with Python's own hashlib and hmac; ciphers with PyPI's `cryptography`, if it can
+be imported. Also checks that the files keep their format's promises.
+"""
+
+import hashlib
+import hmac
+import json
+from collections import Counter
+
+try:
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
+except ImportError:
+    Cipher = None
+
+DIGESTS = {"sha-1": "sha1", "sha-256": "sha256", "sha-512": "sha512"}
+FIELDS = {"id", "key", "iv", "associated", "message", "result", "tag", "valid"}
+
+
+def main(directory):
+    """Prints a table of counts; the exit status is 0 only if nothing disagreed."""
+    counts, skipped, wrong = {}, set(), []
+    for path in sorted(directory.glob("*.json")):
+        family = json.loads(path.read_text())
+        seen = set()
+        for group in family["groups"]:
+            algorithm = group["algorithm"]
+            family["sources"][group["source"]]
+            for case in group["cases"]:
+                name = f"{path.name} {algorithm} {case['id']}"
+                if (algorithm, case["id"]) in seen or not well_formed(algorithm, case):
+                    wrong.append(f"{name}: malformed")
+                seen.add((algorithm, case["id"]))
+                valid = case.get("valid", True)
+                counts.setdefault(algorithm, Counter())[valid] += 1
+                if Cipher is None and algorithm not in DIGESTS and algorithm != "hmac-sha-256":
+                    skipped.add(algorithm)
+                elif agrees(algorithm, case) != valid:
+                    wrong.append(f"{name}: disagrees")
+    print(f"{'algorithm':<20}{'valid':>8}{'invalid':>9}")
+    for algorithm, count in counts.items():
+        note = "  not recomputed" if algorithm in skipped else ""
+        print(f"{algorithm:<20}{count[True]:>8}{count[False]:>9}{note}")
+    total = sum(counts.values(), Counter())
+    print(f"{'all':<20}{total[True]:>8}{total[False]:>9}")
+    for line in wrong:
+        print(line)
+    if skipped:
+        print("ciphers were not recomputed: install PyPI's cryptography and run this again")
+    print(f"{len(wrong)} wrong")
+    return 1 if wrong or skipped else 0
+
+
+def well_formed(algorithm, case):
+    """Lengths and presence of fields, as README.md promises them."""
+    valid = case.get("valid", True)
+    length = {n: len(bytes.fromhex(v)) for n, v in case.items() if n not in ("id", "valid")}
+    if set(case) - FIELDS or case.get("valid") is True or max(length.values()) > 2048:
+        return False
+    present = set(length)
+    if algorithm in DIGESTS:
+        size = hashlib.new(DIGESTS[algorithm]).digest_size
+        return valid and present == {"message", "result"} and length["result"] == size
+    if algorithm == "hmac-sha-256":
+        return present == {"key", "message", "result"} and length["result"] == 32
+    key = 32 if algorithm == "chacha20-poly1305" else int(algorithm.split("-")[1]) // 8
+    if length["key"] != key:
+        return False
+    if algorithm.endswith(("-cbc", "-ctr")):
+        whole = algorithm.endswith("-ctr") or length["message"] % 16 == 0
+        same = length["message"] == length["result"] > 0
+        return valid and whole and same and present == {"key", "iv", "message", "result"}
+    expected = {"key", "iv", "associated", "result", "tag"} | ({"message"} if valid else set())
+    same = not valid or length["message"] == length["result"]
+    return same and present == expected and length["iv"] == 12 and length["tag"] == 16
+
+
+def agrees(algorithm, case):
+    """Whether an independent implementation accepts the case, both ways where there are two."""
+    case = {n: bytes.fromhex(v) for n, v in case.items() if n not in ("id", "valid")}
+    message, result = case.get("message"), case["result"]
+    if algorithm in DIGESTS:
+        return hashlib.new(DIGESTS[algorithm], message).digest() == result
+    if algorithm == "hmac-sha-256":
+        return hmac.new(case["key"], message, "sha256").digest() == result
+    if algorithm.endswith(("-cbc", "-ctr")):
+        mode = modes.CBC if algorithm.endswith("-cbc") else modes.CTR
+        cipher = Cipher(algorithms.AES(case["key"]), mode(case["iv"]))
+        encryptor, decryptor = cipher.encryptor(), cipher.decryptor()
+        return (
+            encryptor.update(message) + encryptor.finalize() == result
+            and decryptor.update(result) + decryptor.finalize() == message
+        )
+    aead = (ChaCha20Poly1305 if algorithm == "chacha20-poly1305" else AESGCM)(case["key"])
+    sealed = result + case["tag"]
+    try:
+        opened = aead.decrypt(case["iv"], sealed, case["associated"])
+    except InvalidTag:
+        return False
+    return opened == message and aead.encrypt(case["iv"], opened, case["associated"]) == sealed

@@ -1,0 +1,176 @@
+//! `cargo xtask check`: everything about the source that can be checked without running it.
+//!
+//! All steps run, whatever the ones before them found; one line each, and the whole output of those
+//! that failed.
+
+use crate::tree;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::Instant;
+
+/// The runner's clocks are written an architecture at a time; these compile them all.
+const CLOCK_TARGETS: &[&str] = &[
+    "aarch64-unknown-linux-gnu",
+    "armv7-unknown-linux-gnueabihf",
+    "i686-unknown-linux-gnu",
+    "riscv64gc-unknown-linux-gnu",
+];
+
+const ADVISORY_DATABASE: &str = "https://github.com/RustSec/advisory-db";
+
+struct Step {
+    name: String,
+    action: Action,
+}
+
+enum Action {
+    Run(Command),
+    Skip(&'static str),
+}
+
+/// The names of the steps that failed, and name and reason of those that could not run.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    pub(crate) failed: Vec<String>,
+    pub(crate) skipped: Vec<(String, String)>,
+}
+
+pub(crate) fn run(_arguments: &[String]) -> Result<(), String> {
+    let outcome = run_all();
+    if outcome.failed.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("failed: {}", outcome.failed.join(", ")))
+    }
+}
+
+/// Runs every step and prints how each one went.
+pub(crate) fn run_all() -> Outcome {
+    let mut outcome = Outcome::default();
+    for step in steps(&tree::root()) {
+        print!("{:<42} ", step.name);
+        let _ = std::io::stdout().flush();
+        let mut command = match step.action {
+            Action::Run(command) => command,
+            Action::Skip(reason) => {
+                println!("skipped: {reason}");
+                outcome.skipped.push((step.name, reason.to_owned()));
+                continue;
+            }
+        };
+        let start = Instant::now();
+        let result = command.output();
+        let seconds = start.elapsed().as_secs_f64();
+        match result {
+            Ok(output) if output.status.success() => println!("ok     {seconds:6.1} s"),
+            result => {
+                println!("FAILED {seconds:6.1} s");
+                print_failure(&command, result);
+                outcome.failed.push(step.name);
+            }
+        }
+    }
+    outcome
+}
+
+fn print_failure(command: &Command, result: std::io::Result<Output>) {
+    match result {
+        Ok(output) => {
+            print!("{}", String::from_utf8_lossy(&output.stdout));
+            print!("{}", String::from_utf8_lossy(&output.stderr));
+            println!("{} by: {command:?}", output.status);
+        }
+        Err(error) => println!("could not start {command:?}: {error}\n`make setup` installs it"),
+    }
+}
+
+fn steps(root: &Path) -> Vec<Step> {
+    let mut steps = vec![
+        step("check::lockfile", cargo(root, "metadata --locked --format-version 1")),
+        step("check::format", cargo(root, "fmt --all --check")),
+        step("check::lints", cargo(root, "clippy --workspace --all-targets -- -D warnings")),
+        step("check::documentation", documentation(root)),
+    ];
+    for (name, lints) in [("firmware", "clippy --workspace"), ("fuzz", "clippy --bins")] {
+        let folder = root.join(name);
+        if folder.join("Cargo.toml").is_file() {
+            steps.push(step(&format!("check::{name}::format"), cargo(&folder, "fmt --check")));
+            let mut clippy = cargo(&folder, &format!("{lints} -- -D warnings"));
+            // Nothing is linked here: spare libfuzzer-sys its C++ compiler.
+            clippy.env("CUSTOM_LIBFUZZER_PATH", "./libfuzzer.a");
+            steps.push(step(&format!("check::{name}::lints"), clippy));
+        }
+    }
+    steps.push(step(
+        "check::no_std",
+        cargo(
+            root,
+            "build --package cpb-core --no-default-features --target thumbv7em-none-eabihf",
+        ),
+    ));
+    if has_features(&root.join("crates/runner/Cargo.toml")) {
+        for target in CLOCK_TARGETS {
+            let build =
+                format!("build --package cpb-runner --lib --no-default-features --target {target}");
+            steps.push(step(&format!("check::clocks::{target}"), cargo(root, &build)));
+        }
+    }
+    steps.push(step(
+        "check::dependencies",
+        cargo(root, "deny --log-level error check bans licenses sources"),
+    ));
+    steps.push(advisories(root));
+    steps.push(step("check::spelling", spelling(root)));
+    steps
+}
+
+fn step(name: &str, command: Command) -> Step {
+    Step { name: name.to_owned(), action: Action::Run(command) }
+}
+
+/// `cargo` as found on the path, which understands `+toolchain`, unlike the one in `$CARGO`.
+fn cargo(folder: &Path, arguments: &str) -> Command {
+    let mut command = Command::new("cargo");
+    command.args(arguments.split_whitespace()).current_dir(folder);
+    command
+}
+
+fn documentation(root: &Path) -> Command {
+    let mut command = cargo(root, "doc --workspace --no-deps --document-private-items");
+    // With private items documented, a link to one leads somewhere.
+    command.env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links");
+    command
+}
+
+/// Known vulnerabilities, where the database of them can be reached.
+fn advisories(root: &Path) -> Step {
+    let reachable = Command::new("timeout")
+        .args(["20", "git", "ls-remote", ADVISORY_DATABASE, "HEAD"])
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .output()
+        .is_ok_and(|output| output.status.success());
+    Step {
+        name: "check::advisories".to_owned(),
+        action: if reachable {
+            Action::Run(cargo(root, "deny --log-level error check advisories"))
+        } else {
+            Action::Skip("github.com/RustSec/advisory-db cannot be reached")
+        },
+    }
+}
+
+/// The `typos` that scripts/setup.sh installed, or else the one on the path.
+fn spelling(root: &Path) -> Command {
+    let installed = root.join(".venv/bin/typos");
+    let mut command =
+        if installed.is_file() { Command::new(installed) } else { Command::new("typos") };
+    command.current_dir(root);
+    command
+}
+
+/// Whether a package has features, so that going without the default ones leaves anything out.
+fn has_features(manifest: &Path) -> bool {
+    std::fs::read_to_string(manifest)
+        .is_ok_and(|text| text.lines().any(|line| line.trim() == "[features]"))
+}

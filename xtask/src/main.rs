@@ -1,0 +1,61 @@
+//! What make and CI call: `cargo xtask SUBCOMMAND`.
+
+mod bench;
+mod cargo_output;
+mod check;
+mod fuzz;
+mod scripts;
+mod skips;
+mod test;
+mod tree;
+mod unittest_output;
+
+use std::process::ExitCode;
+
+struct Subcommand {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Result<(), String>,
+}
+
+const SUBCOMMANDS: &[Subcommand] = &[
+    Subcommand {
+        name: "check",
+        about: "formatting, lints, documentation, cross builds, licences, spelling",
+        run: check::run,
+    },
+    Subcommand {
+        name: "test",
+        about: "check, then every test; lists what was skipped",
+        run: test::run,
+    },
+    Subcommand {
+        name: "bench",
+        about: "[NAME...]: the scripts in bench/, which write into bench/results/",
+        run: bench::run,
+    },
+    Subcommand {
+        name: "fuzz",
+        about: "[--seconds N] [TARGET...]: the targets in fuzz/, into fuzz/results.md",
+        run: fuzz::run,
+    },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let chosen = arguments.first().and_then(|name| SUBCOMMANDS.iter().find(|s| s.name == name));
+    let Some(subcommand) = chosen else {
+        eprintln!("usage: cargo xtask SUBCOMMAND\n");
+        for s in SUBCOMMANDS {
+            eprintln!("  {:<6} {}", s.name, s.about);
+        }
+        return ExitCode::from(2);
+    };
+    match (subcommand.run)(&arguments[1..]) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask {}: {message}", subcommand.name);
+            ExitCode::FAILURE
+        }
+    }
+}
