@@ -53,7 +53,8 @@ def floor(summary):
 
 def discarded(summary):
     """Share of batches that were discarded."""
-    return summary["noise"]["discarded"] / summary["noise"]["batches"]
+    noise = summary["noise"]
+    return (noise["unsteady"] + noise["crowded"]) / noise["batches"]
 
 
 def options(provider):

@@ -5,14 +5,17 @@ import collections
 import json
 import math
 
-from lib.spread import median, quantile, weighted
+from lib.spread import lower_quartile, quantile, weighted
 
-AGREEMENT = 0.004
+AGREEMENT = 0.006
+
+# As crates/cpb/src/analysis/crowding.rs has them.
+ALONE, ROOM = 0.2, 0.02
 
 # One batch: wall-clock nanoseconds and core cycles of one operation (cycles by the mean of both
-# readings of the reference chain; none where the core's clock is unknown), and how far the readings
-# disagree, as a share of their mean.
-Batch = collections.namedtuple("Batch", "ns cycles disagreement")
+# readings of the reference chain; none where the core's clock is unknown), how far the readings
+# disagree, as a share of their mean, and whether another thread ran on the same core.
+Batch = collections.namedtuple("Batch", "ns cycles disagreement crowded")
 
 
 def read(path):
@@ -33,66 +36,60 @@ def cost(header, provider):
     return header["providers"][provider]["clock"]["cost"]
 
 
-def batches(record_round, cost):
-    """The batches of a round's first thread."""
+def readings(record_round, cost):
+    """Of each batch of a round's first thread: its nanoseconds, and (chain, burst) before and after,
+    the clock's cost taken off. A reading that cannot be is no batch."""
+    found = []
+    for ticks, *readings in record_round["samples"][0]:
+        readings = [(chain - cost, burst - cost) for chain, burst in readings]
+        if record_round["reference_cycles"] == 0 or all(chain > 0 for chain, _ in readings):
+            found.append((max(ticks - cost, 0) / record_round["iterations"], readings))
+    return found
+
+
+def alone(rounds, cost):
+    """The burst's time against the chain's, at most, on a core that is not shared. `cost` tells it of
+    a round's provider."""
+    ratios = [
+        burst / chain
+        for one in rounds
+        for _, ((chain, burst), _) in readings(one, cost(one["provider"]))
+        if chain > 0 and burst > 0
+    ]
+    return quantile(ratios, ALONE) * (1 + ROOM) if ratios else math.inf
+
+
+def batches(record_round, cost, limit=math.inf):
+    """The batches of a round's first thread; crowded are those whose burst took more than `limit`."""
     cycles, found = record_round["reference_cycles"], []
-    for ticks, before, after in record_round["samples"][0]:
-        ns = max(ticks - cost, 0) / record_round["iterations"]
-        before, after = before - cost, after - cost
-        reference = (before + after) / 2
+    for ns, around in readings(record_round, cost):
         if cycles == 0:
-            found.append(Batch(ns, None, 0.0))
-        elif before > 0 and after > 0:
-            disagreement = abs(before - after) / reference
-            found.append(Batch(ns, ns * cycles / reference, disagreement))
+            found.append(Batch(ns, None, 0.0, False))
+            continue
+        (before, _), (after, _) = around
+        reference = (before + after) / 2
+        shared = any(burst / chain > limit for chain, burst in around)
+        found.append(Batch(ns, ns * cycles / reference, abs(before - after) / reference, shared))
     return found
 
 
 def cells(path):
     """The batches of every cell of a record, pass by pass: {(provider, workload): [[Batch]]}."""
     header, rounds = read(path)
+    limit = alone(rounds, lambda provider: cost(header, provider))
     found = collections.defaultdict(list)
     for one in rounds:
         cell = one["provider"], one["workload"]
-        found[cell].append(batches(one, cost(header, one["provider"])))
+        found[cell].append(batches(one, cost(header, one["provider"]), limit))
     return dict(found)
 
 
-def crowded(values, limit=0.03, reach=15):
-    """Which of a run's rounds fall into a spell in which all cells were slow, so that something they
-    share was: on a virtual machine, the other thread of the core, which leaves the reference chain as
-    fast as ever. `values` are (cell, figure) in the order of time. A round counts as crowded if the
-    rounds around it, of other cells mostly, take `limit` more than those cells usually do."""
-    usual = collections.defaultdict(list)
-    for cell, value in values:
-        usual[cell].append(value)
-    usual = {cell: quantile(found, 0.25) for cell, found in usual.items()}
-    excess = [value / usual[cell] - 1 for cell, value in values]
-    around = lambda place: excess[max(place - reach, 0) : place] + excess[place + 1 : place + reach + 1]
-    return [median(around(place)) > limit for place in range(len(values))]
-
-
-def uncrowded(path):
-    """As `cells`, without the rounds of crowded spells; and the share of rounds that these are."""
-    header, rounds = read(path)
-    rounds = [one for one in rounds if one["reference_cycles"]]
-    found = [((r["provider"], r["workload"]), batches(r, cost(header, r["provider"]))) for r in rounds]
-    values = [(cell, passes([one], cycles)) for cell, one in found]
-    known = [place for place, (_, value) in enumerate(values) if value]
-    flags = crowded([(values[place][0], values[place][1][0]) for place in known])
-    kept = collections.defaultdict(list)
-    for place, flag in zip(known, flags):
-        if not flag:
-            cell, one = found[place]
-            kept[cell].append(one)
-    return dict(kept), sum(flags) / len(flags)
-
-
-def passes(all_batches, figure, agreement=AGREEMENT, within=median):
-    """One value of each pass: `within` of `figure` over the batches that are kept."""
+def passes(all_batches, figure, agreement=AGREEMENT, crowded=False, within=lower_quartile):
+    """One value of each pass: the lower quartile of `figure` over the batches that are kept."""
     values = []
     for of_one_pass in all_batches:
-        kept = [figure(batch) for batch in of_one_pass if batch.disagreement <= agreement]
+        kept = [batch for batch in of_one_pass if crowded or not batch.crowded]
+        kept = [figure(batch) for batch in kept if batch.disagreement <= agreement]
         if kept and None not in kept:
             values.append(within(kept))
     return values

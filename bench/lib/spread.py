@@ -21,6 +21,11 @@ def median(values):
     return (ordered[middle - 1] + ordered[middle]) / 2
 
 
+def lower_quartile(values):
+    """The value that a quarter of the values do not exceed, of up to four the least."""
+    return sorted(values)[(len(values) - 1) // 4]
+
+
 def quantile(values, share):
     """The value below which a share of the values lies."""
     ordered = sorted(values)

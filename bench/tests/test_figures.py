@@ -6,6 +6,7 @@ import tempfile
 import unittest
 
 from lib import figures
+from lib.spread import median
 
 
 def record_round(samples, reference_cycles=30_000, iterations=100):
@@ -19,32 +20,37 @@ def record_round(samples, reference_cycles=30_000, iterations=100):
     }
 
 
+def batch(ticks, before, after, burst=0.5):
+    """A batch as a record has it, the burst that much of the chain."""
+    return [ticks, *([chain, int(chain * burst)] for chain in (before, after))]
+
+
 class Batches(unittest.TestCase):
     def test_readings_are_taken_off_and_cycles_follow_the_core(self):
         # 100 operations in 200,000 ns at 3 cycles a nanosecond.
-        samples = [[200_020, 10_020, 10_020], [100_020, 5_020, 5_020]]
+        samples = [batch(200_020, 10_020, 10_020), batch(100_020, 5_020, 5_020)]
         first, second = figures.batches(record_round(samples), 20)
         self.assertEqual((first.ns, first.cycles, first.disagreement), (2000, 6000, 0))
         self.assertEqual((second.ns, second.cycles), (1000, 6000))
 
     def test_without_a_reference_there_are_no_cycles(self):
-        (batch,) = figures.batches(record_round([[200_000, 0, 0]], reference_cycles=0), 0)
-        self.assertEqual((batch.ns, batch.cycles), (2000, None))
-        self.assertEqual(figures.passes([[batch]], figures.cycles), [])
-        self.assertEqual(figures.passes([[batch]], figures.nanoseconds), [2000])
+        (only,) = figures.batches(record_round([batch(200_000, 0, 0)], reference_cycles=0), 0)
+        self.assertEqual((only.ns, only.cycles), (2000, None))
+        self.assertEqual(figures.passes([[only]], figures.cycles), [])
+        self.assertEqual(figures.passes([[only]], figures.nanoseconds), [2000])
 
     def test_a_reading_that_cannot_be_is_no_batch(self):
-        self.assertEqual(figures.batches(record_round([[200_000, 0, 10_000]]), 0), [])
+        self.assertEqual(figures.batches(record_round([batch(200_000, 0, 10_000)]), 0), [])
 
 
 class Passes(unittest.TestCase):
     def test_batches_in_which_the_clock_moved_do_not_count(self):
-        samples = [[200_000, 10_000, 10_039], [900_000, 10_000, 10_041], [100_000, 10_000, 10_000]]
+        samples = [batch(200_000, 10_000, 10_059), batch(50_000, 10_000, 10_061), batch(100_000, 10_000, 10_000)]
         batches = figures.batches(record_round(samples), 0)
         (value,) = figures.passes([batches], figures.nanoseconds)
-        self.assertEqual(value, 1500)
+        self.assertEqual(value, 1000)
         (value,) = figures.passes([batches], figures.nanoseconds, agreement=0.01)
-        self.assertEqual(value, 2000)
+        self.assertEqual(value, 500)
         self.assertEqual(figures.passes([batches[1:2]], figures.cycles), [])
 
     def test_a_figure_s_width_is_a_share(self):
@@ -54,15 +60,15 @@ class Passes(unittest.TestCase):
 
 
 class Crowds(unittest.TestCase):
-    def test_a_spell_that_slows_all_cells_is_told_from_one_slow_cell(self):
-        values = []
-        for place in range(200):
-            cell = "abcde"[place % 5]
-            slow = 1.3 if 60 <= place < 120 else 1.0
-            alone = 1.2 if cell == "a" and place % 10 else 1.0
-            values.append((cell, 100 * slow * alone))
-        flags = figures.crowded(values)
-        self.assertEqual([place for place, flag in enumerate(flags) if flag], list(range(60, 120)))
+    def test_batches_that_share_their_core_are_told_from_those_that_do_not(self):
+        samples = [batch(100_000 * (1 + place % 2), 10_000, 10_000, 0.5 + 0.2 * (place % 2)) for place in range(20)]
+        one = record_round(samples)
+        limit = figures.alone([one], lambda provider: 0)
+        batches = figures.batches(one, 0, limit)
+        self.assertEqual([each.crowded for each in batches], [False, True] * 10)
+        self.assertEqual(figures.passes([batches], figures.nanoseconds), [1000])
+        middle = figures.passes([batches], figures.nanoseconds, crowded=True, within=median)
+        self.assertEqual(middle, [1500])
 
 
 class Records(unittest.TestCase):
@@ -71,8 +77,8 @@ class Records(unittest.TestCase):
         lines = [
             {"cpb": {"providers": {"openssl": clock}}},
             {"check": {"provider": "openssl"}},
-            {"round": record_round([[200_020, 10_020, 10_020]])},
-            {"round": record_round([[300_020, 10_020, 10_020]])},
+            {"round": record_round([batch(200_020, 10_020, 10_020)])},
+            {"round": record_round([batch(300_020, 10_020, 10_020)])},
             {"end": {}},
         ]
         with tempfile.TemporaryDirectory() as folder:

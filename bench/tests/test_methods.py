@@ -10,9 +10,9 @@ class Methods(unittest.TestCase):
     # Three passes: 5,000 ns or 15,000 cycles; in the second the clock was half as fast and one batch
     # was interrupted.
     CELL = [
-        [Batch(5000, 15000, 0.0)] * 3,
-        [Batch(10000, 15000, 0.0), Batch(90000, 15000, 0.5), Batch(10000, 15000, 0.0)],
-        [Batch(5000, 15000, 0.0)] * 3,
+        [Batch(5000, 15000, 0.0, False)] * 3,
+        [Batch(10000, 15000, 0.0, False), Batch(90000, 15000, 0.5, False), Batch(10000, 15000, 0.0, False)],
+        [Batch(5000, 15000, 0.0, False)] * 3,
     ]
 
     def test_cycles_see_through_a_change_of_clock(self):
@@ -27,7 +27,7 @@ class Methods(unittest.TestCase):
             sizes = (16, 1024, 16384)
             cost = lambda size: 100 + per_byte * size
             return {
-                ("a", f"x/encrypt/message/{size}"): [[Batch(cost(size), cost(size), 0.0)]] for size in sizes
+                ("a", f"x/encrypt/message/{size}"): [[Batch(cost(size), cost(size), 0.0, False)]] for size in sizes
             }
 
         found = methods.slopes([run(2), run(3)], methods.METHODS["wall: minimum"])

@@ -4,7 +4,9 @@ use cpb_core::check::{Answer, Case};
 use cpb_core::frame::{MAX_FRAME, encode};
 use cpb_core::measure::Budget;
 use cpb_core::message::{Reply, Request};
-use cpb_core::{Algorithm, CryptoWorkload, Dispatch, Error, Operation, Sample, Ticks, Workload};
+use cpb_core::{
+    Algorithm, CryptoWorkload, Dispatch, Error, Operation, Reference, Sample, Ticks, Workload,
+};
 use serde::Serialize;
 use std::{fs, io};
 
@@ -34,8 +36,8 @@ fn main() -> io::Result<()> {
     let sample = Sample {
         iterations: 1_000,
         ticks: Ticks(200_000),
-        before: Ticks(10_000),
-        after: Ticks(10_001),
+        before: Reference { chain: Ticks(10_000), burst: Ticks(5_000) },
+        after: Reference { chain: Ticks(10_001), burst: Ticks(5_000) },
     };
     write("hello", &Request::Hello)?;
     write("check", &Request::Check { provider: 1, case })?;

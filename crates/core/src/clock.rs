@@ -25,6 +25,19 @@ impl Add for Ticks {
     }
 }
 
+/// What the core is like at one moment: how long two pieces of code of known length take. The cost
+/// of one clock reading is contained in each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Reference {
+    /// Of the reference chain, a run of dependent instructions that takes
+    /// [`Clock::reference_cycles`] core cycles: their quotient is the core's effective clock.
+    pub chain: Ticks,
+    /// Of the burst: independent instructions, as many at once as the core can run. It takes longer
+    /// against the chain while another thread runs on the same core (SMT), which leaves the chain
+    /// as fast as ever.
+    pub burst: Ticks,
+}
+
 /// A steady clock, and where the core's clock is not the same one, a way to sense the core's.
 pub trait Clock {
     /// The time now. Monotonic; not steered by any time service. Must not be reordered with the
@@ -38,11 +51,9 @@ pub trait Clock {
     /// whichever is larger. Nothing shorter than this is ever a figure.
     fn resolution(&self) -> Ticks;
 
-    /// How long the reference chain takes now: a run of dependent instructions that takes
-    /// [`Clock::reference_cycles`] core cycles, so the quotient is the core's effective clock.
-    /// `None` where no such chain is known to be right (emulation), or `now` counts core cycles
-    /// itself.
-    fn reference(&self) -> Option<Ticks> {
+    /// What the core is like now. `None` where no reference chain is known to be right (emulation),
+    /// or `now` counts core cycles itself.
+    fn reference(&self) -> Option<Reference> {
         None
     }
 

@@ -1,7 +1,7 @@
 extern crate std;
 use super::*;
 use crate::check::{Answer, Case, Finding};
-use crate::clock::Ticks;
+use crate::clock::{Reference, Ticks};
 use crate::measure::Budget;
 use crate::message::{ClockDescription, Counters, Hello, LATENCIES, Round, SAMPLES};
 use crate::provider::{Error, Identity, Unsupported};
@@ -24,7 +24,7 @@ struct Parts {
     numbers: [u64; 8],
     bytes: [Vec<u8>; 6],
     texts: [String; 4],
-    samples: Vec<[u64; 4]>,
+    samples: Vec<[u64; 6]>,
     buckets: Vec<(u16, u32)>,
     workload: CryptoWorkload,
     algorithm: Algorithm,
@@ -37,7 +37,7 @@ fn parts() -> impl Strategy<Value = Parts> {
     let owned = (
         std::array::from_fn(|_| vec(any::<u8>(), 0..600)),
         std::array::from_fn(|_| ".{0,40}"),
-        vec(any::<[u64; 4]>(), 0..=SAMPLES),
+        vec(any::<[u64; 6]>(), 0..=SAMPLES),
         vec(any::<(u16, u32)>(), 0..=LATENCIES),
     );
     let named = (
@@ -183,13 +183,17 @@ impl Parts {
     }
 }
 
-fn sample(numbers: &[u64; 4]) -> Sample {
+fn sample(numbers: &[u64; 6]) -> Sample {
     Sample {
         iterations: numbers[0] as u32,
         ticks: Ticks(numbers[1]),
-        before: Ticks(numbers[2]),
-        after: Ticks(numbers[3]),
+        before: reading(numbers[2], numbers[3]),
+        after: reading(numbers[4], numbers[5]),
     }
+}
+
+fn reading(chain: u64, burst: u64) -> Reference {
+    Reference { chain: Ticks(chain), burst: Ticks(burst) }
 }
 
 fn framed<T: Serialize>(message: &T) -> Vec<u8> {
@@ -371,8 +375,8 @@ fn samples_take_at_most_16_bytes_each_on_the_wire() {
     let typical = Sample {
         iterations: 1_000,
         ticks: Ticks(200_000),
-        before: Ticks(10_000),
-        after: Ticks(10_000),
+        before: reading(10_000, 5_000),
+        after: reading(10_000, 5_000),
     };
     let frame = framed(&Reply::Samples {
         thread: 0,
@@ -389,8 +393,8 @@ fn the_largest_replies_and_a_known_answer_of_2_kib_fit_in_a_frame() {
     let extreme = Sample {
         iterations: u32::MAX,
         ticks: Ticks(u64::MAX),
-        before: Ticks(u64::MAX),
-        after: Ticks(u64::MAX),
+        before: reading(u64::MAX, u64::MAX),
+        after: reading(u64::MAX, u64::MAX),
     };
     let samples =
         Reply::Samples { thread: 255, samples: core::iter::repeat_n(extreme, SAMPLES).collect() };

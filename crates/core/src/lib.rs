@@ -21,7 +21,7 @@ pub mod sample;
 pub mod workload;
 
 pub use algorithm::{Algorithm, Kind, Operation, Shape};
-pub use clock::{Clock, Ticks};
+pub use clock::{Clock, Reference, Ticks};
 pub use provider::{
     Completion, Data, Error, Identity, Job, Progress, Provider, Session, Unsupported, Wait,
 };

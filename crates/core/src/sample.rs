@@ -1,6 +1,6 @@
 //! What a runner saw, raw: nothing subtracted, nothing averaged.
 
-use crate::clock::Ticks;
+use crate::clock::{Reference, Ticks};
 use serde::{Deserialize, Serialize};
 
 /// One timed batch.
@@ -10,10 +10,10 @@ pub struct Sample {
     pub iterations: u32,
     /// How long the batch took, one clock reading included.
     pub ticks: Ticks,
-    /// How long the reference chain took just before; 0 where there is no chain.
-    pub before: Ticks,
+    /// What the core was like just before; zeros where there is no reference.
+    pub before: Reference,
     /// And just after. One reading serves two adjacent batches.
-    pub after: Ticks,
+    pub after: Reference,
 }
 
 /// Buckets of a [`Histogram`].

@@ -77,6 +77,14 @@ pub struct State {
     pub temperature_limit_millicelsius: Option<i64>,
     /// Load average over one minute.
     pub load: f64,
+    /// Programs that ran or were ready to run just then, cpb included; 0 where it is not told.
+    pub runnable: u64,
+    /// Time that all CPUs together spent at work since boot, in clock ticks of the kernel.
+    pub busy: u64,
+    /// How much of it this process and its ended children used.
+    pub own: u64,
+    /// Time that all CPUs together have been there since boot, idle or not, likewise.
+    pub elapsed: u64,
     /// Time that the hypervisor took from all CPUs since boot, in clock ticks of the kernel.
     pub steal: u64,
     /// Whether a battery feeds the machine.
@@ -141,6 +149,10 @@ impl State {
         let of_cpu = format!("sys/devices/system/cpu/cpu{cpu}");
         let cpufreq = |name: &str| tree.number(&format!("{of_cpu}/cpufreq/{name}"));
         let (temperature, limit) = temperature(&tree);
+        let (load, time) = (tree.line("proc/loadavg"), tree.line("proc/stat"));
+        // "cpu  user nice system idle iowait irq softirq steal ..." (proc_stat(5)).
+        let ticks = |word| first_number::<u64>(&time, word).unwrap_or_default();
+        let busy = [1, 2, 3, 6, 7].map(ticks).into_iter().fold(0, u64::saturating_add);
         State {
             governor: tree.line(&format!("{of_cpu}/cpufreq/scaling_governor")),
             frequency_khz: cpufreq("scaling_cur_freq").unwrap_or_default(),
@@ -151,14 +163,29 @@ impl State {
             throttled: throttled(&tree, &of_cpu),
             temperature_millicelsius: temperature,
             temperature_limit_millicelsius: limit,
-            load: first_number::<f64>(&tree.line("proc/loadavg"), 0)
+            load: first_number::<f64>(&load, 0)
                 .filter(|load| load.is_finite() && *load >= 0.0)
                 .unwrap_or_default(),
-            // "cpu  user nice system idle iowait irq softirq steal ..." (proc_stat(5)).
-            steal: first_number(&tree.line("proc/stat"), 8).unwrap_or_default(),
+            // "0.20 0.18 0.12 1/80 11206" (proc_loadavg(5)).
+            runnable: load
+                .split_ascii_whitespace()
+                .nth(3)
+                .and_then(|tasks| tasks.split('/').next()?.parse().ok())
+                .unwrap_or_default(),
+            busy,
+            own: own_time(&tree.line("proc/self/stat")),
+            elapsed: [4, 5, 8].map(ticks).into_iter().fold(busy, u64::saturating_add),
+            steal: ticks(8),
             on_battery: on_battery(&tree),
         }
     }
+}
+
+/// CPU time of a process and of its children that have ended, in clock ticks: fields 14 to 17 of its
+/// stat, counted behind its name, which may hold anything (proc_pid_stat(5)).
+fn own_time(stat: &str) -> u64 {
+    let fields = stat.rsplit(')').next().unwrap_or_default();
+    (11..=14).filter_map(|word| first_number::<u64>(fields, word)).fold(0, u64::saturating_add)
 }
 
 fn first_number<T: std::str::FromStr>(line: &str, word: usize) -> Option<T> {

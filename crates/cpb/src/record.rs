@@ -6,7 +6,7 @@
 //! [`crate::analysis`], again and again if need be.
 
 use cpb_core::message::{ClockDescription, Counters};
-use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Unsupported};
+use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Reference, Unsupported};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -157,9 +157,19 @@ pub struct Round {
     pub counters: Counters,
 }
 
-/// A batch: its ticks, and those of the reference chain before and after.
+/// A batch: its ticks, and what the core was like before and after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Batch(pub u64, pub u64, pub u64);
+pub struct Batch(pub u64, pub Reading, pub Reading);
+
+/// Ticks of the reference chain, and of the burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading(pub u64, pub u64);
+
+impl From<Reference> for Reading {
+    fn from(reference: Reference) -> Reading {
+        Reading(reference.chain.0, reference.burst.0)
+    }
+}
 
 /// A cell that gave no figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -28,12 +28,12 @@ pub struct Enough {
     pub budget: Duration,
     /// Before, if each cell is known to within this share of its figure.
     pub precision: Option<f64>,
-    /// Whether the rounds of a cell so far tell its figure to within a share of it.
+    /// The cells whose rounds so far tell their figure to within a share of it.
     pub narrow: Box<Narrow>,
 }
 
 /// See [`Enough::narrow`].
-pub type Narrow = dyn Fn(&Cell, &[Round], f64) -> bool;
+pub type Narrow = dyn Fn(&HashMap<Cell, Vec<Round>>, f64) -> HashSet<Cell>;
 
 /// A run that is going on.
 pub struct Run<'a> {
@@ -320,8 +320,8 @@ fn wide(
     enough: &Enough,
     share: f64,
 ) -> HashSet<Group> {
-    let narrow = |cell: &Cell| known.get(cell).is_some_and(|all| (enough.narrow)(cell, all, share));
-    cells.iter().filter(|cell| !narrow(cell)).map(group).collect()
+    let narrow = (enough.narrow)(known, share);
+    cells.iter().filter(|cell| !narrow.contains(cell)).map(group).collect()
 }
 
 fn not_again() -> Reason {
@@ -376,7 +376,7 @@ pub fn known_answers(
 
 fn round_record(cell: &Cell, pass: u32, at: Duration, seen: &Seen) -> Round {
     let batches = |thread: &Vec<cpb_core::Sample>| {
-        thread.iter().map(|s| Batch(s.ticks.0, s.before.0, s.after.0)).collect()
+        thread.iter().map(|s| Batch(s.ticks.0, s.before.into(), s.after.into())).collect()
     };
     Round {
         cell: cell.clone(),

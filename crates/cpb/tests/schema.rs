@@ -4,8 +4,8 @@ use cpb::analysis::summary::summarise;
 use cpb::machine::{Machine, State};
 use cpb::plan::Plan;
 use cpb::record::{
-    Batch, Cell, Check, End, Evidence, Header, Line, Outcome, ProviderRecord, Reason, Round,
-    SCHEMA, Without,
+    Batch, Cell, Check, End, Evidence, Header, Line, Outcome, ProviderRecord, Reading, Reason,
+    Round, SCHEMA, Without,
 };
 use cpb::report::terminal::{self, Options};
 use cpb::store;
@@ -154,7 +154,8 @@ fn counters() -> impl Strategy<Value = Counters> {
 }
 
 fn round() -> impl Strategy<Value = Round> {
-    let batch = (any::<u64>(), any::<u64>(), any::<u64>()).prop_map(|(a, b, c)| Batch(a, b, c));
+    let reading = || any::<(u64, u64)>().prop_map(|(chain, burst)| Reading(chain, burst));
+    let batch = (any::<u64>(), reading(), reading()).prop_map(|(t, b, a)| Batch(t, b, a));
     let samples = vec(vec(batch, 0..4), 0..3);
     let place = (cell(), any::<u32>(), any::<u64>(), any::<u32>(), any::<u32>(), word());
     let seen = (samples, vec(any::<(u16, u32)>(), 0..4), any::<u64>(), counters());
@@ -188,6 +189,10 @@ fn state() -> impl Strategy<Value = State> {
             temperature_limit_millicelsius: temperature.1,
             load,
             steal: number / 7,
+            runnable: number / 11,
+            busy: number / 13,
+            own: number / 17,
+            elapsed: number / 19,
             on_battery,
         },
     )

@@ -9,7 +9,7 @@
 
 use cpb_core::material::{Part, fill};
 use cpb_core::measure::{self, Budget, Queue, Setting, Store};
-use cpb_core::{Clock, CryptoWorkload, Data, Histogram, Job, Sample, Ticks};
+use cpb_core::{Clock, CryptoWorkload, Data, Histogram, Job, Reference, Sample, Ticks};
 use cpb_runner::{Arguments, Chain, MonotonicRaw, pin};
 use std::process::ExitCode;
 
@@ -97,11 +97,13 @@ impl Clock for Sensed<'_> {
     fn resolution(&self) -> Ticks {
         self.clock.resolution()
     }
-    fn reference(&self) -> Option<Ticks> {
-        let chain = self.chain.as_ref()?;
-        let start = self.now();
-        chain.run();
-        Some(self.now() - start)
+    fn reference(&self) -> Option<Reference> {
+        let time = |work: &dyn Fn()| {
+            let start = self.now();
+            work();
+            self.now() - start
+        };
+        self.chain.as_ref().map(|chain| chain.reference(time))
     }
     fn reference_cycles(&self) -> u32 {
         self.chain.as_ref().map_or(0, Chain::cycles)
@@ -248,7 +250,10 @@ fn print(
     let how = text.split_once('=').map_or("", |(_, how)| how);
     let batches: Vec<String> = samples
         .iter()
-        .map(|sample| format!("[{},{},{}]", sample.ticks.0, sample.before.0, sample.after.0))
+        .map(|Sample { ticks, before, after, .. }| {
+            let [before, after] = [before, after].map(|r| format!("[{},{}]", r.chain.0, r.burst.0));
+            format!("[{},{before},{after}]", ticks.0)
+        })
         .collect();
     println!(
         "{{\"provider\":\"{provider}\",\"workload\":\"{}\",\"how\":\"{how}\",\"cost\":{},\

@@ -2,7 +2,7 @@
 
 use crate::chain::Chain;
 use cpb_core::message::ClockDescription;
-use cpb_core::{Clock, Ticks};
+use cpb_core::{Clock, Reference, Ticks};
 
 /// How long one reading of the reference chain should take: long against the clock's cost, short
 /// against a batch and against the time between interrupts. `bench/` has the experiment.
@@ -26,7 +26,7 @@ impl MonotonicRaw {
         let resolution = steps.iter().copied().find(|step| *step > 0).unwrap_or(1);
         MonotonicRaw {
             resolution: Ticks(resolution),
-            cost: Ticks(steps[steps.len() / 2]),
+            cost: cost(),
             chain: latency
                 .or_else(|| Chain::latency(elapsed))
                 .map(|latency| Chain::new(latency, REFERENCE, elapsed)),
@@ -60,13 +60,24 @@ impl Clock for MonotonicRaw {
         self.resolution.max(self.cost)
     }
 
-    fn reference(&self) -> Option<Ticks> {
-        self.chain.as_ref().map(|chain| elapsed(&|| chain.run()))
+    fn reference(&self) -> Option<Reference> {
+        self.chain.as_ref().map(|chain| chain.reference(elapsed))
     }
 
     fn reference_cycles(&self) -> u32 {
         self.chain.as_ref().map_or(0, Chain::cycles)
     }
+}
+
+/// What a reading costs, by many in a row: a single one cannot be told more finely than the clock's
+/// steps, and ten nanoseconds too much are a thousandth of a reference chain. The least of several
+/// rows, because an interrupt or a thread on the same core only lengthens one.
+fn cost() -> Ticks {
+    const ROWS: u64 = 20;
+    const READINGS: u64 = 100;
+    let readings = || (1..READINGS).for_each(|_| _ = std::hint::black_box(now()));
+    let row = |_| elapsed(&readings).0;
+    Ticks((0..ROWS).map(row).min().unwrap_or_default().div_ceil(READINGS))
 }
 
 fn elapsed(work: &dyn Fn()) -> Ticks {

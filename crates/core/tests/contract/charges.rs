@@ -101,7 +101,8 @@ fn a_software_provider_pays_for_build_and_work_alone() {
 fn the_reference_chain_runs_between_batches_and_one_reading_serves_two() {
     for dispatch in forms(3) {
         let ran = run(&Plan::default(), 4, dispatch, false, &fixed(3, 4));
-        let around: Vec<_> = ran.samples.iter().map(|s| (s.before.0, s.after.0)).collect();
+        let around: Vec<_> =
+            ran.samples.iter().map(|s| (s.before.chain.0, s.after.chain.0)).collect();
         let first = COSTS.reference;
         let expected = [(first, first + 1), (first + 1, first + 2), (first + 2, first + 3)];
         assert_eq!(around, expected);

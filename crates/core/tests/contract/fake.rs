@@ -5,8 +5,8 @@
 //! asked for what the contract forbids.
 
 use cpb_core::{
-    Clock, Completion, CryptoWorkload, Data, Error, Identity, Job, Progress, Provider, Session,
-    Ticks, Unsupported, Wait,
+    Clock, Completion, CryptoWorkload, Data, Error, Identity, Job, Progress, Provider, Reference,
+    Session, Ticks, Unsupported, Wait,
 };
 use std::cell::{Cell, RefCell};
 
@@ -170,12 +170,12 @@ impl Clock for World {
         Ticks(self.costs.reading)
     }
 
-    fn reference(&self) -> Option<Ticks> {
+    fn reference(&self) -> Option<Reference> {
         let ticks = self.costs.reference + self.references.get();
         self.references.set(self.references.get() + 1);
         self.spend(ticks);
         self.note(Call::Reference);
-        Some(Ticks(ticks))
+        Some(Reference { chain: Ticks(ticks), burst: Ticks(ticks / 2) })
     }
 }
 

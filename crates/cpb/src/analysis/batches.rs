@@ -2,18 +2,19 @@
 //!
 //! A batch holds one clock reading's cost, and so does each reading of the reference chain; both
 //! are taken off. The chain takes a known number of core cycles, so its time tells the core's
-//! effective clock just before and just after the batch.
+//! effective clock just before and just after the batch; the burst, whether it had the core alone.
 
+use crate::analysis::crowding::Alone;
 use crate::analysis::location::median;
 use crate::analysis::no_figure::NoFigure;
-use crate::record::{Batch, Round};
+use crate::record::{Batch, Reading, Round};
 use cpb_core::Ticks;
 use cpb_core::message::ClockDescription;
 
 /// A batch whose two readings of the reference chain differ by more than this share is discarded:
-/// the core's clock changed within it, or something interrupted a reading. The experiment on clock
-/// normalisation in `bench/` chose it: tighter loses batches, wider lets in steps of the clock.
-pub const AGREEMENT: f64 = 0.004;
+/// the core's clock changed within it, or something interrupted a reading. `bench/methods.py` chose
+/// it: tighter loses batches, wider lets in steps of the clock.
+pub const AGREEMENT: f64 = 0.006;
 
 /// A batch must be this many times as long as the least interval that the clock can tell.
 pub const LEAST_STEPS: u64 = 10;
@@ -37,7 +38,9 @@ pub struct Figures {
     /// Batches taken, all threads together.
     pub taken: u32,
     /// How many of them are no figures: the clock changed, or the reading is impossible.
-    pub discarded: u32,
+    pub unsteady: u32,
+    /// How many more are none because another thread ran on the same core.
+    pub crowded: u32,
     /// The clock's least interval as a share of a batch.
     pub grain: f64,
 }
@@ -52,11 +55,21 @@ pub fn nanoseconds(ticks: f64, clock: &ClockDescription) -> f64 {
     ticks * 1e9 / clock.frequency as f64
 }
 
+/// What a round's ticks are read by.
+#[derive(Clone, Copy)]
+pub struct Scale<'a> {
+    /// The clock of its runner.
+    pub clock: &'a ClockDescription,
+    /// What tells a core alone, as the whole run showed it.
+    pub alone: Option<Alone>,
+}
+
 /// Normalises a round.
 ///
 /// # Errors
 /// The clock cannot tell such short batches, or the samples contradict themselves.
-pub fn normalise(round: &Round, clock: &ClockDescription) -> Result<Figures, NoFigure> {
+pub fn normalise(round: &Round, scale: Scale) -> Result<Figures, NoFigure> {
+    let Scale { clock, alone } = scale;
     if round.iterations == 0 {
         return Err(NoFigure::Broken("a batch of no operations"));
     }
@@ -70,19 +83,25 @@ pub fn normalise(round: &Round, clock: &ClockDescription) -> Result<Figures, NoF
     if typical < least as f64 {
         return Err(NoFigure::BelowResolution);
     }
-    let threads: Vec<Vec<Figure>> = round
-        .samples
-        .iter()
-        .map(|samples| {
-            let long = samples.iter().filter(|batch| batch.0 >= least);
-            long.filter_map(|batch| figure(batch, round, clock)).collect()
-        })
-        .collect();
-    let kept: usize = threads.iter().map(Vec::len).sum();
+    let holds = |reading: Reading| alone.is_none_or(|a| a.holds(reading.0, reading.1, clock));
+    let (mut unsteady, mut crowded) = (0, 0);
+    let mut threads = Vec::with_capacity(round.samples.len());
+    for samples in &round.samples {
+        let mut figures = Vec::with_capacity(samples.len());
+        for batch in samples {
+            match figure(batch, round, clock).filter(|_| batch.0 >= least) {
+                None => unsteady += 1,
+                Some(_) if !(holds(batch.1) && holds(batch.2)) => crowded += 1,
+                Some(figure) => figures.push(figure),
+            }
+        }
+        threads.push(figures);
+    }
     Ok(Figures {
         threads,
         taken: lengths.len() as u32,
-        discarded: (lengths.len() - kept) as u32,
+        unsteady,
+        crowded,
         grain: least_interval(clock) as f64 / typical,
     })
 }
@@ -98,7 +117,7 @@ fn figure(batch: &Batch, round: &Round, clock: &ClockDescription) -> Option<Figu
     if round.reference_cycles == 0 {
         return Some(Figure { time, cycles: None, clock: None });
     }
-    let (before, after) = (net(batch.1), net(batch.2));
+    let (before, after) = (net(batch.1.0), net(batch.2.0));
     let mean = (before + after) / 2.0;
     if before <= 0.0 || after <= 0.0 || (before - after).abs() > AGREEMENT * mean {
         return None;
@@ -111,13 +130,13 @@ fn figure(batch: &Batch, round: &Round, clock: &ClockDescription) -> Option<Figu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::fixtures::{clock, round};
+    use crate::analysis::fixtures::{batch, by, clock, round};
 
     #[test]
     fn the_cost_of_readings_is_taken_off_and_cycles_follow_the_core() {
         // 100 operations in 200,000 ns at 3 cycles a nanosecond: 30,000 cycles in 10,000 ns.
-        let samples = vec![vec![Batch(200_020, 10_020, 10_020), Batch(100_020, 5_020, 5_020)]];
-        let figures = normalise(&round(0, 100, samples), &clock(20)).unwrap();
+        let samples = vec![vec![batch(200_020, 10_020, 10_020), batch(100_020, 5_020, 5_020)]];
+        let figures = normalise(&round(0, 100, samples), by(&clock(20))).unwrap();
         let [first, second] = figures.threads[0][..] else { panic!("{figures:?}") };
         assert_eq!(first.time, 2000.0);
         assert_eq!((first.cycles, first.clock), (Some(6000.0), Some(3e9)));
@@ -127,23 +146,23 @@ mod tests {
     #[test]
     fn a_batch_in_which_the_clock_changed_is_discarded_where_the_clock_is_known() {
         let samples = vec![vec![
-            Batch(200_000, 10_000, 10_039),
-            Batch(200_000, 10_000, 10_041),
-            Batch(200_000, 0, 0),
+            batch(200_000, 10_000, 10_059),
+            batch(200_000, 10_000, 10_061),
+            batch(200_000, 0, 0),
         ]];
-        let figures = normalise(&round(0, 100, samples.clone()), &clock(0)).unwrap();
-        assert_eq!((figures.taken, figures.discarded), (3, 2));
+        let figures = normalise(&round(0, 100, samples.clone()), by(&clock(0))).unwrap();
+        assert_eq!((figures.taken, figures.unsteady), (3, 2));
         let unknown = Round { reference_cycles: 0, ..round(0, 100, samples) };
-        let figures = normalise(&unknown, &clock(0)).unwrap();
-        assert_eq!(figures.discarded, 0);
+        let figures = normalise(&unknown, by(&clock(0))).unwrap();
+        assert_eq!(figures.unsteady, 0);
         assert!(figures.threads[0].iter().all(|figure| figure.cycles.is_none()));
     }
 
     #[test]
     fn a_clock_that_counts_cycles_needs_no_chain() {
         let counting = ClockDescription { counts_cycles: true, ..clock(10) };
-        let samples = vec![vec![Batch(200_010, 0, 0)]];
-        let figures = normalise(&round(0, 100, samples), &counting).unwrap();
+        let samples = vec![vec![batch(200_010, 0, 0)]];
+        let figures = normalise(&round(0, 100, samples), by(&counting)).unwrap();
         assert_eq!(figures.threads[0][0].cycles, Some(2000.0));
     }
 
@@ -151,14 +170,24 @@ mod tests {
     fn what_the_clock_cannot_tell_is_no_figure() {
         let resolution =
             |resolution| ClockDescription { resolution: Ticks(resolution), ..clock(20) };
-        let short = || round(0, 1, vec![vec![Batch(999, 10_000, 10_000); 3]]);
-        assert_eq!(normalise(&short(), &resolution(100)), Err(NoFigure::BelowResolution));
-        assert!(normalise(&short(), &resolution(99)).is_ok());
-        let backwards = vec![vec![Batch(200_000, 10_000, 10_000), Batch(0, 10_000, 10_000)]];
-        let figures = normalise(&round(0, 1, backwards), &resolution(100)).unwrap();
-        assert_eq!((figures.threads[0].len(), figures.discarded), (1, 1));
-        let none = round(0, 0, vec![vec![Batch(200_000, 10_000, 10_000)]]);
-        assert!(matches!(normalise(&none, &clock(0)), Err(NoFigure::Broken(_))));
-        assert_eq!(normalise(&round(0, 1, vec![vec![]]), &clock(0)), Err(NoFigure::NotReached));
+        let short = || round(0, 1, vec![vec![batch(999, 10_000, 10_000); 3]]);
+        assert_eq!(normalise(&short(), by(&resolution(100))), Err(NoFigure::BelowResolution));
+        assert!(normalise(&short(), by(&resolution(99))).is_ok());
+        let backwards = vec![vec![batch(200_000, 10_000, 10_000), batch(0, 10_000, 10_000)]];
+        let figures = normalise(&round(0, 1, backwards), by(&resolution(100))).unwrap();
+        assert_eq!((figures.threads[0].len(), figures.unsteady), (1, 1));
+        let none = round(0, 0, vec![vec![batch(200_000, 10_000, 10_000)]]);
+        assert!(matches!(normalise(&none, by(&clock(0))), Err(NoFigure::Broken(_))));
+        assert_eq!(normalise(&round(0, 1, vec![vec![]]), by(&clock(0))), Err(NoFigure::NotReached));
+    }
+
+    #[test]
+    fn a_batch_that_had_to_share_the_core_is_discarded() {
+        let crowded = |burst| Batch(200_000, Reading(10_000, 5_000), Reading(10_000, burst));
+        let round = round(0, 100, vec![vec![crowded(5_000), crowded(5_090), crowded(6_000)]]);
+        let clock = clock(0);
+        let alone = Alone::of(std::iter::once((&round, &clock)));
+        let figures = normalise(&round, Scale { clock: &clock, alone }).unwrap();
+        assert_eq!((figures.threads[0].len(), figures.unsteady, figures.crowded), (2, 0, 1));
     }
 }

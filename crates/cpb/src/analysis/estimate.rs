@@ -1,11 +1,12 @@
 //! The figure of a cell: its location over passes, how sure it is, and how noisy the passes were.
 
+use crate::analysis::batches::Scale;
 use crate::analysis::location::{Confidence, Location, median, relative_spread};
 use crate::analysis::no_figure::NoFigure;
 use crate::analysis::passes::{Pass, Passes};
 use crate::analysis::units::{Cycles, Interval, Nanoseconds, Unit};
 use crate::record::Round;
-use cpb_core::message::ClockDescription;
+
 use serde::Serialize;
 
 /// A figure with what it is worth.
@@ -79,8 +80,8 @@ pub fn precision(passes: &Passes) -> Option<f64> {
 
 /// Whether a cell's figure is as precise as `share` asks, for a run that measures until all are.
 /// True as well of a cell whose samples will never make a figure.
-pub fn narrow_enough(rounds: &[Round], clock: &ClockDescription, share: f64) -> bool {
-    match Passes::of(rounds, clock) {
+pub fn narrow_enough(rounds: &[Round], scale: Scale, share: f64) -> bool {
+    match Passes::of(rounds, scale) {
         Ok(passes) => precision(&passes).is_some_and(|precision| precision <= share),
         Err(reason) => !matches!(reason, NoFigure::NotReached | NoFigure::AllDiscarded),
     }
@@ -123,12 +124,13 @@ pub(crate) fn grain(grains: impl Iterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::fixtures::{clock, noisy_rounds};
+    use crate::analysis::fixtures::{by, clock, noisy_rounds};
     use crate::analysis::units::BytesPerSecond;
+    use cpb_core::message::ClockDescription;
 
     #[test]
     fn a_planted_time_is_found_and_its_rate_is_the_reciprocal() {
-        let passes = Passes::of(&noisy_rounds(1, 20, 2000.0, 0.002), &clock(20)).unwrap();
+        let passes = Passes::of(&noisy_rounds(1, 20, 2000.0, 0.002), by(&clock(20))).unwrap();
         let time = time(&passes);
         let interval = time.interval.unwrap();
         assert!((time.value.0 / 2000.0 - 1.0).abs() < 0.003, "{time:?}");
@@ -141,7 +143,7 @@ mod tests {
 
     #[test]
     fn one_process_only_has_no_interval() {
-        let passes = Passes::of(&noisy_rounds(1, 1, 2000.0, 0.002), &clock(20)).unwrap();
+        let passes = Passes::of(&noisy_rounds(1, 1, 2000.0, 0.002), by(&clock(20))).unwrap();
         assert_eq!((time(&passes).interval, time(&passes).between), (None, None));
         assert!(time(&passes).within.is_some());
         assert_eq!(precision(&passes), None);
@@ -150,20 +152,21 @@ mod tests {
     #[test]
     fn a_run_goes_on_until_a_figure_is_precise_or_never_will_be() {
         let rounds = noisy_rounds(1, 20, 2000.0, 0.002);
-        assert!(narrow_enough(&rounds, &clock(20), 0.01));
-        assert!(!narrow_enough(&rounds, &clock(20), 0.000_01));
+        assert!(narrow_enough(&rounds, by(&clock(20)), 0.01));
+        assert!(!narrow_enough(&rounds, by(&clock(20)), 0.000_01));
         assert!(
-            !narrow_enough(&rounds[..2], &clock(20), 0.5) && !narrow_enough(&[], &clock(20), 0.5)
+            !narrow_enough(&rounds[..2], by(&clock(20)), 0.5)
+                && !narrow_enough(&[], by(&clock(20)), 0.5)
         );
         let coarse = ClockDescription { resolution: cpb_core::Ticks(100_000), ..clock(20) };
-        assert!(narrow_enough(&rounds, &coarse, 0.01));
+        assert!(narrow_enough(&rounds, by(&coarse), 0.01));
     }
 
     #[test]
     fn rounding_alike_is_not_certainty() {
         let rounds = noisy_rounds(1, 20, 2000.0, 0.0);
         let coarse = ClockDescription { resolution: cpb_core::Ticks(2_000), ..clock(20) };
-        let precision = precision(&Passes::of(&rounds, &coarse).unwrap()).unwrap();
+        let precision = precision(&Passes::of(&rounds, by(&coarse)).unwrap()).unwrap();
         assert!((0.002..0.004).contains(&precision), "{precision}");
     }
 }

@@ -1,11 +1,12 @@
 //! Rounds with planted figures, for the tests of this folder.
 
+use crate::analysis::batches::Scale;
 use crate::analysis::location::Location;
 use crate::analysis::passes::{Pass, Passes};
 use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::record::{
-    Batch, Cell, Evidence, Header, Outcome, ProviderRecord, Record, Round, SCHEMA,
+    Batch, Cell, Evidence, Header, Outcome, ProviderRecord, Reading, Record, Round, SCHEMA,
 };
 use cpb_core::message::{ClockDescription, Counters};
 use cpb_core::{Algorithm, CryptoWorkload, Operation, Ticks};
@@ -19,6 +20,17 @@ pub(crate) fn clock(cost: u64) -> ClockDescription {
         reference_cycles: 30_000,
         ..ClockDescription::default()
     }
+}
+
+/// How to read ticks of a clock where nothing is known of sharing.
+pub(crate) fn by(clock: &ClockDescription) -> Scale<'_> {
+    Scale { clock, alone: None }
+}
+
+/// A batch between two readings of the reference chain; its bursts take half of that.
+pub(crate) fn batch(ticks: u64, before: u64, after: u64) -> Batch {
+    let reading = |chain| Reading(chain, chain / 2);
+    Batch(ticks, reading(before), reading(after))
 }
 
 /// A round whose reference chain takes 30,000 cycles.
@@ -38,16 +50,17 @@ pub(crate) fn round(pass: u32, iterations: u32, samples: Vec<Vec<Batch>>) -> Rou
     }
 }
 
-/// Rounds of operations that take `time` nanoseconds, with as much noise in batches and in passes
-/// as `noise` says, on a core at 3 GHz and with clock(20).
+/// Rounds of operations that take `time` nanoseconds, with as much noise in passes as `noise` says,
+/// and as much in batches, which it only lengthens; on a core at 3 GHz and with clock(20).
 pub(crate) fn noisy_rounds(seed: u64, passes: u32, time: f64, noise: f64) -> Vec<Round> {
     let mut random = fastrand::Rng::with_seed(seed);
-    let mut draw = |centre: f64| centre * (noise * Noise::Heavy.draw(&mut random)).exp();
+    let mut draw = || noise * Noise::Heavy.draw(&mut random);
     (0..passes)
         .map(|pass| {
-            let time = draw(time);
-            let batch = |_| Batch((draw(time) * 100.0) as u64 + 20, 10_020, 10_020);
-            let batches = (0..10).map(batch).collect();
+            let time = time * draw().exp();
+            let late = |_| (time * draw().max(0.0).exp() * 100.0) as u64;
+            let batches =
+                (0..10).map(late).map(|ticks| batch(ticks + 20, 10_020, 10_020)).collect();
             round(pass, 100, vec![batches])
         })
         .collect()
@@ -65,7 +78,7 @@ pub(crate) fn passes(costs: &[f64]) -> Passes {
         grain: 0.0,
     };
     let all: Vec<Pass> = costs.iter().enumerate().map(pass).collect();
-    Passes { batches: all.len() as u32, discarded: 0, all }
+    Passes { batches: all.len() as u32, unsteady: 0, crowded: 0, all }
 }
 
 /// Kinds of noise that passes show, in units of their typical deviation.

@@ -135,6 +135,11 @@ pub fn median(values: &[f64]) -> Option<f64> {
     })
 }
 
+/// The value that a quarter of the values do not exceed, of up to four the least; none of none.
+pub fn lower_quartile(values: &[f64]) -> Option<f64> {
+    Some(sorted(values)[values.len().checked_sub(1)? / 4])
+}
+
 /// The value below which a share of the values lies; none of none.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let sorted = sorted(values);
@@ -193,6 +198,14 @@ mod tests {
         assert_eq!(median(&[9.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[9.0, 1.0, 2.0, 4.0]), Some(3.0));
         assert_eq!(median(&[2.0, 1.0]), Some(1.5));
+    }
+
+    #[test]
+    fn a_quarter_of_the_values_does_not_exceed_the_lower_quartile() {
+        assert_eq!(lower_quartile(&[]), None);
+        assert_eq!(lower_quartile(&[3.0, 2.0, 9.0]), Some(2.0));
+        assert_eq!(lower_quartile(&[5.0, 4.0, 3.0, 2.0, 1.0]), Some(2.0));
+        assert_eq!(lower_quartile(&(0..100).map(f64::from).collect::<Vec<_>>()), Some(24.0));
     }
 
     #[test]

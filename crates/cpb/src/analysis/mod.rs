@@ -1,12 +1,14 @@
 //! What can be computed from records: data in, data out.
 //!
-//! From the bottom up: [`batches`] makes figures of raw batches, [`passes`] one figure of each
+//! From the bottom up: [`batches`] makes figures of raw batches ([`crowding`] tells
+//! which of them shared their core), [`passes`] one figure of each
 //! pass, [`location`] one of many passes; [`estimate`] and [`ratio`] put units and words to it,
 //! and [`summary`] does all of it for a whole record.
 
 pub mod agreement;
 pub mod batches;
 pub mod comparison;
+pub mod crowding;
 pub mod estimate;
 pub mod facts;
 pub mod latency;

@@ -1,14 +1,14 @@
 //! One figure of each pass: passes have runner processes of their own, so a pass, not a batch, is
 //! what is repeated.
 //!
-//! Inside a pass the median over its batches counts: an interrupt lengthens a batch and never
-//! shortens one. With several threads, what they do together is the sum of their rates.
+//! Inside a pass the lower quartile of its batches counts, of three the least: they share whatever
+//! the process drew at its start, and what else befalls one (an interrupt, a burst of work on the
+//! core's other thread) lengthens it and never shortens it. With several threads, what they do together is the sum of their rates.
 
-use crate::analysis::batches::{self, Figure};
-use crate::analysis::location::{median, relative_spread};
+use crate::analysis::batches::{self, Figure, Scale};
+use crate::analysis::location::{lower_quartile, median, relative_spread};
 use crate::analysis::no_figure::NoFigure;
 use crate::record::Round;
-use cpb_core::message::ClockDescription;
 
 /// What one pass says of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,8 +36,10 @@ pub struct Passes {
     pub all: Vec<Pass>,
     /// Batches taken.
     pub batches: u32,
-    /// How many of them are no figures.
-    pub discarded: u32,
+    /// How many of them are no figures because the core's clock changed.
+    pub unsteady: u32,
+    /// And how many because another thread ran on the same core.
+    pub crowded: u32,
 }
 
 impl Passes {
@@ -47,14 +49,14 @@ impl Passes {
     /// Why no pass gave a figure.
     pub fn of<'a>(
         rounds: impl IntoIterator<Item = &'a Round>,
-        clock: &ClockDescription,
+        scale: Scale,
     ) -> Result<Passes, NoFigure> {
         let mut rounds: Vec<&Round> = rounds.into_iter().collect();
         rounds.sort_by_key(|round| round.pass);
-        let mut passes = Passes { all: Vec::new(), batches: 0, discarded: 0 };
+        let mut passes = Passes { all: Vec::new(), batches: 0, unsteady: 0, crowded: 0 };
         let mut refusal = None;
         for rounds in rounds.chunk_by(|a, b| a.pass == b.pass) {
-            match passes.pass(rounds, clock) {
+            match passes.pass(rounds, scale) {
                 Ok(pass) => passes.all.push(pass),
                 Err(reason) => refusal = refusal.or(Some(reason)),
             }
@@ -71,13 +73,14 @@ impl Passes {
         self.all.iter().filter(|pass| pass.cycles.is_some()).count() * 2 >= self.all.len()
     }
 
-    fn pass(&mut self, rounds: &[&Round], clock: &ClockDescription) -> Result<Pass, NoFigure> {
+    fn pass(&mut self, rounds: &[&Round], scale: Scale) -> Result<Pass, NoFigure> {
         let mut threads: Vec<Vec<Figure>> = Vec::new();
         let mut grain: f64 = 0.0;
         for round in rounds {
-            let figures = batches::normalise(round, clock)?;
+            let figures = batches::normalise(round, scale)?;
             self.batches += figures.taken;
-            self.discarded += figures.discarded;
+            self.unsteady += figures.unsteady;
+            self.crowded += figures.crowded;
             grain = grain.max(figures.grain);
             threads.resize_with(threads.len().max(figures.threads.len()), Vec::new);
             for (thread, figures) in threads.iter_mut().zip(figures.threads) {
@@ -98,11 +101,12 @@ impl Passes {
 }
 
 /// What one thread of several takes, so that as many times the rate it means is the rate of all:
-/// the harmonic mean of the threads' medians. None if a thread has no figure.
+/// the harmonic mean of the threads' quartiles. None if a thread has no figure.
 fn together(threads: &[Vec<Figure>], figure: impl Fn(&Figure) -> Option<f64>) -> Option<f64> {
     let mut rates = 0.0;
     for thread in threads {
-        rates += 1.0 / median(&thread.iter().map(&figure).collect::<Option<Vec<f64>>>()?)?;
+        let values = thread.iter().map(&figure).collect::<Option<Vec<f64>>>()?;
+        rates += 1.0 / lower_quartile(&values)?;
     }
     (rates > 0.0).then(|| threads.len() as f64 / rates)
 }
@@ -121,29 +125,28 @@ fn spread(threads: &[Vec<Figure>], figure: impl Fn(&Figure) -> Option<f64>) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::fixtures::{clock, round};
-    use crate::record::Batch;
+    use crate::analysis::fixtures::{self, by, clock, round};
 
     #[test]
-    fn a_pass_is_the_median_of_its_batches_whichever_round_they_are_in() {
-        let batch = |ticks| Batch(ticks, 10_000, 10_000);
+    fn a_pass_is_the_lower_quartile_of_its_batches_whichever_round_they_are_in() {
+        let batch = |ticks| fixtures::batch(ticks, 10_000, 10_000);
         let rounds = [
             round(1, 100, vec![vec![batch(300_000)]]),
             round(0, 100, vec![vec![batch(100_000), batch(900_000)]]),
             round(0, 100, vec![vec![batch(200_000)]]),
         ];
-        let passes = Passes::of(&rounds, &clock(0)).unwrap();
+        let passes = Passes::of(&rounds, by(&clock(0))).unwrap();
         let times: Vec<(u32, f64)> = passes.all.iter().map(|p| (p.number, p.time)).collect();
-        assert_eq!(times, [(0, 2000.0), (1, 3000.0)]);
-        assert_eq!((passes.batches, passes.discarded), (4, 0));
-        assert_eq!(passes.all[0].cycles, Some(6000.0));
+        assert_eq!(times, [(0, 1000.0), (1, 3000.0)]);
+        assert_eq!((passes.batches, passes.unsteady), (4, 0));
+        assert_eq!(passes.all[0].cycles, Some(3000.0));
     }
 
     #[test]
     fn the_rate_of_threads_is_the_sum_of_their_rates() {
-        let thread = |ticks| vec![Batch(ticks, 10_000, 10_000)];
+        let thread = |ticks| vec![fixtures::batch(ticks, 10_000, 10_000)];
         let passes =
-            Passes::of(&[round(0, 100, vec![thread(100_000), thread(300_000)])], &clock(0))
+            Passes::of(&[round(0, 100, vec![thread(100_000), thread(300_000)])], by(&clock(0)))
                 .unwrap();
         let time = passes.all[0].time;
         assert!((2.0 / time - (1.0 / 1000.0 + 1.0 / 3000.0)).abs() < 1e-12, "{time}");
@@ -151,11 +154,11 @@ mod tests {
 
     #[test]
     fn a_pass_whose_batches_are_all_discarded_gives_nothing_and_the_others_do() {
-        let unsteady = || round(0, 100, vec![vec![Batch(100_000, 10_000, 12_000)]]);
-        let steady = || round(1, 100, vec![vec![Batch(100_000, 10_000, 10_000)]]);
-        assert_eq!(Passes::of(&[unsteady()], &clock(0)), Err(NoFigure::AllDiscarded));
-        let passes = Passes::of(&[unsteady(), steady()], &clock(0)).unwrap();
-        assert_eq!((passes.all.len(), passes.batches, passes.discarded), (1, 2, 1));
-        assert_eq!(Passes::of(&[], &clock(0)), Err(NoFigure::NotReached));
+        let unsteady = || round(0, 100, vec![vec![fixtures::batch(100_000, 10_000, 12_000)]]);
+        let steady = || round(1, 100, vec![vec![fixtures::batch(100_000, 10_000, 10_000)]]);
+        assert_eq!(Passes::of(&[unsteady()], by(&clock(0))), Err(NoFigure::AllDiscarded));
+        let passes = Passes::of(&[unsteady(), steady()], by(&clock(0))).unwrap();
+        assert_eq!((passes.all.len(), passes.batches, passes.unsteady), (1, 2, 1));
+        assert_eq!(Passes::of(&[], by(&clock(0))), Err(NoFigure::NotReached));
     }
 }

@@ -3,13 +3,13 @@
 //! The ratio is that of the two cells' locations over the passes they have in common; how sure it
 //! is follows from how the two move together from pass to pass.
 
+use crate::analysis::batches::Scale;
 use crate::analysis::estimate::{bounds, grain};
 use crate::analysis::location::{Confidence, Location};
 use crate::analysis::no_figure::NoFigure;
 use crate::analysis::passes::{Pass, Passes};
 use crate::analysis::units::{Interval, Times};
 use crate::record::Round;
-use cpb_core::message::ClockDescription;
 use serde::Serialize;
 
 /// What the first cell costs in terms of the second.
@@ -89,11 +89,11 @@ impl Ratio {
 pub fn paired(
     first: &[&Round],
     second: &[&Round],
-    first_clock: &ClockDescription,
-    second_clock: &ClockDescription,
+    first_scale: Scale,
+    second_scale: Scale,
 ) -> Result<Ratio, NoFigure> {
-    let first = Passes::of(first.iter().copied(), first_clock)?;
-    of(&first, &Passes::of(second.iter().copied(), second_clock)?)
+    let first = Passes::of(first.iter().copied(), first_scale)?;
+    of(&first, &Passes::of(second.iter().copied(), second_scale)?)
 }
 
 /// Compares two cells: in cycles where both know them, else in time.
@@ -156,25 +156,25 @@ fn compare(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::fixtures::{Noise, clock, noisy_rounds, passes};
+    use crate::analysis::fixtures::{Noise, by, clock, noisy_rounds, passes};
 
     #[test]
     fn a_ratio_is_taken_of_common_passes_and_has_an_inverse() {
         let first = noisy_rounds(1, 12, 2000.0, 0.001);
         let second = &noisy_rounds(2, 14, 1000.0, 0.001)[4..];
         let [first, second]: [Vec<&Round>; 2] = [first.iter().collect(), second.iter().collect()];
-        let ratio = paired(&first, &second, &clock(20), &clock(20)).unwrap();
+        let ratio = paired(&first, &second, by(&clock(20)), by(&clock(20))).unwrap();
         assert_eq!(
             (ratio.passes, ratio.metric, ratio.verdict),
             (8, Metric::Cycles, Verdict::Slower)
         );
         let interval = ratio.interval.unwrap();
         assert!(interval.low.0 < 2.0 && 2.0 < interval.high.0, "{ratio:?}");
-        let inverse = paired(&second, &first, &clock(20), &clock(20)).unwrap();
+        let inverse = paired(&second, &first, by(&clock(20)), by(&clock(20))).unwrap();
         assert!((inverse.value.0 * ratio.value.0 - 1.0).abs() < 1e-9);
         assert_eq!(ratio.inverse().verdict, Verdict::Faster);
         assert_eq!(
-            paired(&first[..2], &second[..2], &clock(20), &clock(20)),
+            paired(&first[..2], &second[..2], by(&clock(20)), by(&clock(20))),
             Err(NoFigure::NoCommonPass)
         );
     }
@@ -187,7 +187,7 @@ mod tests {
             round.reference_cycles = 0;
         }
         let [first, second]: [Vec<&Round>; 2] = [first.iter().collect(), second.iter().collect()];
-        let ratio = paired(&first, &second, &clock(20), &clock(20)).unwrap();
+        let ratio = paired(&first, &second, by(&clock(20)), by(&clock(20))).unwrap();
         assert_eq!((ratio.metric, ratio.passes), (Metric::Time, 12));
     }
 

@@ -1,7 +1,9 @@
 //! Everything that reports need of a record, as plain data.
 
 use crate::analysis::agreement;
+use crate::analysis::batches::Scale;
 use crate::analysis::comparison::{self, Comparison};
+use crate::analysis::crowding::Alone;
 use crate::analysis::estimate::{self, Estimate};
 use crate::analysis::facts::{Checks, CoreClock, Run};
 use crate::analysis::latency::{self, Latency};
@@ -102,7 +104,9 @@ pub struct Figures {
     /// Batches taken.
     pub batches: u32,
     /// How many of them were discarded because the core's clock changed.
-    pub discarded: u32,
+    pub unsteady: u32,
+    /// And how many because another thread ran on the same core.
+    pub crowded: u32,
 }
 
 impl Figures {
@@ -146,14 +150,17 @@ pub struct Noise {
     pub within: Option<f64>,
     /// Batches taken.
     pub batches: u64,
-    /// How many of them were discarded.
-    pub discarded: u64,
+    /// How many of them were discarded because the core's clock changed.
+    pub unsteady: u64,
+    /// And how many because another thread ran on the same core.
+    pub crowded: u64,
 }
 
 /// Computes everything.
 pub fn summarise(record: &Record) -> Summary {
     let suspects = agreement::disagreements(record);
     let evidence = record.header.evidence;
+    let alone = Alone::of_record(record);
     let mut passes: HashMap<&Cell, Passes> = HashMap::new();
     let mut refusals: HashMap<&Cell, NoFigure> = HashMap::new();
     let mut numbers = BTreeSet::new();
@@ -163,7 +170,7 @@ pub fn summarise(record: &Record) -> Summary {
         }
         let found = match suspects.get(cell) {
             Some(reason) => Err(reason.clone()),
-            None => of_cell(record, cell, outcome),
+            None => of_cell(record, cell, outcome, alone),
         };
         match found {
             Ok(found) => drop(passes.insert(cell, found)),
@@ -198,7 +205,12 @@ pub fn summarise(record: &Record) -> Summary {
 }
 
 /// The passes of a cell, or why they make no figure.
-fn of_cell(record: &Record, cell: &Cell, outcome: &Outcome) -> Result<Passes, NoFigure> {
+fn of_cell(
+    record: &Record,
+    cell: &Cell,
+    outcome: &Outcome,
+    alone: Option<Alone>,
+) -> Result<Passes, NoFigure> {
     let rounds = match outcome {
         Outcome::Measured(rounds) => rounds,
         Outcome::Without(Reason::Unsupported(reason)) => {
@@ -210,7 +222,7 @@ fn of_cell(record: &Record, cell: &Cell, outcome: &Outcome) -> Result<Passes, No
     };
     meaningful(Metric::Rate, record.header.evidence).map_err(NoFigure::Meaningless)?;
     let clock = record.clock(&cell.provider).ok_or(NoFigure::Broken("a provider of no clock"))?;
-    Passes::of(rounds, clock)
+    Passes::of(rounds, Scale { clock, alone })
 }
 
 fn failed(error: &Error, detail: &str) -> NoFigure {
@@ -258,7 +270,8 @@ fn figures(
         latency: latency.into(),
         processes: found.all.len(),
         batches: found.batches,
-        discarded: found.discarded,
+        unsteady: found.unsteady,
+        crowded: found.crowded,
     }
 }
 
@@ -330,7 +343,8 @@ fn noise(cells: &[Row]) -> Option<Noise> {
         between: middle(&|figures| leading(figures).0),
         within: middle(&|figures| leading(figures).1),
         batches: measured.iter().map(|figures| u64::from(figures.batches)).sum(),
-        discarded: measured.iter().map(|figures| u64::from(figures.discarded)).sum(),
+        unsteady: measured.iter().map(|figures| u64::from(figures.unsteady)).sum(),
+        crowded: measured.iter().map(|figures| u64::from(figures.crowded)).sum(),
     })
 }
 

@@ -1,6 +1,8 @@
 //! `cpb run`: measure this machine and show the result.
 
 use super::{DONE, FAILED, INTERRUPTED, output};
+use crate::analysis::batches::Scale;
+use crate::analysis::crowding::Alone;
 use crate::analysis::{estimate, summary::summarise};
 use crate::budget::{Percent, Seconds};
 use crate::machine::{self, Machine, State};
@@ -17,6 +19,7 @@ use crate::transport::process::{Patience, Place};
 use crate::vectors::Vectors;
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use cpb_core::message::ClockDescription;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -327,7 +330,7 @@ impl Sitting {
         let ended = run.measure(cells, self.first_pass, self.rounds, &enough)?;
         let cpu = self.header.cpus.first().copied().unwrap_or(0);
         let state = State::read(Path::new("/"), cpu);
-        let warnings = machine::changes(&self.header.machine.state, &state);
+        let warnings = machine::changes(&self.header.machine, &state);
         self.store.append(&Line::End(End {
             ended: now(),
             interrupted: ended == Ended::Interrupted,
@@ -339,15 +342,25 @@ impl Sitting {
     }
 }
 
-/// Whether a cell's interval is narrow enough.
+/// Tells the cells whose interval is narrow enough.
 fn narrow(known: &[Known]) -> Box<Narrow> {
-    let clocks: HashMap<String, ProviderRecord> =
-        known.iter().map(|known| (known.source.name.clone(), known.record())).collect();
-    Box::new(move |cell, rounds, share| match clocks.get(&cell.provider) {
-        Some(ProviderRecord::Available { clock, .. }) => {
-            estimate::narrow_enough(rounds, clock, share)
-        }
-        _ => true,
+    let clocks: HashMap<String, ClockDescription> = known
+        .iter()
+        .filter_map(|known| match known.record() {
+            ProviderRecord::Available { clock, .. } => Some((known.source.name.clone(), clock)),
+            ProviderRecord::Unavailable { .. } => None,
+        })
+        .collect();
+    Box::new(move |cells, share| {
+        let clock = |cell: &Cell| clocks.get(&cell.provider);
+        let rounds = cells.iter().filter_map(|(cell, rounds)| Some((clock(cell)?, rounds)));
+        let alone = Alone::of(rounds.flat_map(|(clock, all)| all.iter().map(move |r| (r, clock))));
+        let narrow = |cell: &Cell, rounds: &[Round]| {
+            clock(cell)
+                .is_none_or(|clock| estimate::narrow_enough(rounds, Scale { clock, alone }, share))
+        };
+        let cells = cells.iter().filter(|(cell, rounds)| narrow(cell, rounds));
+        cells.map(|(cell, _)| cell.clone()).collect()
     })
 }
 

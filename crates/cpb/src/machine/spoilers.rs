@@ -23,6 +23,9 @@ const USUAL_LIMIT_MILLICELSIUS: i64 = 85_000;
 /// The kernel counts steal in USER_HZ, 100 on every architecture cpb runs on (time(7)).
 const MILLISECONDS_PER_TICK: u64 = 10;
 
+/// Share of one CPU, over a whole run, that others may use without a word.
+const OTHERS: f64 = 0.1;
+
 /// Steal that is worth a word: a tenth of a second, some thousand batches.
 const STEAL_TICKS: u64 = 10;
 
@@ -40,7 +43,8 @@ pub fn warnings(machine: &Machine, cpu: usize) -> Vec<String> {
         ));
     }
     let busy = (machine.cpus as f64 * BUSY_SHARE).clamp(QUIET_LOAD, BUSY_LOAD);
-    if state.load > busy {
+    // A high average with nothing running but cpb is the past: a build that has just ended.
+    if state.load > busy && state.runnable > 1 {
         let sibling = match machine.siblings.first() {
             Some(other) => format!(
                 "; if some must run, take CPU {other} offline, which shares the core with CPU {cpu}"
@@ -49,7 +53,7 @@ pub fn warnings(machine: &Machine, cpu: usize) -> Vec<String> {
         };
         warnings.push(format!(
             "The load is {:.2} on {}, so other programs run at the same time. Stop them (`top` \
-             names them) and wait a minute{sibling}.",
+             names them) and run again{sibling}.",
             state.load,
             cpus(machine.cpus)
         ));
@@ -96,8 +100,9 @@ pub fn doubts(machine: &Machine, clock_known: bool) -> Vec<String> {
     }]
 }
 
-/// What went wrong between two states of one machine.
-pub fn changes(before: &State, after: &State) -> Vec<String> {
+/// What went wrong on a machine since it was read.
+pub fn changes(machine: &Machine, after: &State) -> Vec<String> {
+    let before = &machine.state;
     let mut changes = Vec::new();
     let throttled = after.throttled.saturating_sub(before.throttled);
     if throttled > 0 {
@@ -112,6 +117,16 @@ pub fn changes(before: &State, after: &State) -> Vec<String> {
         ));
     } else if hot(before).is_none() {
         changes.extend(hot(after));
+    }
+    let since = |count: fn(&State) -> u64| count(after).saturating_sub(count(before)) as f64;
+    let others = since(|state| state.busy) - since(|state| state.own);
+    let share = others / since(|state| state.elapsed) * machine.cpus as f64;
+    if share > OTHERS {
+        changes.push(format!(
+            "Other programs used {:.0}% of a CPU during the run. Stop them (`top` names them) and \
+             measure again.",
+            share * 100.0
+        ));
     }
     let steal = after.steal.saturating_sub(before.steal);
     if steal >= STEAL_TICKS {

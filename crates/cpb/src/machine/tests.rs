@@ -65,7 +65,7 @@ fn a_quiet_machine_is_not_warned_about() {
     ] {
         assert_eq!(warnings(&machine, cpu), [""; 0]);
         assert_eq!(doubts(&machine, true), [""; 0]);
-        assert_eq!(changes(&machine.state, &machine.state), [""; 0]);
+        assert_eq!(changes(&machine, &machine.state), [""; 0]);
     }
 }
 
@@ -82,7 +82,7 @@ fn a_laptop_in_use_is_warned_about_in_words_with_a_remedy() {
     assert_eq!(evidence(&machine, false), Evidence::Hardware);
     insta::assert_snapshot!(warnings(&machine, 0).join("\n"), @r#"
     The frequency of CPU 0 follows the governor "powersave", so the clock may change while measuring. Set it with `cpupower frequency-set -g performance`.
-    The load is 3.20 on 4 CPUs, so other programs run at the same time. Stop them (`top` names them) and wait a minute; if some must run, take CPU 1 offline, which shares the core with CPU 0.
+    The load is 3.20 on 4 CPUs, so other programs run at the same time. Stop them (`top` names them) and run again; if some must run, take CPU 1 offline, which shares the core with CPU 0.
     The chip is at 97 °C, close to the 100 °C at which it slows down. Let it cool, or cool it better.
     The machine runs on its battery, which limits clocks. Plug it in.
     "#);
@@ -231,29 +231,34 @@ fn an_unknown_clock_is_told_with_a_remedy() {
 
 #[test]
 fn what_changed_while_measuring_is_told_with_a_remedy() {
-    let before = machine("x86-laptop").state;
+    let laptop = machine("x86-laptop");
+    let before = laptop.state.clone();
     let after = State {
         governor: "performance".to_owned(),
         frequency_limits_khz: (400_000, 2_100_000),
         throttled: before.throttled + 3,
         steal: before.steal + 25,
+        busy: before.busy + 2_500,
+        own: before.own + 2_000,
+        elapsed: before.elapsed + 8_000,
         ..before.clone()
     };
-    insta::assert_snapshot!(changes(&before, &after).join("\n"), @r#"
+    insta::assert_snapshot!(changes(&laptop, &after).join("\n"), @r#"
     The CPU was throttled 3 times during the run and is at 97 °C. Cool it or run with a lower fixed frequency, and measure again.
+    Other programs used 25% of a CPU during the run. Stop them (`top` names them) and measure again.
     The hypervisor took 250 ms from this machine's CPUs during the run. Measure when the host is idle, or give the guest CPUs of its own.
     The limits of the CPU's frequency changed during the run, from 400-4700 MHz to 400-2100 MHz. Find what sets them (heat, a power daemon), stop it and measure again.
     The frequency governor changed during the run, from "powersave" to "performance". Stop the power daemon that did it and measure again.
     "#);
     let cool =
         State { temperature_millicelsius: Some(50_000), on_battery: false, ..before.clone() };
-    insta::assert_snapshot!(changes(&cool, &before).join("\n"), @r"
+    insta::assert_snapshot!(changes(&Machine { state: cool, ..laptop.clone() }, &before).join("\n"), @r"
     The chip is at 97 °C, close to the 100 °C at which it slows down. Let it cool, or cool it better.
     The machine went onto its battery during the run. Plug it in and measure again.
     ");
     // A counter that starts anew, or a little steal, is nothing.
     let reset = State { throttled: 0, steal: before.steal + 2, ..before.clone() };
-    assert_eq!(changes(&before, &reset), [""; 0]);
+    assert_eq!(changes(&laptop, &reset), [""; 0]);
 }
 
 #[test]
@@ -314,8 +319,8 @@ fn hostile_files_neither_panic_nor_make_a_record_unreadable() {
         let machine = Machine::read(root.path(), 0);
         warnings(&machine, 0);
         doubts(&machine, false);
-        changes(&machine.state, &State::default());
-        changes(&State::default(), &machine.state);
+        changes(&machine, &State::default());
+        changes(&Machine::default(), &machine.state);
         assert!(machine.name.chars().count() <= files::LONGEST_VALUE);
         assert!(!machine.board.contains(char::is_control));
         let line = serde_json::to_string(&machine).expect("it can be written");

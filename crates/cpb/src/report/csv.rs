@@ -20,7 +20,7 @@ pub fn render(summary: &Summary) -> Result<String> {
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-const COLUMNS: [&str; 44] = [
+const COLUMNS: [&str; 45] = [
     "provider",
     "algorithm",
     "operation",
@@ -64,7 +64,8 @@ const COLUMNS: [&str; 44] = [
     "extensions_gain_metric",
     "processes",
     "batches",
-    "discarded_batches",
+    "unsteady_batches",
+    "crowded_batches",
 ];
 
 fn values(row: &Row, summary: &Summary, comparisons: &Comparisons<'_>) -> Vec<String> {
@@ -120,9 +121,9 @@ fn values(row: &Row, summary: &Summary, comparisons: &Comparisons<'_>) -> Vec<St
         gain.map(|gain| format!("{:?}", gain.inverse().verdict).to_lowercase()).unwrap_or_default(),
     );
     values.push(gain.map(|gain| format!("{:?}", gain.metric).to_lowercase()).unwrap_or_default());
+    values.push(figures.processes.to_string());
     values.extend(
-        [figures.processes as u64, figures.batches.into(), figures.discarded.into()]
-            .map(|count| count.to_string()),
+        [figures.batches, figures.unsteady, figures.crowded].map(|count| count.to_string()),
     );
     values
 }

@@ -91,13 +91,18 @@ pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
             facts.push(("noise", format!("{metric}{}", parts.join(", "))));
         }
         if summary.clock.is_some() {
-            let share = noise.discarded as f64 / noise.batches.max(1) as f64;
-            let batches = thousands(noise.batches);
-            let share = if noise.discarded == 0 { "none".into() } else { percent(share) };
-            facts.push((
-                "discarded",
-                format!("{share} of {batches} batches: the core's clock changed within them"),
-            ));
+            let share = |count: u64| match count {
+                0 => "none".to_owned(),
+                count => percent(count as f64 / noise.batches.max(1) as f64),
+            };
+            let words = format!(
+                "of {} batches {}: the core's clock changed within them; {}: another thread ran on \
+                 the same core",
+                thousands(noise.batches),
+                share(noise.unsteady),
+                share(noise.crowded)
+            );
+            facts.push(("discarded", words));
         }
     }
     facts.push(("checks", checks(summary)));

@@ -3,8 +3,8 @@
 use cpb::machine::{Machine, State};
 use cpb::plan::Plan;
 use cpb::record::{
-    Batch, Cell, Check, End, Evidence, Header, Line, ProviderRecord, Reason, Record, Round, SCHEMA,
-    Without,
+    Batch, Cell, Check, End, Evidence, Header, Line, ProviderRecord, Reading, Reason, Record,
+    Round, SCHEMA, Without,
 };
 use cpb_core::message::{ClockDescription, Counters};
 use cpb_core::{CryptoWorkload, Error, Histogram, Kind, Operation, Phase, Ticks, Unsupported};
@@ -252,11 +252,11 @@ fn round(case: Case, cell: Cell, pass: u32, time: f64, random: &mut fastrand::Rn
         let late = if random.u8(..20) == 0 { 3_000.0 } else { 0.0 };
         let reference = 30_000.0 / gigahertz + 19.0;
         let step = if random.u8(..30) == 0 { 400 } else { 0 };
-        let readings = match case {
-            Case::NoClock => (0, 0),
-            _ => (reference as u64, reference as u64 + step),
-        };
-        Batch((time * iterations + late) as u64 + 19, readings.0, readings.1)
+        let [before, after] = [0, step].map(|step| match case {
+            Case::NoClock => Reading(0, 0),
+            _ => Reading(reference as u64 + step, (reference as u64 + step) / 2),
+        });
+        Batch((time * iterations + late) as u64 + 19, before, after)
     };
     let samples = (0..cell.threads).map(|_| (0..8).map(|_| batch()).collect()).collect();
     let mut histogram = Histogram::default();
@@ -310,7 +310,7 @@ fn failures(lines: &mut Vec<Line>) {
             ("mbedtls:c", true, true) => return round.pass == 0,
             ("openssl:scalar", false, true) => {
                 round.samples.iter_mut().flatten().for_each(|batch| {
-                    batch.2 = batch.1 * 2;
+                    batch.2 = Reading(batch.1.0 * 2, batch.1.1 * 2);
                 })
             }
             _ => {}
