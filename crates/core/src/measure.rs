@@ -204,6 +204,13 @@ struct Work<'a> {
     iterations: u32,
 }
 
+impl Work<'_> {
+    /// Whether there is never more than one job in flight.
+    fn one_by_one(&self) -> bool {
+        self.dispatch.depth == Depth::Jobs(1)
+    }
+}
+
 /// Runs untimed batches for the warm-up's time and returns how many operations fill a batch.
 fn warm_up<C: Clock + ?Sized>(
     session: &mut dyn Session,
@@ -219,25 +226,33 @@ fn warm_up<C: Clock + ?Sized>(
     };
     let find = budget.iterations == 0;
     let mut iterations = budget.iterations.clamp(1, most);
-    // What an operation costs, in ticks with a binary fraction: the least of all batches of about
-    // this length, for one that was interrupted says nothing, and in a much shorter one a queue may
-    // never have been full.
+    // What an operation costs, in ticks with a binary fraction: the least of all batches, for one
+    // that was interrupted says nothing. A queue's batch counts only if it is many times as long as
+    // the ring: in a short one the ring may never have been full, which costs less.
     const FRACTION: u64 = 1 << 16;
+    const RINGS: u32 = 16;
     let fraction = |ticks: Ticks| ticks.0.saturating_mul(FRACTION).max(1);
-    let mut cost = u64::MAX;
+    let counts = match work.one_by_one() {
+        true => 1,
+        false => RINGS.saturating_mul(queue.jobs() as u32),
+    };
+    let mut least = u64::MAX;
     let begin = clock.now();
     loop {
         let ticks = timed(session, clock, queue, &Work { iterations, ..*work })?;
-        cost = cost.min(fraction(ticks) / u64::from(iterations)).max(1);
+        let cost = (fraction(ticks) / u64::from(iterations)).max(1);
         let last = iterations;
+        if last >= counts {
+            least = least.min(cost);
+        }
         if find {
             // At most tenfold a step: the first, cold operations say little.
+            let cost = if last >= counts { least } else { cost };
             let fitting = fraction(budget.batch) / cost;
             iterations = fitting.min(u64::from(last) * 10).clamp(1, most.into()) as u32;
         }
-        if iterations >= last.saturating_mul(2) {
-            cost = u64::MAX;
-        } else if clock.now() - begin >= budget.warmup {
+        let found = iterations < last.saturating_mul(2);
+        if found && clock.now() - begin >= budget.warmup {
             return Ok(iterations);
         }
     }
@@ -256,12 +271,10 @@ fn timed<C: Clock + ?Sized>(
             session.build(usize::from(queue.ring[(queue.first + ahead) % queue.jobs()]))?;
         }
     }
-    let one_by_one = work.dispatch.depth == Depth::Jobs(1);
-
     compiler_fence(Ordering::SeqCst);
     let start = clock.now();
     let outcome =
-        if one_by_one { serial(session, queue, work) } else { queued(session, queue, work) };
+        if work.one_by_one() { serial(session, queue, work) } else { queued(session, queue, work) };
     let stop = clock.now();
     compiler_fence(Ordering::SeqCst);
 
