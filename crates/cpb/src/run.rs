@@ -4,8 +4,8 @@ use crate::plan::Plan;
 use crate::record::{Batch, Cell, Check, Line, Reason, Round, Without};
 use crate::schedule::{self, Time};
 use crate::store::Store;
-use crate::transport::process::{Patience, Place, Process, Source};
-use crate::transport::{Lost, Runner, Seen};
+use crate::transport::conversation::Conversation;
+use crate::transport::{Lost, Patience, Place, Runner, Seen, Source};
 use crate::vectors::Vectors;
 use anyhow::Result;
 use cpb_core::check::Finding;
@@ -84,8 +84,8 @@ impl Run<'_> {
         self.write(Line::Without(Without { cell: cell.clone(), outcome }))
     }
 
-    fn start(&self, source: &Source) -> Result<Process, Lost> {
-        Process::start(source, &self.place, &self.patience)
+    fn start(&self, source: &Source) -> Result<Conversation, Lost> {
+        source.start(&self.place, &self.patience)
     }
 
     /// Tries the known answers that the plan's cells need and drops the cells of whoever gave a
@@ -196,7 +196,7 @@ impl Run<'_> {
             let now = self.due(&cells, &known, enough, pass);
             let mut dropped: HashSet<Cell> = HashSet::new();
             let mut rng = fastrand::Rng::with_seed(u64::from(pass));
-            let mut runners: BTreeMap<String, Option<Process>> = BTreeMap::new();
+            let mut runners: BTreeMap<String, Option<Conversation>> = BTreeMap::new();
             for index in schedule::order(&now, &mut rng) {
                 if self.stopped() {
                     return Ok(Ended::Interrupted);
@@ -282,7 +282,7 @@ impl Run<'_> {
     fn round(
         &mut self,
         cell: &Cell,
-        runners: &mut BTreeMap<String, Option<Process>>,
+        runners: &mut BTreeMap<String, Option<Conversation>>,
     ) -> Result<Result<Seen, Error>, Lost> {
         let source = self.sources.iter().find(|source| source.name == cell.provider);
         let source = source.ok_or_else(|| Lost {
@@ -291,7 +291,7 @@ impl Run<'_> {
         })?;
         let place = runners.entry(cell.provider.clone()).or_default();
         if place.is_none() {
-            *place = Some(Process::start(source, &self.place, &self.patience)?);
+            *place = Some(source.start(&self.place, &self.patience)?);
         }
         let runner = place.as_mut().ok_or_else(|| Lost {
             error: Error::Crashed,

@@ -5,7 +5,7 @@ use crate::names;
 use crate::record::{ProviderRecord, Reason};
 use crate::run::known_answers;
 use crate::sources::{self, Known};
-use crate::transport::process::{Patience, Place, Process};
+use crate::transport::{Patience, Place};
 use crate::vectors::Vectors;
 use anyhow::Result;
 use clap::Args;
@@ -71,7 +71,7 @@ impl Column {
             column.absent = Some(detail);
             return Ok(column);
         }
-        let start = || Process::start(&known.source, &Place::default(), patience);
+        let start = || known.source.start(&Place::default(), patience);
         let mut runner = start()?;
         for what in rows(algorithms) {
             let (check, reason) = known_answers(&mut runner, &known.source, vectors, what);

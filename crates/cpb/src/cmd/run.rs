@@ -15,7 +15,7 @@ use crate::report;
 use crate::run::{self, Ended, Enough, Narrow, Run};
 use crate::sources::{self, Known};
 use crate::store::{self, Store};
-use crate::transport::process::{Patience, Place};
+use crate::transport::{Patience, Place};
 use crate::vectors::Vectors;
 use anyhow::{Context, Result, bail};
 use clap::Args;

@@ -1,13 +1,97 @@
 //! How frames reach a runner, and what the host asks of one.
 
+pub mod conversation;
 pub mod process;
 
+use self::conversation::Conversation;
+use self::process::Program;
 use crate::vectors::OwnedCase;
 use cpb_core::check::Finding;
 use cpb_core::measure::Budget;
 use cpb_core::message::{ClockDescription, Round};
 use cpb_core::{CryptoWorkload, Error, Histogram, Sample, Unsupported};
+use std::ffi::OsString;
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// A provider, and how to start a runner for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    /// The provider's name.
+    pub name: String,
+    /// What starts a runner that has it.
+    pub way: Way,
+    /// The provider's number in that runner.
+    pub provider: u8,
+    /// Whether an interface told of it, rather than the list of providers.
+    pub found: bool,
+}
+
+/// How a runner is started.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Way {
+    /// As a process of this machine.
+    Program(Program),
+}
+
+impl Way {
+    /// The same way to another of cpb's own providers.
+    pub fn serving(&self, provider: &str) -> Way {
+        match self {
+            Way::Program(program) => Way::Program(Program {
+                arguments: vec!["runner".into(), provider.into()],
+                ..program.clone()
+            }),
+        }
+    }
+}
+
+impl Source {
+    /// Starts a runner and shakes hands.
+    ///
+    /// # Errors
+    /// It cannot be started, or does not answer as a runner of this version.
+    pub fn start(&self, place: &Place, patience: &Patience) -> Result<Conversation, Lost> {
+        match &self.way {
+            Way::Program(program) => program.start(place, patience),
+        }
+    }
+}
+
+/// Where a runner is to measure.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// The CPUs of a round's threads.
+    pub cpus: Vec<usize>,
+    /// Cycles of a multiplication on them, if an earlier runner found out.
+    pub latency: Option<u32>,
+}
+
+impl Place {
+    /// As `cpb runner` takes it.
+    pub fn arguments(&self) -> Vec<OsString> {
+        let mut arguments = Vec::new();
+        if !self.cpus.is_empty() {
+            let list: Vec<String> = self.cpus.iter().map(usize::to_string).collect();
+            arguments.extend(["--cpus".into(), list.join(",").into()]);
+        }
+        if let Some(latency) = self.latency {
+            arguments.extend(["--latency".into(), latency.to_string().into()]);
+        }
+        arguments
+    }
+}
+
+/// What the host may wait for, and when it stops waiting.
+#[derive(Clone, Debug)]
+pub struct Patience {
+    /// Longest wait for an answer that needs no long work.
+    pub answer: Duration,
+    /// Set when the user wants to stop.
+    pub stop: Arc<AtomicBool>,
+}
 
 /// A program that measures: a process, a board, a simulator.
 pub trait Runner {
@@ -65,6 +149,8 @@ pub enum Description {
     },
     /// It does not.
     Unavailable {
+        /// Its name.
+        provider: String,
         /// What sort of thing is missing.
         reason: Unsupported,
         /// It, by name.

@@ -1,0 +1,258 @@
+//! The host's side of the conversation with a runner, over any two streams.
+
+use super::{Description, Lost, Patience, Runner, Seen, process};
+use crate::vectors::OwnedCase;
+use cpb_core::check::Finding;
+use cpb_core::frame::{self, Decoder, FrameError, MAX_FRAME};
+use cpb_core::measure::Budget;
+use cpb_core::message::{ClockDescription, Reply, Request};
+use cpb_core::{CryptoWorkload, Error, Identity, Ticks, Unsupported, Workload};
+use std::io::{Read, Write};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A runner that answers.
+pub struct Conversation {
+    requests: Box<dyn Write + Send>,
+    replies: Receiver<Result<Vec<u8>, FrameError>>,
+    peer: Peer,
+    frame: Box<[u8; MAX_FRAME]>,
+    clock: ClockDescription,
+    patience: Patience,
+}
+
+/// What is at the other end, where it matters: its end. Dropping one ends it.
+pub(super) enum Peer {
+    /// A process of this machine.
+    Process(process::Peer),
+}
+
+impl Peer {
+    /// Ends it, if it has not ended.
+    fn kill(&mut self) {
+        match self {
+            Peer::Process(process) => process.kill(),
+        }
+    }
+
+    /// What became of it after it has closed its stream.
+    fn gone(&mut self) -> Lost {
+        match self {
+            Peer::Process(process) => process.gone(),
+        }
+    }
+}
+
+impl Conversation {
+    /// Shakes hands with whoever reads `requests` and writes `replies`.
+    ///
+    /// # Errors
+    /// It does not answer as a runner of this version.
+    pub(super) fn begin(
+        requests: impl Write + Send + 'static,
+        replies: impl Read + Send + 'static,
+        peer: Peer,
+        patience: &Patience,
+    ) -> Result<Conversation, Lost> {
+        let (sender, receiver) = channel();
+        thread::spawn(move || read_frames(replies, &sender));
+        let mut conversation = Conversation {
+            requests: Box::new(requests),
+            replies: receiver,
+            peer,
+            frame: Box::new([0; MAX_FRAME]),
+            clock: ClockDescription::default(),
+            patience: patience.clone(),
+        };
+        conversation.send(&Request::Hello)?;
+        conversation.clock = conversation.wait(Duration::ZERO, |reply| match reply {
+            Reply::Hello(hello) => Some(hello.clock),
+            _ => None,
+        })?;
+        Ok(conversation)
+    }
+
+    fn send(&mut self, request: &Request<'_>) -> Result<(), Lost> {
+        let sent = frame::encode(request, &mut self.frame)
+            .map_err(|error| error.to_string())
+            .and_then(|frame| self.requests.write_all(frame).map_err(|error| error.to_string()));
+        sent.map_err(|_| self.peer.gone())
+    }
+
+    /// Waits for replies until `wanted` takes one. `work` is how long the answer may take beyond
+    /// the usual patience.
+    fn wait<T>(
+        &mut self,
+        work: Duration,
+        mut wanted: impl FnMut(Reply<'_>) -> Option<T>,
+    ) -> Result<T, Lost> {
+        let deadline = Instant::now() + self.patience.answer + work;
+        loop {
+            // Whoever talks on and on without the answer has no more time than who is silent.
+            if Instant::now() >= deadline {
+                let waited = (self.patience.answer + work).as_secs_f32();
+                return Err(self.kill(Error::Timeout, format!("no answer for {waited:.1} s")));
+            }
+            // In slices, so that a user's wish to stop is seen.
+            let slice = Duration::from_millis(50).min(deadline - Instant::now());
+            let message = match self.replies.recv_timeout(slice) {
+                Ok(Ok(message)) => message,
+                Ok(Err(error)) => return Err(self.kill(Error::Contract, error.to_string())),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.peer.gone()),
+                Err(RecvTimeoutError::Timeout) => {
+                    if self.patience.stop.load(Ordering::Relaxed) {
+                        let stopped = "stopped by the user".to_owned();
+                        return Err(self.kill(Error::Timeout, stopped));
+                    }
+                    continue;
+                }
+            };
+            let reply = match frame::parse_reply(&message) {
+                Ok(reply) => reply,
+                Err(error) => return Err(self.kill(Error::Contract, error.to_string())),
+            };
+            let failed = if let Reply::Failed(error) = &reply { Some(*error) } else { None };
+            match (wanted(reply), failed) {
+                (Some(answer), _) => return Ok(answer),
+                (None, Some(error)) => {
+                    return Err(self.kill(error, "the answer to a question".to_owned()));
+                }
+                (None, None) => {}
+            }
+        }
+    }
+
+    fn ask<T>(
+        &mut self,
+        request: &Request<'_>,
+        work: Duration,
+        wanted: impl FnMut(Reply<'_>) -> Option<T>,
+    ) -> Result<T, Lost> {
+        self.send(request)?;
+        self.wait(work, wanted)
+    }
+
+    fn kill(&mut self, error: Error, detail: String) -> Lost {
+        self.peer.kill();
+        Lost { error, detail }
+    }
+}
+
+impl Runner for Conversation {
+    fn describe(&mut self, provider: u8) -> Result<Option<Description>, Lost> {
+        let clock = self.clock;
+        self.ask(&Request::Describe { provider }, Duration::ZERO, |reply| match reply {
+            Reply::Description(Identity { provider, version, executor, options }) => {
+                Some(Some(Description::Available {
+                    provider: provider.to_owned(),
+                    version: version.to_owned(),
+                    executor: executor.to_owned(),
+                    options: options.to_owned(),
+                    clock,
+                }))
+            }
+            Reply::Unavailable { provider, reason, detail } => {
+                let (provider, detail) = (provider.to_owned(), detail.to_owned());
+                Some(Some(Description::Unavailable { provider, reason, detail }))
+            }
+            Reply::Absent => Some(None),
+            _ => None,
+        })
+    }
+
+    fn check(&mut self, provider: u8, case: &OwnedCase) -> Result<Finding, Lost> {
+        let request = Request::Check { provider, case: case.borrowed() };
+        self.ask(&request, Duration::ZERO, |reply| match reply {
+            Reply::Finding(finding) => Some(finding),
+            Reply::Failed(Error::Unsupported(reason)) => Some(Finding::Unsupported(reason)),
+            _ => None,
+        })
+    }
+
+    fn supports(
+        &mut self,
+        provider: u8,
+        workload: &CryptoWorkload,
+    ) -> Result<Result<(), Unsupported>, Lost> {
+        let workload = Workload::Crypto(*workload);
+        let request = Request::Supports { provider, workload };
+        self.ask(&request, Duration::ZERO, |reply| match reply {
+            Reply::Supports(answer) => Some(answer),
+            Reply::Failed(Error::Unsupported(reason)) => Some(Err(reason)),
+            _ => None,
+        })
+    }
+
+    fn round(
+        &mut self,
+        provider: u8,
+        workload: &CryptoWorkload,
+        budget: &Budget,
+        threads: u8,
+    ) -> Result<Result<Seen, Error>, Lost> {
+        let work = longest(workload, budget, threads);
+        let request = Request::Round {
+            provider,
+            workload: Workload::Crypto(*workload),
+            budget: *budget,
+            threads,
+        };
+        let mut seen = Seen {
+            samples: vec![Vec::new(); threads.into()],
+            reference_cycles: self.clock.reference_cycles,
+            ..Seen::default()
+        };
+        self.ask(&request, work, |reply| match reply {
+            Reply::Samples { thread, samples } => {
+                seen.samples.get_mut(usize::from(thread))?.extend(samples);
+                None
+            }
+            Reply::Latencies { buckets, max, .. } => {
+                buckets.iter().for_each(|(index, count)| seen.latency.add_many(*index, *count));
+                seen.latency.max = seen.latency.max.max(max);
+                None
+            }
+            Reply::Round(round) => {
+                seen.round = round;
+                Some(Ok(std::mem::take(&mut seen)))
+            }
+            Reply::Failed(error) => Some(Err(error)),
+            _ => None,
+        })
+    }
+}
+
+/// How long a round may take beyond the usual patience: what it was given, and the untimed work on
+/// long messages (making, checking, a few operations) at the pace of a slow core.
+fn longest(workload: &CryptoWorkload, budget: &Budget, threads: u8) -> Duration {
+    const SLOW_BYTES_PER_SECOND: f64 = 2e6;
+    const UNTIMED_OPERATIONS: f64 = 12.0;
+    let Ticks(given) = budget.warmup + budget.limit + budget.limit;
+    let jobs = match workload.data {
+        cpb_core::DataSet::Same => 1.0,
+        cpb_core::DataSet::Unique { chunks } => f64::from(chunks),
+    };
+    let bytes = f64::from(workload.message) * jobs * UNTIMED_OPERATIONS * f64::from(threads);
+    Duration::from_nanos(given) + Duration::from_secs_f64(bytes / SLOW_BYTES_PER_SECOND)
+}
+
+/// Passes whole frames on until the stream ends, and word of a runner of another version. Other bytes
+/// that are no frame are noise: the frames around them count.
+fn read_frames(mut replies: impl Read, sender: &Sender<Result<Vec<u8>, FrameError>>) {
+    let mut decoder = Box::new(Decoder::default());
+    let mut bytes = [0; 4096];
+    while let Ok(count @ 1..) = replies.read(&mut bytes) {
+        for byte in &bytes[..count] {
+            let message = match decoder.push(*byte) {
+                Some(Ok(message)) => Ok(message.to_vec()),
+                Some(Err(error @ FrameError::Version(_))) => Err(error),
+                _ => continue,
+            };
+            if sender.send(message).is_err() {
+                return;
+            }
+        }
+    }
+}
