@@ -3,9 +3,10 @@
 use cpb_core::check::{Answer, Case};
 use cpb_core::frame::{MAX_FRAME, encode};
 use cpb_core::measure::Budget;
-use cpb_core::message::{Reply, Request};
+use cpb_core::message::{Counters, CpuTime, Reply, Request, Round};
 use cpb_core::{
-    Algorithm, CryptoWorkload, Dispatch, Error, Operation, Reference, Sample, Ticks, Workload,
+    Algorithm, Claim, CryptoWorkload, Dispatch, Error, Identity, Operation, Reference, Sample, Ticks,
+    Workload,
 };
 use serde::Serialize;
 use std::{fs, io};
@@ -32,6 +33,7 @@ fn main() -> io::Result<()> {
         batches: 64,
         latencies: 100,
         iterations: 0,
+        counted: Ticks(20_000_000),
     };
     let sample = Sample {
         iterations: 1_000,
@@ -43,6 +45,16 @@ fn main() -> io::Result<()> {
     write("check", &Request::Check { provider: 1, case })?;
     write("round", &Request::Round { provider: 2, workload, budget, threads: 4 })?;
     write("samples", &Reply::Samples { thread: 0, samples: [sample; 3].into_iter().collect() })?;
+    let identity = Identity { provider: "a", version: "1", executor: "an engine", options: "" };
+    write("description", &Reply::Description { identity, claim: Claim::Engine })?;
+    let counters = Counters {
+        operations: 5_000,
+        voluntary: 5_000,
+        interrupts: Some(4_999),
+        machine: Some(CpuTime { busy_ns: 10_000_000, softirq_ns: 0, total_ns: 40_000_000 }),
+        ..Counters::default()
+    };
+    write("counted", &Reply::Round(Round { iterations: 1_000, output: 0xfeed, counters }))?;
     write("failed", &Reply::Failed(Error::Device(-110)))
 }
 

@@ -3,8 +3,8 @@ use super::*;
 use crate::check::{Answer, Case, Finding};
 use crate::clock::{Reference, Ticks};
 use crate::measure::Budget;
-use crate::message::{ClockDescription, Counters, Hello, LATENCIES, Round, SAMPLES};
-use crate::provider::{Error, Identity, Unsupported};
+use crate::message::{ClockDescription, Counters, CpuTime, Hello, LATENCIES, Round, SAMPLES};
+use crate::provider::{Claim, Error, Identity, Unsupported};
 use crate::sample::Sample;
 use crate::workload::tests::any_workload;
 use crate::workload::{CryptoWorkload, Phase, Placement, Workload};
@@ -103,6 +103,7 @@ impl Parts {
                     batches: self.short(3) as u16,
                     latencies: self.short(4) as u16,
                     iterations: self.short(5),
+                    counted: Ticks(self.numbers[6]),
                 },
                 threads: self.short(6) as u8,
             },
@@ -137,7 +138,16 @@ impl Parts {
                     counts_cycles: self.small.is_multiple_of(2),
                 },
             }),
-            1 => Reply::Description(Identity { provider, version, executor, options }),
+            1 => Reply::Description {
+                identity: Identity { provider, version, executor, options },
+                claim: match self.short(0) % 5 {
+                    0 => Claim::Process,
+                    1 => Claim::Kernel,
+                    2 => Claim::Fallback,
+                    3 => Claim::Engine,
+                    _ => Claim::Unknown,
+                },
+            },
             2 => Reply::Absent,
             3 => Reply::Unavailable { reason: Unsupported::Device, detail: options },
             4 => Reply::Finding(match self.short(1) % 3 {
@@ -163,6 +173,7 @@ impl Parts {
                 iterations: self.short(0),
                 output: self.numbers[1],
                 counters: Counters {
+                    operations: self.numbers[5],
                     wall_ns: self.numbers[2],
                     user_ns: self.numbers[3],
                     system_ns: self.numbers[4],
@@ -171,6 +182,12 @@ impl Parts {
                     faults: self.short(7),
                     cycles: (self.small > 9).then_some(self.numbers[0]),
                     instructions: (self.small > 19).then_some(self.numbers[1]),
+                    interrupts: (self.small > 29).then_some(self.numbers[6]),
+                    machine: (self.small > 39).then_some(CpuTime {
+                        busy_ns: self.numbers[3],
+                        softirq_ns: self.numbers[4],
+                        total_ns: self.numbers[7],
+                    }),
                 },
             }),
             _ => Reply::Failed(self.error()),

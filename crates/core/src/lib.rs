@@ -23,7 +23,7 @@ pub mod workload;
 pub use algorithm::{Algorithm, Kind, Operation, Shape};
 pub use clock::{Clock, Reference, Ticks};
 pub use provider::{
-    Completion, Data, Error, Identity, Job, Progress, Provider, Session, Unsupported, Wait,
+    Claim, Completion, Data, Error, Identity, Job, Progress, Provider, Session, Unsupported, Wait,
 };
 pub use sample::{Histogram, Sample};
 pub use workload::{

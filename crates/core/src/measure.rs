@@ -30,6 +30,9 @@ pub struct Budget {
     pub latencies: u16,
     /// Operations a batch; 0: find out from [`Budget::batch`].
     pub iterations: u32,
+    /// The round goes on, with batches that are not kept, until it has lasted this long from its
+    /// first batch: some of what a system counts, it counts in coarse steps. 0: it does not.
+    pub counted: Ticks,
 }
 
 /// Where a round leaves what it saw: memory of the caller's, so that nothing is allocated here.
@@ -188,6 +191,11 @@ pub fn round<C: Clock + ?Sized>(
         if clock.now() - first >= budget.limit {
             break;
         }
+    }
+
+    work.iterations = taken.iterations;
+    while clock.now() - first < budget.counted {
+        timed(session, clock, queue, &work)?;
     }
     // Nothing is in flight, so a completion that still comes is one too many.
     if queue.intact() && session.complete(Wait::All)?.is_none() {

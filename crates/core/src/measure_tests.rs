@@ -135,6 +135,7 @@ fn an_interrupted_warm_up_does_not_make_batches_small() {
             batches: 3,
             latencies: 0,
             iterations: 0,
+            counted: Ticks(0),
         };
         let setting = Setting {
             clock: &&time,

@@ -15,7 +15,7 @@
 use crate::check::{Case, Finding};
 use crate::clock::Ticks;
 use crate::measure::Budget;
-use crate::provider::{Error, Identity, Unsupported};
+use crate::provider::{Claim, Error, Identity, Unsupported};
 use crate::sample::Sample;
 use crate::workload::Workload;
 use heapless::Vec;
@@ -74,7 +74,13 @@ pub enum Reply<'a> {
     /// The runner and its clock.
     Hello(#[serde(borrow)] Hello<'a>),
     /// A provider.
-    Description(#[serde(borrow)] Identity<'a>),
+    Description {
+        /// Who executes.
+        #[serde(borrow)]
+        identity: Identity<'a>,
+        /// Where, as far as the provider is told.
+        claim: Claim,
+    },
     /// There is no provider of that number.
     Absent,
     /// The provider is known but cannot run here.
@@ -145,22 +151,25 @@ pub struct Round {
     pub iterations: u32,
     /// CRC-64 over the outputs and tags of all jobs: providers must agree on it.
     pub output: u64,
-    /// What the runner's process used while the round ran, all threads together.
+    /// What the system counted while the round ran, all threads together.
     pub counters: Counters,
 }
 
-/// What the system counted during a round. 0 where it counts no such thing.
+/// What the system counted from the moment that every thread's session was open until the last had
+/// done its work: warm-up, batches and single operations. 0 where it counts no such thing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counters {
+    /// Operations that were run: what all other counts belong to.
+    pub operations: u64,
     /// Wall time of the round with its warm-up, in nanoseconds.
     pub wall_ns: u64,
-    /// CPU time in user mode, in nanoseconds.
+    /// CPU time of the measuring threads in user mode, in nanoseconds.
     pub user_ns: u64,
-    /// CPU time in the kernel, in nanoseconds.
+    /// CPU time of the measuring threads in the kernel, in nanoseconds.
     pub system_ns: u64,
-    /// Context switches that the process asked for by waiting.
+    /// Context switches that the threads asked for by waiting.
     pub voluntary: u32,
-    /// Context switches that it did not ask for.
+    /// Context switches that they did not ask for.
     pub involuntary: u32,
     /// Page faults.
     pub faults: u32,
@@ -168,4 +177,21 @@ pub struct Counters {
     pub cycles: Option<u64>,
     /// Instructions likewise.
     pub instructions: Option<u64>,
+    /// Interrupts of the executor's own engine; none where it has no lines of its own.
+    pub interrupts: Option<u64>,
+    /// CPU time of the whole machine; none unless the round was made to last
+    /// ([`Budget::counted`]), or where the system does not tell.
+    pub machine: Option<CpuTime>,
+}
+
+/// CPU time of all CPUs of a machine together, in nanoseconds. Linux tells it in steps of some
+/// milliseconds, so one round's is coarse and the sum of many is not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct CpuTime {
+    /// In which a CPU did something, whatever it was.
+    pub busy_ns: u64,
+    /// Of that, in the kernel's deferred work after interrupts.
+    pub softirq_ns: u64,
+    /// In which there was a CPU, busy or not.
+    pub total_ns: u64,
 }

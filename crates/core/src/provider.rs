@@ -70,10 +70,41 @@ impl Data<'_> {
     }
 }
 
+/// Where a provider says that its operations run, as far as the layer beneath tells it. Reports hold
+/// this against what the system counted: a claim alone proves nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Claim {
+    /// On the CPU, in the runner's own process.
+    #[default]
+    Process,
+    /// On the CPU, in the kernel: its driver has no device.
+    Kernel,
+    /// On the CPU, in the kernel, although a driver with a device is listed for the same algorithm:
+    /// the kernel fell back to software.
+    Fallback,
+    /// In a device, by its driver.
+    Engine,
+    /// The layer beneath does not tell.
+    Unknown,
+}
+
 /// Something that can run workloads.
 pub trait Provider {
     /// Who executes. Cheap; the same answer for the life of the process.
     fn identity(&self) -> Identity<'_>;
+
+    /// Where the executor runs, as the layer beneath it tells.
+    fn claim(&self) -> Claim {
+        Claim::Process
+    }
+
+    /// How many interrupts the executor's engine has raised since some fixed moment, by the lines
+    /// that belong to its driver's devices alone; `None` if it has no such lines, or they cannot
+    /// be read. Asked before and after a round, outside the timed region.
+    fn interrupts(&self) -> Option<u64> {
+        None
+    }
 
     /// Whether a session for `workload` can be opened here, and if not, why. Must not allocate a
     /// device or change state; `session` may still fail for reasons only trying can show.

@@ -6,7 +6,7 @@
 //! [`crate::analysis`], again and again if need be.
 
 use cpb_core::message::{ClockDescription, Counters};
-use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Reference, Unsupported};
+use cpb_core::{Algorithm, Claim, CryptoWorkload, Error, Operation, Reference, Unsupported};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -81,6 +81,8 @@ pub enum ProviderRecord {
         version: String,
         /// What runs the operation, as that layer reports it.
         executor: String,
+        /// Where that is, as far as the provider is told.
+        claim: Claim,
         /// Compiler, flags, masks.
         options: String,
         /// The runner's clock. Its reference chain differs from process to process; see [`Round`].

@@ -41,6 +41,7 @@ pub const BUDGET: Budget = Budget {
     batches: BATCHES,
     latencies: 32,
     iterations: 0,
+    counted: Ticks(0),
 };
 
 /// Whether a settled workload is measured in this pass all the same. Which of them are differs from

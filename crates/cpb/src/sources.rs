@@ -20,10 +20,11 @@ impl Known {
     /// The description as a record keeps it.
     pub fn record(&self) -> ProviderRecord {
         match &self.description {
-            Ok(Description::Available { version, executor, options, clock, .. }) => {
+            Ok(Description::Available { version, executor, claim, options, clock, .. }) => {
                 ProviderRecord::Available {
                     version: version.clone(),
                     executor: executor.clone(),
+                    claim: *claim,
                     options: options.clone(),
                     clock: *clock,
                 }

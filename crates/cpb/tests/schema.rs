@@ -9,9 +9,9 @@ use cpb::record::{
 };
 use cpb::report::terminal::{self, Options};
 use cpb::store;
-use cpb_core::message::{ClockDescription, Counters};
+use cpb_core::message::{ClockDescription, Counters, CpuTime};
 use cpb_core::{
-    Algorithm, CryptoWorkload, DataSet, Error, KeyUse, Operation, Phase, Placement, Ticks,
+    Algorithm, Claim, CryptoWorkload, DataSet, Error, KeyUse, Operation, Phase, Placement, Ticks,
     Unsupported,
 };
 use proptest::collection::vec;
@@ -138,17 +138,28 @@ fn reason() -> impl Strategy<Value = Reason> {
 
 fn counters() -> impl Strategy<Value = Counters> {
     let times = (any::<u64>(), any::<u64>(), any::<u64>());
-    let counts = (any::<u32>(), any::<u32>(), any::<u32>());
-    (times, counts, option::of(any::<u64>()), option::of(any::<u64>())).prop_map(
-        |((wall_ns, user_ns, system_ns), counts, cycles, instructions)| Counters {
-            wall_ns,
-            user_ns,
-            system_ns,
-            voluntary: counts.0,
-            involuntary: counts.1,
-            faults: counts.2,
-            cycles,
-            instructions,
+    let counts = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u64>());
+    let optional = || option::of(any::<u64>());
+    let machine = option::of(any::<[u64; 3]>());
+    (times, counts, (optional(), optional(), optional(), machine)).prop_map(
+        |((wall_ns, user_ns, system_ns), counts, (cycles, instructions, interrupts, machine))| {
+            Counters {
+                operations: counts.3,
+                wall_ns,
+                user_ns,
+                system_ns,
+                voluntary: counts.0,
+                involuntary: counts.1,
+                faults: counts.2,
+                cycles,
+                instructions,
+                interrupts,
+                machine: machine.map(|[busy_ns, softirq_ns, total_ns]| CpuTime {
+                    busy_ns,
+                    softirq_ns,
+                    total_ns,
+                }),
+            }
         },
     )
 }
@@ -232,6 +243,10 @@ fn plan() -> impl Strategy<Value = Plan> {
     })
 }
 
+fn claim() -> impl Strategy<Value = Claim> {
+    select(vec![Claim::Process, Claim::Kernel, Claim::Fallback, Claim::Engine, Claim::Unknown])
+}
+
 fn provider() -> impl Strategy<Value = ProviderRecord> {
     let clock = any::<(u64, u64, u64, u32, u8, bool)>().prop_map(|fields| ClockDescription {
         frequency: fields.0,
@@ -242,9 +257,11 @@ fn provider() -> impl Strategy<Value = ProviderRecord> {
         counts_cycles: fields.5,
     });
     prop_oneof![
-        (word(), word(), word(), clock).prop_map(|(version, executor, options, clock)| {
-            ProviderRecord::Available { version, executor, options, clock }
-        }),
+        (word(), word(), claim(), word(), clock).prop_map(
+            |(version, executor, claim, options, clock)| {
+                ProviderRecord::Available { version, executor, claim, options, clock }
+            }
+        ),
         (unsupported(), word())
             .prop_map(|(reason, detail)| ProviderRecord::Unavailable { reason, detail }),
     ]

@@ -76,6 +76,7 @@ fn parse(text: &str) -> Option<Round> {
         batches: number(2)?.try_into().ok()?,
         latencies: 0,
         iterations: 0,
+        counted: Ticks(0),
     };
     let (workload, sessions) = (workload.parse().ok()?, number(3)?.max(1) as usize);
     Some(Round { workload, budget, sessions, reference: ticks(4)?, registers })

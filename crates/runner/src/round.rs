@@ -2,7 +2,7 @@
 //! answers.
 
 use crate::arena::Arena;
-use crate::counters::{self, ThreadCounters};
+use crate::counters::{self, SharedCounters, ThreadCounters};
 use crate::{pin, vector_state};
 use cpb_core::check::once;
 use cpb_core::frame::output_checksum;
@@ -10,7 +10,7 @@ use cpb_core::measure::{self, Budget, Expected, Queue, Setting, Store, Taken};
 use cpb_core::message::{Counters, Round};
 use cpb_core::{
     Checking, Clock, CryptoWorkload, Error, Histogram, Kind, Operation, Phase, Placement, Provider,
-    Sample, Unsupported,
+    Sample, Ticks, Unsupported,
 };
 use std::sync::Barrier;
 
@@ -43,21 +43,35 @@ pub(crate) fn run<C: Clock + Sync>(
         // After the first time the ciphertext is gone, and its tag refuses what took its place.
         return Err(Unsupported::Mode.into());
     }
-    let barrier = Barrier::new(cpus.len());
+    let mut shared = Vec::new();
+    let mut read = || shared.push(SharedCounters::read(provider, budget.counted > Ticks(0)));
     let outcomes: Vec<Outcome> = if let [_] = cpus {
-        vec![thread(provider, workload, budget, clock, &mut || ())]
+        let mut reached = |stage| {
+            if stage != Stage::WarmedUp {
+                read();
+            }
+        };
+        vec![thread(provider, workload, budget, clock, &mut reached)]
     } else {
+        // The threads and this one, which counts while they wait.
+        let barrier = Barrier::new(cpus.len() + 1);
         std::thread::scope(|scope| {
             let start = |cpu: usize| {
-                let meet = Meeting(&barrier);
+                let mut meetings = Meetings { barrier: &barrier, left: MEETINGS };
                 move || {
-                    let mut meet = Some(meet);
-                    let pinned = pin::pin(cpu).map_err(|_| Unsupported::Device);
-                    pinned?;
-                    thread(provider, workload, budget, clock, &mut || drop(meet.take()))
+                    pin::pin(cpu).map_err(|_| Unsupported::Device)?;
+                    thread(provider, workload, budget, clock, &mut |stage| meetings.reached(stage))
                 }
             };
             let threads: Vec<_> = cpus.iter().map(|cpu| scope.spawn(start(*cpu))).collect();
+            let mut meetings = Meetings { barrier: &barrier, left: MEETINGS };
+            meetings.wait();
+            read();
+            meetings.reached(Stage::WarmedUp);
+            meetings.wait();
+            meetings.wait();
+            read();
+            drop(meetings);
             threads.into_iter().map(|thread| thread.join().unwrap_or(Err(Error::Crashed))).collect()
         })
     };
@@ -74,16 +88,53 @@ pub(crate) fn run<C: Clock + Sync>(
         used.push(counters);
     }
     round.counters = counters::sum(&used);
+    if let [before, after] = &shared[..] {
+        before.add_to(&mut round.counters, after);
+    }
     Ok((seen, round))
 }
 
-/// Waits for the other threads when it is dropped: a thread that fails before it is ready does not
-/// leave the others waiting.
-struct Meeting<'a>(&'a Barrier);
+/// How far a thread has come.
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    /// Its session is open: counting begins.
+    Open,
+    /// It begins to measure.
+    WarmedUp,
+    /// It has done its work: counting has ended.
+    Done,
+}
 
-impl Drop for Meeting<'_> {
+/// How often threads that measure together wait for each other: twice at [`Stage::Open`] and
+/// [`Stage::Done`], for in between the counts that they share are read, and once between the two.
+const MEETINGS: u8 = 5;
+
+/// A thread's meetings with the others. One that fails keeps the rest of them when it is dropped, so
+/// that it does not leave the others waiting.
+struct Meetings<'a> {
+    barrier: &'a Barrier,
+    left: u8,
+}
+
+impl Meetings<'_> {
+    fn wait(&mut self) {
+        self.left -= 1;
+        self.barrier.wait();
+    }
+
+    fn reached(&mut self, stage: Stage) {
+        self.wait();
+        if stage != Stage::WarmedUp {
+            self.wait();
+        }
+    }
+}
+
+impl Drop for Meetings<'_> {
     fn drop(&mut self) {
-        self.0.wait();
+        while self.left > 0 {
+            self.wait();
+        }
     }
 }
 
@@ -92,7 +143,7 @@ fn thread<C: Clock>(
     workload: &CryptoWorkload,
     budget: &Budget,
     clock: &C,
-    ready: &mut dyn FnMut(),
+    reached: &mut dyn FnMut(Stage),
 ) -> Outcome {
     let mut arena = prepare(provider, workload)?;
     let right = first_answers(provider, workload, &mut arena)?;
@@ -108,12 +159,15 @@ fn thread<C: Clock>(
     let (keys, mut jobs) = arena.parts();
     vector_state::clear();
     provider.session(workload, &keys, &mut jobs, &mut |session| {
+        reached(Stage::Open);
         let counters = ThreadCounters::start();
         let mut store = Store { samples: &mut samples, latency: &mut latency };
         let (dispatch, budget) = (workload.dispatch, *budget);
-        let setting = Setting { clock, dispatch, expected: each, budget, ready: &mut *ready };
+        let ready = &mut || reached(Stage::WarmedUp);
+        let setting = Setting { clock, dispatch, expected: each, budget, ready };
         taken = measure::round(session, setting, &mut queue, &mut store)?;
-        counted = counters.stop();
+        counted = Counters { operations: queue.submitted(), ..counters.stop() };
+        reached(Stage::Done);
         Ok(())
     })?;
     drop(jobs);

@@ -83,7 +83,10 @@ impl<W: Write> Runner<'_, W> {
             Request::Hello => self.hello(),
             Request::Describe { provider } => {
                 self.wire.send(&match self.offers.get(usize::from(provider)) {
-                    Some(Ok(provider)) => Reply::Description(provider.identity()),
+                    Some(Ok(provider)) => Reply::Description {
+                        identity: provider.identity(),
+                        claim: provider.claim(),
+                    },
                     Some(Err(Unavailable { reason, detail })) => {
                         Reply::Unavailable { reason: *reason, detail }
                     }

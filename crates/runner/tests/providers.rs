@@ -279,6 +279,7 @@ const BUDGET: Budget = Budget {
     batches: 1,
     latencies: 0,
     iterations: 1,
+    counted: Ticks(0),
 };
 
 #[test]
@@ -331,7 +332,7 @@ fn a_mask_changes_what_the_library_itself_says_of_the_cpu() {
         .filter_map(|name| cpb_providers::find(name))
         .map(|entry| {
             Runner::start(entry).ask(&Request::Describe { provider: 0 }, |reply| match reply {
-                Reply::Description(identity) => Some(identity.executor.to_owned()),
+                Reply::Description { identity, .. } => Some(identity.executor.to_owned()),
                 _ => None,
             })
         })

@@ -160,3 +160,23 @@ fn waiting_for_other_threads_is_in_no_sample_and_not_in_the_limit() {
         assert!(ran.samples.iter().all(|sample| sample.ticks.0 < READY));
     }
 }
+
+#[test]
+fn a_round_lasts_as_long_as_it_is_to_be_counted_and_keeps_no_batch_of_that() {
+    let each = 1_000;
+    let short = run(&software(each), 1, Dispatch::SERIAL, false, &fixed(2, 3));
+    for counted in [1, 50_000, 100_000] {
+        let budget = Budget { counted: Ticks(counted), latencies: 2, ..fixed(2, 3) };
+        let ran = run(&software(each), 1, Dispatch::SERIAL, false, &budget);
+        assert_eq!((ran.samples.len(), ran.singles()), (2, 2));
+        let (_, after) = before_and_after_ready(&ran);
+        let (first, last) = (readings(after).next(), readings(after).next_back());
+        let lasted = last.zip(first).map_or(0, |(last, first)| last - first);
+        assert!(lasted >= counted, "{lasted} of {counted}");
+        // Not longer than one batch and its readings of the clock beyond that.
+        let kept = 8 * each + 3 * 2 * COSTS.reference;
+        assert!(lasted <= counted.max(kept) + 3 * each + 100, "{lasted} of {counted}");
+        let more = ran.submitted - short.submitted;
+        assert!(more >= counted.saturating_sub(kept) / each, "{more} operations more");
+    }
+}

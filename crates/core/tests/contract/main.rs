@@ -34,5 +34,6 @@ const fn fixed(batches: u16, iterations: u32) -> Budget {
         batches,
         latencies: 0,
         iterations,
+        counted: Ticks(0),
     }
 }

@@ -9,7 +9,7 @@ use crate::record::{
     Batch, Cell, Evidence, Header, Outcome, ProviderRecord, Reading, Record, Round, SCHEMA,
 };
 use cpb_core::message::{ClockDescription, Counters};
-use cpb_core::{Algorithm, CryptoWorkload, Operation, Ticks};
+use cpb_core::{Algorithm, Claim, CryptoWorkload, Operation, Ticks};
 
 /// A nanosecond clock.
 pub(crate) fn clock(cost: u64) -> ClockDescription {
@@ -129,6 +129,7 @@ pub(crate) fn record(cells: impl Iterator<Item = Vec<Round>>) -> Record {
     let available = |clock| ProviderRecord::Available {
         version: "1".into(),
         executor: "CPU".into(),
+        claim: Claim::Process,
         options: String::new(),
         clock,
     };

@@ -144,11 +144,13 @@ impl Runner for Conversation {
     fn describe(&mut self, provider: u8) -> Result<Option<Description>, Lost> {
         let clock = self.clock;
         self.ask(&Request::Describe { provider }, Duration::ZERO, |reply| match reply {
-            Reply::Description(Identity { provider, version, executor, options }) => {
+            Reply::Description { identity, claim } => {
+                let Identity { provider, version, executor, options } = identity;
                 Some(Some(Description::Available {
                     provider: provider.to_owned(),
                     version: version.to_owned(),
                     executor: executor.to_owned(),
+                    claim,
                     options: options.to_owned(),
                     clock,
                 }))
@@ -229,7 +231,7 @@ impl Runner for Conversation {
 fn longest(workload: &CryptoWorkload, budget: &Budget, threads: u8) -> Duration {
     const SLOW_BYTES_PER_SECOND: f64 = 2e6;
     const UNTIMED_OPERATIONS: f64 = 12.0;
-    let Ticks(given) = budget.warmup + budget.limit + budget.limit;
+    let Ticks(given) = budget.warmup + budget.limit + budget.limit + budget.counted;
     let jobs = match workload.data {
         cpb_core::DataSet::Same => 1.0,
         cpb_core::DataSet::Unique { chunks } => f64::from(chunks),

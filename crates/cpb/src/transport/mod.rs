@@ -9,7 +9,7 @@ use crate::vectors::OwnedCase;
 use cpb_core::check::Finding;
 use cpb_core::measure::Budget;
 use cpb_core::message::{ClockDescription, Round};
-use cpb_core::{CryptoWorkload, Error, Histogram, Sample, Unsupported};
+use cpb_core::{Claim, CryptoWorkload, Error, Histogram, Sample, Unsupported};
 use std::ffi::OsString;
 use std::fmt;
 use std::sync::Arc;
@@ -142,6 +142,8 @@ pub enum Description {
         version: String,
         /// What runs the operation.
         executor: String,
+        /// Where that is, as far as the provider is told.
+        claim: Claim,
         /// Compiler, flags, masks.
         options: String,
         /// The runner's clock.

@@ -7,7 +7,9 @@ use cpb::record::{
     Round, SCHEMA, Without,
 };
 use cpb_core::message::{ClockDescription, Counters};
-use cpb_core::{CryptoWorkload, Error, Histogram, Kind, Operation, Phase, Ticks, Unsupported};
+use cpb_core::{
+    Claim, CryptoWorkload, Error, Histogram, Kind, Operation, Phase, Ticks, Unsupported,
+};
 
 /// What sort of record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,6 +149,7 @@ fn header(case: Case, plan: Plan, names: &[String]) -> Header {
         _ => ProviderRecord::Available {
             version: "3.6.3".into(),
             executor: "CPU".into(),
+            claim: Claim::Process,
             options: "-O3".into(),
             clock,
         },
