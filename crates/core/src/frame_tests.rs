@@ -149,7 +149,10 @@ impl Parts {
                 },
             },
             2 => Reply::Absent,
-            3 => Reply::Unavailable { reason: Unsupported::Device, detail: options },
+            3 => {
+                let provider = "interface:executor";
+                Reply::Unavailable { provider, reason: Unsupported::Device, detail: options }
+            }
             4 => Reply::Finding(match self.short(1) % 3 {
                 0 => Finding::Right(self.small),
                 1 => Finding::Unsupported(Unsupported::Memory),

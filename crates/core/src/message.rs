@@ -85,6 +85,8 @@ pub enum Reply<'a> {
     Absent,
     /// The provider is known but cannot run here.
     Unavailable {
+        /// The provider's name as a user types it.
+        provider: &'a str,
         /// What sort of thing is missing.
         reason: Unsupported,
         /// It, by its name.

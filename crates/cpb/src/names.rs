@@ -67,6 +67,19 @@ pub fn places(kind: &'static str, typed: &[String], valid: &[&str]) -> Result<Ve
     typed.iter().map(place).collect()
 }
 
+/// What a list separated by commas was before: a kernel's names have commas inside parentheses.
+pub fn whole(typed: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for part in typed {
+        let open = |name: &&mut String| name.matches('(').count() > name.matches(')').count();
+        match names.last_mut().filter(open) {
+            Some(name) => *name = format!("{name},{part}"),
+            None => names.push(part.clone()),
+        }
+    }
+    names
+}
+
 /// Something with one spelling.
 pub trait Named {
     /// The spelling.
@@ -98,5 +111,12 @@ mod tests {
         let wrong = list("algorithm", &["qqqqqqqqq".into()], Algorithm::ALL).unwrap_err();
         assert!(wrong.to_string().contains("chacha20-poly1305"), "{wrong}");
         assert!(list::<Algorithm>("algorithm", &["".into()], Algorithm::ALL).is_err());
+    }
+
+    #[test]
+    fn a_comma_within_parentheses_does_not_separate() {
+        let typed = "openssl,af_alg:rfc7539(chacha20,poly1305),null".split(',').map(str::to_owned);
+        let whole = whole(&typed.collect::<Vec<_>>());
+        assert_eq!(whole, ["openssl", "af_alg:rfc7539(chacha20,poly1305)", "null"]);
     }
 }

@@ -201,7 +201,7 @@ impl Plan {
             }
         }
         if !changes.providers.is_empty() {
-            self.providers.clone_from(&changes.providers);
+            self.providers = crate::names::whole(&changes.providers);
         }
         if !changes.threads.is_empty() {
             self.threads.clone_from(&changes.threads);

@@ -287,10 +287,7 @@ impl Record {
     fn put_in_order(&mut self) {
         let workloads = self.header.plan.workloads();
         let workload = |cell: &Cell| workloads.iter().position(|known| *known == cell.workload);
-        let listed = |cell: &Cell| {
-            let place = cpb_providers::LIST.iter().position(|known| known.name == cell.provider);
-            (place.unwrap_or(usize::MAX), cell.provider.clone())
-        };
+        let listed = |cell: &Cell| (cpb_providers::place(&cell.provider), cell.provider.clone());
         self.cells.sort_by_cached_key(|(cell, _)| (workload(cell), cell.threads, listed(cell)));
     }
 

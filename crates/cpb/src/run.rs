@@ -9,7 +9,7 @@ use crate::transport::{Lost, Patience, Place, Runner, Seen, Source};
 use crate::vectors::Vectors;
 use anyhow::Result;
 use cpb_core::check::Finding;
-use cpb_core::{Algorithm, CryptoWorkload, Error, Operation};
+use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Unsupported};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -113,6 +113,9 @@ impl Run<'_> {
             };
             let mut tried: HashMap<(Algorithm, Operation), Option<Reason>> = HashMap::new();
             for cell in mine {
+                if source.found && not_its_algorithm(&mut runner, &source, &cell) {
+                    continue;
+                }
                 let what = (cell.workload.algorithm, cell.workload.operation);
                 self.watch.progress(
                     0.0,
@@ -322,6 +325,12 @@ fn wide(
 ) -> HashSet<Group> {
     let narrow = (enough.narrow)(known, share);
     cells.iter().filter(|cell| !narrow.contains(cell)).map(group).collect()
+}
+
+/// Whether an executor that nobody named is simply for other algorithms: nothing is missing then.
+fn not_its_algorithm(runner: &mut Option<Conversation>, source: &Source, cell: &Cell) -> bool {
+    let Some(process) = runner else { return false };
+    matches!(process.supports(source.provider, &cell.workload), Ok(Err(Unsupported::Algorithm)))
 }
 
 fn not_again() -> Reason {

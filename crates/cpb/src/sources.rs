@@ -3,8 +3,8 @@
 
 use crate::names;
 use crate::record::ProviderRecord;
-use crate::transport::process::{Patience, Place, Process, Source};
-use crate::transport::{Description, Lost, Runner};
+use crate::transport::process::Program;
+use crate::transport::{Description, Lost, Patience, Place, Runner, Source, Way};
 use anyhow::{Context, Error, Result, anyhow, bail};
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ impl Known {
                     clock: *clock,
                 }
             }
-            Ok(Description::Unavailable { reason, detail }) => {
+            Ok(Description::Unavailable { reason, detail, .. }) => {
                 ProviderRecord::Unavailable { reason: *reason, detail: detail.clone() }
             }
             Err(lost) => ProviderRecord::Unavailable {
@@ -45,7 +45,11 @@ impl Known {
     }
 }
 
-/// The providers called `wanted` (all, if empty), asked who they are, the harness's floor first.
+/// The providers called `wanted` (all, if empty), asked who they are, the harness's floor first. An
+/// interface's name stands for all its executors on this machine.
+///
+/// Where nobody is named, an interface that is not here is left out, and of its executors those that
+/// nobody would take: see [`cpb_providers::kernel_crypto::usual`].
 ///
 /// # Errors
 /// A name that does not exist, or a foreign runner that does not answer.
@@ -56,60 +60,105 @@ pub fn discover(
     patience: &Patience,
 ) -> Result<Vec<Known>> {
     let program = std::env::current_exe().context("cannot find cpb's own executable")?;
-    let mut sources: Vec<Source> =
-        cpb_providers::LIST.iter().map(|entry| own(&program, entry)).collect();
-    let own_count = sources.len();
+    let wanted = names::whole(wanted);
+    let wanted: Vec<&str> = wanted.iter().map(|name| name.trim()).collect();
+    let mut asked = own_sources(&program, &wanted);
+    let mut names: Vec<String> =
+        cpb_providers::LIST.iter().map(|entry| entry.name.to_owned()).collect();
     for path in foreign {
-        sources.extend(foreign_sources(path, place, patience)?);
+        for source in foreign_sources(path, place, patience)? {
+            names.push(source.name.clone());
+            // Foreign runners were named on the command line: they are always wanted.
+            asked.push(Asked::Provider(source));
+        }
     }
-    let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     if let Some(twice) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
         bail!("two runners call a provider {}; give the foreign one another name", twice.1);
     }
-    let mut chosen = if wanted.is_empty() {
-        (0..sources.len()).collect::<Vec<_>>()
-    } else {
-        names::places("provider", wanted, &names)?
-    };
-    chosen.extend(names.iter().position(|name| *name == cpb_providers::NULL));
-    // Foreign runners were named on the command line: they are always wanted.
-    chosen.extend(own_count..sources.len());
-    chosen.sort_unstable();
-    chosen.dedup();
-    let chosen = chosen.into_iter().map(|index| sources[index].clone()).collect();
-    Ok(describe_all(chosen, place, patience))
+    let fixed = |name: &&&str| cpb_providers::find(name).is_none_or(|c| c.variant.is_empty());
+    let fixed: Vec<String> = wanted.iter().filter(fixed).map(ToString::to_string).collect();
+    names::places("provider", &fixed, &names)?;
+
+    let mut known = describe_all(asked, place, patience);
+    if wanted.is_empty() {
+        leave_out_the_unusual(&mut known);
+    }
+    let mut seen = std::collections::HashSet::new();
+    known.retain(|known| seen.insert(known.source.name.clone()));
+    Ok(known)
 }
 
-fn own(program: &Path, entry: &cpb_providers::Entry) -> Source {
+/// Who is asked.
+enum Asked {
+    /// One provider.
+    Provider(Source),
+    /// All executors of an interface: the process that is asked first is told the interface's name.
+    Interface(Source),
+}
+
+/// Those of cpb's own providers that `wanted` names, in the order of the list.
+fn own_sources(program: &Path, wanted: &[&str]) -> Vec<Asked> {
+    let mut asked = Vec::new();
+    for entry in cpb_providers::LIST {
+        if wanted.is_empty() || wanted.contains(&entry.name) || entry.name == cpb_providers::NULL {
+            let source = own(program, entry.name, entry);
+            let interface = entry.variants.is_some();
+            asked.push(if interface { Asked::Interface(source) } else { Asked::Provider(source) });
+        }
+        for name in wanted {
+            let choice = cpb_providers::find(name).filter(|choice| !choice.variant.is_empty());
+            if choice.is_some_and(|choice| choice.entry.name == entry.name) {
+                asked.push(Asked::Provider(own(program, name, entry)));
+            }
+        }
+    }
+    asked
+}
+
+fn own(program: &Path, name: &str, entry: &cpb_providers::Entry) -> Source {
     let variables = (entry.environment)().into_iter();
     Source {
-        name: entry.name.to_owned(),
-        program: program.to_owned(),
-        arguments: vec!["runner".into(), entry.name.into()],
-        environment: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        name: name.to_owned(),
+        way: Way::Program(Program {
+            path: program.to_owned(),
+            arguments: vec!["runner".into(), name.into()],
+            environment: variables
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+        }),
         provider: 0,
+        found: false,
     }
+}
+
+/// Drops what a user who named nobody does not want to read about.
+fn leave_out_the_unusual(known: &mut Vec<Known>) {
+    let mut usual = None;
+    known.retain(|known| {
+        let Some(choice) = cpb_providers::find(&known.source.name) else { return true };
+        if choice.entry.variants.is_none() {
+            return true;
+        }
+        let usual =
+            usual.get_or_insert_with(|| cpb_providers::kernel_crypto::usual(Path::new("/")));
+        !choice.is_interface() && usual.iter().any(|name| name == choice.variant)
+    });
 }
 
 /// One source for each provider that the program at `path` has.
 fn foreign_sources(path: &Path, place: &Place, patience: &Patience) -> Result<Vec<Source>> {
-    let source = |name: String, provider| Source {
-        name,
-        program: path.to_owned(),
-        arguments: Vec::new(),
-        environment: Vec::new(),
-        provider,
-    };
-    let mut runner = Process::start(&source(String::new(), 0), place, patience)
-        .map_err(|lost| no_runner(path, &lost))?;
+    let program = Program { path: path.to_owned(), arguments: Vec::new(), environment: Vec::new() };
+    let mut runner = program.start(place, patience).map_err(|lost| no_runner(path, &lost))?;
     let mut sources = Vec::new();
     for provider in 0..=u8::MAX {
         match runner.describe(provider).map_err(|lost| no_runner(path, &lost))? {
             Some(Description::Available { provider: name, .. }) => {
-                sources.push(source(name, provider));
+                let way = Way::Program(program.clone());
+                sources.push(Source { name, way, provider, found: false });
             }
-            Some(Description::Unavailable { detail, .. }) => {
-                bail!("{}: provider {provider} cannot run here: {detail}", path.display());
+            Some(Description::Unavailable { provider, detail, .. }) => {
+                bail!("{}: {provider} cannot run here: {detail}", path.display());
             }
             None => break,
         }
@@ -140,27 +189,52 @@ pub fn multiply_latency(known: &[Known]) -> Option<u32> {
 }
 
 /// Asks all at once: each spends its time in starting a process.
-fn describe_all(sources: Vec<Source>, place: &Place, patience: &Patience) -> Vec<Known> {
-    let describe = |source: &Source| {
-        let mut runner = Process::start(source, place, patience)?;
+fn describe_all(asked: Vec<Asked>, place: &Place, patience: &Patience) -> Vec<Known> {
+    std::thread::scope(|scope| {
+        let ask = |asked: Asked| {
+            scope.spawn(move || match asked {
+                Asked::Provider(source) => vec![describe(source, place, patience)],
+                Asked::Interface(source) => describe_interface(source, place, patience),
+            })
+        };
+        let asked: Vec<_> = asked.into_iter().map(ask).collect();
+        // A thread that panicked has said so; there is nothing to list for it.
+        asked.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+    })
+}
+
+fn describe(source: Source, place: &Place, patience: &Patience) -> Known {
+    let description = source.start(place, patience).and_then(|mut runner| {
         runner.describe(source.provider)?.ok_or_else(|| Lost {
             error: cpb_core::Error::Contract,
             detail: "the runner has no such provider".to_owned(),
         })
+    });
+    Known { source, description }
+}
+
+/// Asks one process for all executors; each is measured by a process of its own. Only that process
+/// tries them: a driver that hangs the one who asks costs the list, not the run.
+fn describe_interface(source: Source, place: &Place, patience: &Patience) -> Vec<Known> {
+    let mut runner = match source.start(place, patience) {
+        Ok(runner) => runner,
+        Err(lost) => return vec![Known { source, description: Err(lost) }],
     };
-    std::thread::scope(|scope| {
-        let asked: Vec<_> =
-            sources.iter().map(|source| scope.spawn(move || describe(source))).collect();
-        let answers: Vec<_> = asked.into_iter().map(|thread| thread.join()).collect();
-        let crashed = || Lost { error: cpb_core::Error::Crashed, detail: "no answer".to_owned() };
-        sources
-            .iter()
-            .cloned()
-            .zip(answers)
-            .map(|(source, answer)| Known {
-                source,
-                description: answer.unwrap_or_else(|_| Err(crashed())),
-            })
-            .collect()
-    })
+    let mut known = Vec::new();
+    for provider in 0..=u8::MAX {
+        let description = match runner.describe(provider) {
+            Ok(Some(description)) => description,
+            Ok(None) => break,
+            Err(lost) => {
+                known.push(Known { source, description: Err(lost) });
+                break;
+            }
+        };
+        let (Description::Available { provider: name, .. }
+        | Description::Unavailable { provider: name, .. }) = &description;
+        let (way, name) = (source.way.serving(name), name.clone());
+        let source = Source { name, way, found: true, ..source.clone() };
+        known.push(Known { source, description: Ok(description) });
+    }
+    known
 }

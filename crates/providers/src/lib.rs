@@ -2,6 +2,8 @@
 //!
 //! Foreign names, FFI and `unsafe` stay inside a provider's own file.
 
+pub mod interrupts;
+pub mod kernel_crypto;
 #[cfg(feature = "mbedtls")]
 mod mbedtls;
 mod null;
@@ -14,15 +16,58 @@ use cpb_core::{Provider, Unsupported};
 
 /// A provider that a runner can be started for.
 pub struct Entry {
-    /// Its name as a user types it, `library` or `library:variant`.
+    /// Its name as a user types it, `library` or `library:variant`; `interface` where the variants
+    /// are found at run time.
     pub name: &'static str,
     /// What it is, in a few words.
     pub about: &'static str,
     /// Environment variables its runner must be started with: some libraries read their switches
     /// once, when they are loaded.
     pub environment: fn() -> Vec<(&'static str, &'static str)>,
+    /// An interface with executors that only this machine can name: each is a provider of its own,
+    /// `interface:executor`. Names those that are here, without the interface's own name; may make
+    /// the kernel load modules. `None` for a library, which is its own only provider.
+    pub variants: Option<fn() -> Vec<String>>,
+    /// Starts it. The text is the executor wanted of an interface, else empty.
+    pub open: fn(&str) -> Result<Box<dyn Provider + Send + Sync>, Unavailable>,
+}
+
+/// A provider that was asked for by name.
+#[derive(Clone, Copy)]
+pub struct Choice<'n> {
+    /// Its entry.
+    pub entry: &'static Entry,
+    /// The executor wanted of an interface; empty for a library, and where none was named.
+    pub variant: &'n str,
+}
+
+impl Choice<'_> {
     /// Starts it.
-    pub open: fn() -> Result<Box<dyn Provider + Send + Sync>, Unavailable>,
+    ///
+    /// # Errors
+    /// What is missing here.
+    pub fn open(&self) -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
+        (self.entry.open)(self.variant)
+    }
+
+    /// Whether this names an interface and none of its executors, and so all of them.
+    pub fn is_interface(&self) -> bool {
+        self.entry.variants.is_some() && self.variant.is_empty()
+    }
+
+    /// The names of all that it stands for: itself, or an interface's executors on this machine. An
+    /// interface without any stands for itself, to say what is missing.
+    pub fn expand(&self) -> Vec<String> {
+        let name = self.entry.name;
+        let here = self.entry.variants.filter(|_| self.is_interface()).map(|variants| variants());
+        match (here, self.variant) {
+            (Some(here), _) if !here.is_empty() => {
+                here.iter().map(|variant| format!("{name}:{variant}")).collect()
+            }
+            (_, "") => vec![name.to_owned()],
+            (_, variant) => vec![format!("{name}:{variant}")],
+        }
+    }
 }
 
 /// Why a provider cannot run here.
@@ -52,7 +97,22 @@ pub const LIST: &[Entry] = &[
 /// The provider that does nothing: its figures are the harness's own floor.
 pub const NULL: &str = null::ENTRY.name;
 
-/// The entry called `name`.
-pub fn find(name: &str) -> Option<&'static Entry> {
-    LIST.iter().find(|entry| entry.name == name)
+/// What `name` asks for: an entry, or `interface:executor`. That an executor has a name does not say
+/// that it is here.
+pub fn find(name: &str) -> Option<Choice<'_>> {
+    if let Some(entry) = LIST.iter().find(|entry| entry.name == name) {
+        return Some(Choice { entry, variant: "" });
+    }
+    let (interface, variant) = name.split_once(':')?;
+    let has_variants = |entry: &&Entry| entry.name == interface && entry.variants.is_some();
+    let entry = LIST.iter().find(has_variants)?;
+    (!variant.is_empty()).then_some(Choice { entry, variant })
+}
+
+/// The place of `name`, or of the interface it is reached by, in [`LIST`]; beyond all for a name of
+/// another build's.
+pub fn place(name: &str) -> usize {
+    let entry = find(name).map(|choice| choice.entry.name);
+    let place = entry.and_then(|name| LIST.iter().position(|entry| entry.name == name));
+    place.unwrap_or(usize::MAX)
 }

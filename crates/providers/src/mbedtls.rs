@@ -12,14 +12,16 @@ pub(crate) const C: Entry = Entry {
     name: "mbedtls:c",
     about: "Mbed TLS, plain C",
     environment: Vec::new,
-    open: || Ok(Box::new(MbedTls { name: "mbedtls:c", executor: "plain C", session: c::session })),
+    variants: None,
+    open: |_| Ok(Box::new(MbedTls { name: "mbedtls:c", executor: "plain C", session: c::session })),
 };
 
 pub(crate) const ACCEL: Entry = Entry {
     name: "mbedtls:accel",
     about: "Mbed TLS, with the CPU's AES instructions",
     environment: Vec::new,
-    open: || {
+    variants: None,
+    open: |_| {
         if !ffi::accel_uses_aes_instructions() {
             let detail = "the CPU has no AES instructions that Mbed TLS uses".to_owned();
             return Err(Unavailable { reason: Unsupported::Device, detail });

@@ -19,21 +19,24 @@ pub(crate) const EXTENSIONS: Entry = Entry {
     name: "openssl",
     about: "OpenSSL, with the CPU's crypto instructions",
     environment: Vec::new,
-    open: || open("openssl"),
+    variants: None,
+    open: |_| open("openssl"),
 };
 
 pub(crate) const NOCRYPTO: Entry = Entry {
     name: "openssl:nocrypto",
     about: "OpenSSL, crypto instructions masked, vector instructions on",
     environment: || mask(Mask::Crypto),
-    open: || open("openssl:nocrypto"),
+    variants: None,
+    open: |_| open("openssl:nocrypto"),
 };
 
 pub(crate) const SCALAR: Entry = Entry {
     name: "openssl:scalar",
     about: "OpenSSL, every extension masked",
     environment: || mask(Mask::Everything),
-    open: || open("openssl:scalar"),
+    variants: None,
+    open: |_| open("openssl:scalar"),
 };
 
 enum Mask {

@@ -30,7 +30,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let words: Vec<_> = arguments.rest.iter().map(|word| word.to_string_lossy()).collect();
     let (name, rounds) = words.split_first().ok_or("no provider named")?;
     let entry = cpb_providers::find(name).ok_or_else(|| format!("no provider {name}"))?;
-    let provider = (entry.open)().map_err(|unavailable| unavailable.detail)?;
+    let provider = entry.open().map_err(|unavailable| unavailable.detail)?;
     let clock = MonotonicRaw::new(arguments.latency);
     rounds.iter().try_for_each(|text| {
         let round: Round = parse(text).ok_or_else(|| format!("not a round: {text}"))?;

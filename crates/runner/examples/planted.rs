@@ -14,6 +14,7 @@ use cpb_core::material::{Part, fill};
 use cpb_core::{
     CryptoWorkload, Data, Error, Identity, Job, Progress, Provider, Session, Unsupported,
 };
+use cpb_providers::Unavailable;
 use cpb_runner::{Arguments, Offer, pin};
 use std::io;
 use std::process::ExitCode;
@@ -57,14 +58,15 @@ fn offers() -> Result<Vec<Offer>, String> {
     Ok(offers)
 }
 
+type Boxed = Box<dyn Provider + Send + Sync>;
+
 fn offer(name: &'static str, turns: Vec<(u32, u32)>) -> Offer {
-    let inner = open()?;
-    Ok(Box::new(Planted { name, turns, inner }))
+    let provider = open().map(|inner| -> Boxed { Box::new(Planted { name, turns, inner }) });
+    Offer { name: name.to_owned(), provider }
 }
 
-fn open() -> Offer {
-    let entry = cpb_providers::find("openssl").expect("built with openssl");
-    (entry.open)()
+fn open() -> Result<Boxed, Unavailable> {
+    cpb_providers::find("openssl").expect("built with openssl").open()
 }
 
 fn turns_by_size(text: &str) -> Result<Vec<(u32, u32)>, String> {

@@ -19,24 +19,50 @@ pub use chain::Chain;
 pub use serve::{Offer, Place, serve};
 pub use time::MonotonicRaw;
 
+use cpb_providers::{Choice, Entry};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// The runner as a process: serves the providers named in `names` on standard input and output.
+/// The runner as a process: serves the providers named in `names` on standard input and output; all
+/// that this process can be, where none is named. An interface's name stands for all its executors.
 ///
 /// Standard output is kept for frames alone: whatever a library prints goes to standard error.
 ///
 /// # Errors
 /// An unknown provider, a CPU that cannot be used, or a broken pipe.
 pub fn run(names: &[OsString], place: Place<'_>) -> io::Result<()> {
-    let open = |name: &OsString| {
-        let known = name.to_str().and_then(cpb_providers::find);
-        let unknown = || io::Error::other(format!("no provider {}", name.display()));
-        known.map(|entry| (entry.open)()).ok_or_else(unknown)
+    run_offers(|| offers(names), place)
+}
+
+fn offers(names: &[OsString]) -> io::Result<Vec<Offer>> {
+    let mut offers = Vec::new();
+    let mut offer = |choice: Choice<'_>| {
+        for name in choice.expand() {
+            if let Some(choice) = cpb_providers::find(&name) {
+                offers.push(Offer { provider: choice.open(), name });
+            }
+        }
     };
-    run_offers(|| names.iter().map(open).collect(), place)
+    if names.is_empty() {
+        cpb_providers::LIST
+            .iter()
+            .filter(|entry| has_its_environment(entry))
+            .for_each(|entry| offer(Choice { entry, variant: "" }));
+    }
+    for name in names {
+        let known = name.to_str().and_then(cpb_providers::find);
+        offer(known.ok_or_else(|| io::Error::other(format!("no provider {}", name.display())))?);
+    }
+    Ok(offers)
+}
+
+/// Whether this process was started with what the entry's library must be told; without it, the
+/// library would be another provider under this one's name.
+fn has_its_environment(entry: &Entry) -> bool {
+    let told = |(name, value): (&str, &str)| std::env::var(name).is_ok_and(|is| is == value);
+    (entry.environment)().into_iter().all(told)
 }
 
 /// The same for providers of another crate's, opened by `offers` once standard output is safe.

@@ -10,7 +10,12 @@ use cpb_providers::Unavailable;
 use std::io::{self, Read, Write};
 
 /// A provider that a runner offers, or why it cannot.
-pub type Offer = Result<Box<dyn Provider + Send + Sync>, Unavailable>;
+pub struct Offer {
+    /// Its name as a user types it.
+    pub name: String,
+    /// It, or what is missing.
+    pub provider: Result<Box<dyn Provider + Send + Sync>, Unavailable>,
+}
 
 /// Where a runner measures.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +78,7 @@ impl<W: Write> Runner<'_, W> {
     fn hello(&mut self) -> io::Result<()> {
         self.wire.send(&Reply::Hello(Hello {
             runner: env!("CARGO_PKG_VERSION"),
-            providers: self.offers.len() as u8,
+            providers: self.offers.len().try_into().unwrap_or(u8::MAX),
             clock: self.clock.describe(),
         }))
     }
@@ -82,15 +87,17 @@ impl<W: Write> Runner<'_, W> {
         match request {
             Request::Hello => self.hello(),
             Request::Describe { provider } => {
-                self.wire.send(&match self.offers.get(usize::from(provider)) {
-                    Some(Ok(provider)) => Reply::Description {
+                let Some(Offer { name, provider }) = self.offers.get(usize::from(provider)) else {
+                    return self.wire.send(&Reply::Absent);
+                };
+                self.wire.send(&match provider {
+                    Ok(provider) => Reply::Description {
                         identity: provider.identity(),
                         claim: provider.claim(),
                     },
-                    Some(Err(Unavailable { reason, detail })) => {
-                        Reply::Unavailable { reason: *reason, detail }
+                    Err(Unavailable { reason, detail }) => {
+                        Reply::Unavailable { provider: name, reason: *reason, detail }
                     }
-                    None => Reply::Absent,
                 })
             }
             Request::Check { provider, case } => {
@@ -128,7 +135,7 @@ impl<W: Write> Runner<'_, W> {
 }
 
 fn offered(offers: &[Offer], index: u8) -> Result<&(dyn Provider + Sync), Error> {
-    match offers.get(usize::from(index)) {
+    match offers.get(usize::from(index)).map(|offer| &offer.provider) {
         Some(Ok(provider)) => Ok(provider.as_ref()),
         Some(Err(unavailable)) => Err(unavailable.reason.into()),
         None => Err(Unsupported::Device.into()),

@@ -25,8 +25,31 @@ fn here() -> Vec<Boxed> {
     let plain = |entry: &&cpb_providers::Entry| {
         entry.name != cpb_providers::NULL && (entry.environment)().is_empty()
     };
-    let opened = cpb_providers::LIST.iter().filter(plain).map(|entry| (entry.open)());
-    opened.map(|opened| opened.unwrap_or_else(|missing| panic!("{}", missing.detail))).collect()
+    cpb_providers::LIST.iter().filter(plain).flat_map(open_all).collect()
+}
+
+/// A library, which must be here, or those of an interface's executors that this machine has.
+fn open_all(entry: &'static cpb_providers::Entry) -> Vec<Boxed> {
+    let choice = cpb_providers::Choice { entry, variant: "" };
+    let open = |name: &String| cpb_providers::find(name).expect("its own name").open();
+    let opened = choice.expand().iter().map(open).collect::<Vec<_>>();
+    if choice.is_interface() {
+        return opened.into_iter().flatten().collect();
+    }
+    let here = |opened: Result<Boxed, cpb_providers::Unavailable>| {
+        opened.unwrap_or_else(|missing| panic!("{}", missing.detail))
+    };
+    opened.into_iter().map(here).collect()
+}
+
+/// The names of all that can be started here as runners.
+fn names_here() -> Vec<String> {
+    let choices =
+        cpb_providers::LIST.iter().map(|entry| cpb_providers::Choice { entry, variant: "" });
+    let reachable = |choice: &cpb_providers::Choice<'_>| {
+        !choice.is_interface() || choice.expand() != [choice.entry.name]
+    };
+    choices.filter(reachable).flat_map(|choice| choice.expand()).collect()
 }
 
 /// Every way of running every algorithm at every length, sensible or not.
@@ -286,8 +309,9 @@ const BUDGET: Budget = Budget {
 fn all_runners_agree_about_every_round_and_refuse_what_they_do_not_support() {
     let mut checksums: HashMap<CryptoWorkload, (u64, &str)> = HashMap::new();
     let mut compared = 0;
-    for entry in cpb_providers::LIST {
-        let mut runner = Runner::start(entry);
+    let names = names_here();
+    for name in &names {
+        let mut runner = Runner::start(name);
         for workload in sensible_ways() {
             let crypto = Workload::Crypto(workload);
             let supports = Request::Supports { provider: 0, workload: crypto };
@@ -304,11 +328,11 @@ fn all_runners_agree_about_every_round_and_refuse_what_they_do_not_support() {
             });
             match (supported, outcome) {
                 (Ok(()), Ok(checksum)) => {
-                    if entry.name == cpb_providers::NULL || workload.phase == Phase::Setup {
+                    if name == cpb_providers::NULL || workload.phase == Phase::Setup {
                         continue;
                     }
-                    let (other, who) = *checksums.entry(workload).or_insert((checksum, entry.name));
-                    assert_eq!(checksum, other, "{} and {who} differ: {workload}", entry.name);
+                    let (other, who) = *checksums.entry(workload).or_insert((checksum, name));
+                    assert_eq!(checksum, other, "{name} and {who} differ: {workload}");
                     compared += 1;
                 }
                 // A message that overwrote itself can be decrypted once only.
@@ -316,7 +340,7 @@ fn all_runners_agree_about_every_round_and_refuse_what_they_do_not_support() {
                     if workload.placement == Placement::InPlace => {}
                 (Err(reason), Err(Error::Unsupported(other))) => assert_eq!(reason, other),
                 (supported, outcome) => {
-                    panic!("{} {workload}: {supported:?}, but {outcome:?}", entry.name)
+                    panic!("{name} {workload}: {supported:?}, but {outcome:?}")
                 }
             }
         }
@@ -329,9 +353,9 @@ fn a_mask_changes_what_the_library_itself_says_of_the_cpu() {
     let names = ["openssl", "openssl:nocrypto", "openssl:scalar"];
     let executors: Vec<String> = names
         .iter()
-        .filter_map(|name| cpb_providers::find(name))
-        .map(|entry| {
-            Runner::start(entry).ask(&Request::Describe { provider: 0 }, |reply| match reply {
+        .filter(|name| cpb_providers::find(name).is_some())
+        .map(|name| {
+            Runner::start(name).ask(&Request::Describe { provider: 0 }, |reply| match reply {
                 Reply::Description { identity, .. } => Some(identity.executor.to_owned()),
                 _ => None,
             })

@@ -4,7 +4,7 @@ use super::{DONE, output};
 use crate::record::ProviderRecord;
 use crate::report::wrap;
 use crate::sources;
-use crate::transport::process::{Patience, Place};
+use crate::transport::{Patience, Place};
 use anyhow::Result;
 use clap::Args;
 use cpb_core::{Algorithm, Operation};
@@ -30,7 +30,8 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let known = sources::discover(&[], &arguments.runner, &Place::default(), &patience)?;
     let mut text = String::from("Providers\n");
     for known in &known {
-        let about = cpb_providers::find(&known.source.name).map_or("foreign runner", |e| e.about);
+        let about = cpb_providers::find(&known.source.name)
+            .map_or("foreign runner", |choice| choice.entry.about);
         let name = &known.source.name;
         match known.record() {
             ProviderRecord::Available { version, executor, options, .. } => {

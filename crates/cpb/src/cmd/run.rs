@@ -279,9 +279,15 @@ impl Sitting {
         if patience.stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let known = known.with_context(|| {
+        let mut known = known.with_context(|| {
             format!("cannot go on with {} (does it need a --runner?)", path.display())
         })?;
+        for known in &mut known {
+            // Its name comes from the record now; what the user named is in the plan.
+            known.source.found = cpb_providers::find(&known.source.name)
+                .is_some_and(|choice| !choice.variant.is_empty())
+                && !header.plan.providers.contains(&known.source.name);
+        }
         let available: Vec<String> = known
             .iter()
             .filter(|known| known.available())

@@ -12,8 +12,7 @@ pub(super) struct Arguments {
     /// Cycles of a multiplication on them, as an earlier runner found
     #[arg(long)]
     latency: Option<u32>,
-    /// Providers to serve
-    #[arg(required = true)]
+    /// Providers to serve; all that this process can be if none is named
     providers: Vec<OsString>,
 }
 

@@ -78,10 +78,9 @@ pub(crate) fn groups(summary: &Summary) -> Vec<Group<'_>> {
         }
         group.rows.insert((&row.provider, size), row);
     }
-    let place = |name: &&str| cpb_providers::LIST.iter().position(|entry| entry.name == *name);
     for group in &mut groups {
         // A stable sort: those that this build does not know stay as they are, at the end.
-        group.providers.sort_by_key(|name| place(name).unwrap_or(usize::MAX));
+        group.providers.sort_by_key(|name| cpb_providers::place(name));
     }
     groups
 }

@@ -85,11 +85,12 @@ fn offers() -> Vec<Offer> {
     };
     let offer = |(name, fault, when): &(&'static str, Fault, When)| {
         let entry = cpb_providers::find("mbedtls:c").expect("built with mbedtls");
-        (entry.open)().map(|inner| {
+        let provider = entry.open().map(|inner| {
             let rigged: Box<dyn Provider + Send + Sync> =
                 Box::new(Rigged { name, fault: *fault, when: *when, inner });
             rigged
-        })
+        });
+        Offer { name: (*name).to_owned(), provider }
     };
     FAULTS.iter().filter(|(name, ..)| chosen(name)).map(offer).collect()
 }

@@ -14,9 +14,10 @@ pub(crate) struct Runner {
 
 impl Runner {
     /// Starts the runner of one provider.
-    pub(crate) fn start(entry: &cpb_providers::Entry) -> Runner {
+    pub(crate) fn start(name: &str) -> Runner {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cpb-runner"));
-        command.arg(entry.name).envs((entry.environment)());
+        let known = cpb_providers::find(name).expect("a provider");
+        command.arg(name).envs((known.entry.environment)());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("the runner starts");
         let requests = child.stdin.take();
