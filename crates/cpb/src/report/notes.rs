@@ -95,13 +95,16 @@ pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
                 0 => "none".to_owned(),
                 count => percent(count as f64 / noise.batches.max(1) as f64),
             };
-            let words = format!(
-                "of {} batches {}: the core's clock changed within them; {}: another thread ran on \
-                 the same core",
-                thousands(noise.batches),
-                share(noise.unsteady),
-                share(noise.crowded)
-            );
+            let words = match (noise.unsteady, noise.crowded) {
+                (0, 0) => format!("none of {} batches", thousands(noise.batches)),
+                (unsteady, crowded) => format!(
+                    "{} of {} batches: the core's clock changed within them; {}: another thread \
+                     ran on the same core",
+                    share(unsteady),
+                    thousands(noise.batches),
+                    share(crowded)
+                ),
+            };
             facts.push(("discarded", words));
         }
     }
