@@ -6,6 +6,7 @@
 pub mod analysis;
 pub mod budget;
 pub mod cmd;
+pub mod lab;
 pub mod machine;
 pub mod names;
 pub mod plan;

@@ -43,6 +43,9 @@ pub struct Header {
     pub began: String,
     /// What kind of evidence the figures are.
     pub evidence: Evidence,
+    /// Where the providers ran: `lab:GUEST`, or empty for the machine that cpb ran on.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub target: String,
     /// The machine and the state it was in.
     pub machine: crate::machine::Machine,
     /// What was to be measured.

@@ -9,6 +9,7 @@ use crate::transport::{Lost, Patience, Place, Runner, Seen, Source};
 use crate::vectors::Vectors;
 use anyhow::Result;
 use cpb_core::check::Finding;
+use cpb_core::measure::Budget;
 use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Unsupported};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::Ordering;
@@ -43,6 +44,8 @@ pub struct Run<'a> {
     pub place: Place,
     /// How long to wait for a runner.
     pub patience: Patience,
+    /// How much of a cell is measured in one pass.
+    pub budget: Budget,
     /// Where everything is written.
     pub store: &'a mut Store,
     /// Who watches.
@@ -227,8 +230,7 @@ impl Run<'_> {
                     Err(_) if self.stopped() => return Ok(Ended::Interrupted),
                     Err(lost) => {
                         let times = lost_before.get(&cell).map_or(1, |(times, _)| times + 1);
-                        // Whoever hangs once costs its whole time-out: not again.
-                        if times > RETRIES || lost.error == Error::Timeout {
+                        if times > RETRIES || !lost.again {
                             self.without(&cell, failed(&lost))?;
                             lost_before.remove(&cell);
                             dropped.insert(cell);
@@ -291,17 +293,19 @@ impl Run<'_> {
         let source = source.ok_or_else(|| Lost {
             error: Error::Crashed,
             detail: format!("no runner for {}", cell.provider),
+            again: true,
         })?;
         let place = runners.entry(cell.provider.clone()).or_default();
-        if place.is_none() {
+        // Another cell may have taken the machine along that this runner was on.
+        if place.as_ref().is_none_or(Conversation::is_gone) {
             *place = Some(source.start(&self.place, &self.patience)?);
         }
         let runner = place.as_mut().ok_or_else(|| Lost {
             error: Error::Crashed,
             detail: "the runner is gone".to_owned(),
+            again: true,
         })?;
-        let budget = schedule::BUDGET;
-        let outcome = runner.round(source.provider, &cell.workload, &budget, cell.threads);
+        let outcome = runner.round(source.provider, &cell.workload, &self.budget, cell.threads);
         if outcome.is_err() {
             *place = None;
         }

@@ -44,6 +44,16 @@ pub const BUDGET: Budget = Budget {
     counted: Ticks(0),
 };
 
+/// The same for a guest without hardware virtualisation, where one operation of a kernel interface
+/// takes as long as a whole batch elsewhere: counts of operations and interrupts need many, and no
+/// time means anything.
+pub const SLOW_BUDGET: Budget = Budget {
+    warmup: Ticks(4_000_000),
+    batch: Ticks(8_000_000),
+    limit: Ticks(200_000_000),
+    ..BUDGET
+};
+
 /// Whether a settled workload is measured in this pass all the same. Which of them are differs from
 /// pass to pass.
 pub fn due(workload: usize, pass: u32) -> bool {

@@ -1,12 +1,17 @@
 //! Which runners there are: those that cpb carries, one process a provider, and foreign programs
 //! that speak the same frames.
 
+use crate::lab::agent::Listed;
+use crate::lab::guest::Guest;
+use crate::machine::Machine;
 use crate::names;
 use crate::record::ProviderRecord;
 use crate::transport::process::Program;
+use crate::transport::qemu::Inside;
 use crate::transport::{Description, Lost, Patience, Place, Runner, Source, Way};
 use anyhow::{Context, Error, Result, anyhow, bail};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A provider that could be measured, or why not.
 pub struct Known {
@@ -56,15 +61,16 @@ impl Known {
 pub fn discover(
     wanted: &[String],
     foreign: &[PathBuf],
+    home: &Home,
     place: &Place,
     patience: &Patience,
 ) -> Result<Vec<Known>> {
     let program = std::env::current_exe().context("cannot find cpb's own executable")?;
+    let about = home.about(place, patience)?;
     let wanted = names::whole(wanted);
     let wanted: Vec<&str> = wanted.iter().map(|name| name.trim()).collect();
-    let mut asked = own_sources(&program, &wanted);
-    let mut names: Vec<String> =
-        cpb_providers::LIST.iter().map(|entry| entry.name.to_owned()).collect();
+    let mut asked = own_sources(&about.providers, &wanted, |name| home.way(&program, name));
+    let mut names: Vec<String> = about.providers.iter().map(|listed| listed.name.clone()).collect();
     for path in foreign {
         for source in foreign_sources(path, place, patience)? {
             names.push(source.name.clone());
@@ -82,11 +88,63 @@ pub fn discover(
 
     let mut known = describe_all(asked, place, patience);
     if wanted.is_empty() {
-        leave_out_the_unusual(&mut known);
+        leave_out_the_unusual(&mut known, &about);
     }
     let mut seen = std::collections::HashSet::new();
     known.retain(|known| seen.insert(known.source.name.clone()));
     Ok(known)
+}
+
+/// The machine whose providers are asked.
+pub enum Home {
+    /// This one.
+    Here,
+    /// A guest of the lab.
+    Guest(Arc<Guest>),
+}
+
+/// What the cpb of a machine has to offer.
+struct Offers {
+    providers: Vec<Listed>,
+    /// See [`cpb_providers::kernel_crypto::usual`].
+    usual: Box<dyn Fn() -> Vec<String>>,
+}
+
+impl Home {
+    fn about(&self, place: &Place, patience: &Patience) -> Result<Offers> {
+        match self {
+            Home::Here => Ok(Offers {
+                providers: Listed::own(),
+                usual: Box::new(|| cpb_providers::kernel_crypto::usual(Path::new("/"))),
+            }),
+            Home::Guest(guest) => {
+                let cpu = place.cpus.first().copied().unwrap_or(0);
+                let about = guest.about(cpu, patience.answer)?;
+                let usual = about.usual;
+                Ok(Offers { providers: about.providers, usual: Box::new(move || usual.clone()) })
+            }
+        }
+    }
+
+    /// The machine, as it is now.
+    ///
+    /// # Errors
+    /// A guest gives no answer.
+    pub fn machine(&self, cpu: usize, patience: &Patience) -> Result<Machine> {
+        match self {
+            Home::Here => Ok(Machine::read(Path::new("/"), cpu)),
+            Home::Guest(guest) => Ok(guest.about(cpu, patience.answer)?.machine),
+        }
+    }
+
+    fn way(&self, program: &Path, name: &str) -> Way {
+        match self {
+            Home::Here => Way::Program(own_program(program, name)),
+            Home::Guest(guest) => {
+                Way::Inside(Inside { guest: Arc::clone(guest), provider: name.to_owned() })
+            }
+        }
+    }
 }
 
 /// Who is asked.
@@ -97,51 +155,47 @@ enum Asked {
     Interface(Source),
 }
 
-/// Those of cpb's own providers that `wanted` names, in the order of the list.
-fn own_sources(program: &Path, wanted: &[&str]) -> Vec<Asked> {
+/// Those of a cpb's own providers, `listed`, that `wanted` names, in the order of the list.
+fn own_sources(listed: &[Listed], wanted: &[&str], way: impl Fn(&str) -> Way) -> Vec<Asked> {
+    let own = |name: &str| {
+        let way = way(name);
+        Source { name: name.to_owned(), way, provider: 0, found: false }
+    };
     let mut asked = Vec::new();
-    for entry in cpb_providers::LIST {
-        if wanted.is_empty() || wanted.contains(&entry.name) || entry.name == cpb_providers::NULL {
-            let source = own(program, entry.name, entry);
-            let interface = entry.variants.is_some();
-            asked.push(if interface { Asked::Interface(source) } else { Asked::Provider(source) });
+    for Listed { name: entry, interface } in listed {
+        if wanted.is_empty() || wanted.contains(&entry.as_str()) || entry == cpb_providers::NULL {
+            let source = own(entry);
+            asked.push(if *interface { Asked::Interface(source) } else { Asked::Provider(source) });
         }
         for name in wanted {
             let choice = cpb_providers::find(name).filter(|choice| !choice.variant.is_empty());
-            if choice.is_some_and(|choice| choice.entry.name == entry.name) {
-                asked.push(Asked::Provider(own(program, name, entry)));
+            if choice.is_some_and(|choice| choice.entry.name == entry) {
+                asked.push(Asked::Provider(own(name)));
             }
         }
     }
     asked
 }
 
-fn own(program: &Path, name: &str, entry: &cpb_providers::Entry) -> Source {
-    let variables = (entry.environment)().into_iter();
-    Source {
-        name: name.to_owned(),
-        way: Way::Program(Program {
-            path: program.to_owned(),
-            arguments: vec!["runner".into(), name.into()],
-            environment: variables
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .collect(),
-        }),
-        provider: 0,
-        found: false,
+fn own_program(program: &Path, name: &str) -> Program {
+    let variables = cpb_providers::find(name).map(|choice| (choice.entry.environment)());
+    let variables = variables.into_iter().flatten();
+    Program {
+        path: program.to_owned(),
+        arguments: vec!["runner".into(), name.into()],
+        environment: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
     }
 }
 
 /// Drops what a user who named nobody does not want to read about.
-fn leave_out_the_unusual(known: &mut Vec<Known>) {
+fn leave_out_the_unusual(known: &mut Vec<Known>, about: &Offers) {
     let mut usual = None;
     known.retain(|known| {
         let Some(choice) = cpb_providers::find(&known.source.name) else { return true };
         if choice.entry.variants.is_none() {
             return true;
         }
-        let usual =
-            usual.get_or_insert_with(|| cpb_providers::kernel_crypto::usual(Path::new("/")));
+        let usual = usual.get_or_insert_with(|| (about.usual)());
         !choice.is_interface() && usual.iter().any(|name| name == choice.variant)
     });
 }
@@ -208,6 +262,7 @@ fn describe(source: Source, place: &Place, patience: &Patience) -> Known {
         runner.describe(source.provider)?.ok_or_else(|| Lost {
             error: cpb_core::Error::Contract,
             detail: "the runner has no such provider".to_owned(),
+            again: true,
         })
     });
     Known { source, description }

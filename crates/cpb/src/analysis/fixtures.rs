@@ -134,6 +134,7 @@ pub(crate) fn record(cells: impl Iterator<Item = Vec<Round>>) -> Record {
         clock,
     };
     let header = Header {
+        target: String::new(),
         schema: SCHEMA,
         version: "0".into(),
         began: "2026-01-01T00:00:00Z".into(),

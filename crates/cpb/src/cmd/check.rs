@@ -4,7 +4,7 @@ use super::{DONE, FAILED, output};
 use crate::names;
 use crate::record::{ProviderRecord, Reason};
 use crate::run::known_answers;
-use crate::sources::{self, Known};
+use crate::sources::{self, Home, Known};
 use crate::transport::{Patience, Place};
 use crate::vectors::Vectors;
 use anyhow::Result;
@@ -36,8 +36,13 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     if algorithms.is_empty() {
         algorithms = Algorithm::ALL.to_vec();
     }
-    let known =
-        sources::discover(&arguments.provider, &arguments.runner, &Place::default(), &patience)?;
+    let known = sources::discover(
+        &arguments.provider,
+        &arguments.runner,
+        &Home::Here,
+        &Place::default(),
+        &patience,
+    )?;
     let mut columns = Vec::new();
     for known in known.iter().filter(|known| known.source.name != cpb_providers::NULL) {
         columns.push(Column::check(known, &algorithms, &vectors, &patience)?);

@@ -27,7 +27,13 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let patience = Patience { answer: Duration::from_secs(10), stop: Default::default() };
-    let known = sources::discover(&[], &arguments.runner, &Place::default(), &patience)?;
+    let known = sources::discover(
+        &[],
+        &arguments.runner,
+        &sources::Home::Here,
+        &Place::default(),
+        &patience,
+    )?;
     let mut text = String::from("Providers\n");
     for known in &known {
         let about = cpb_providers::find(&known.source.name)

@@ -1,7 +1,9 @@
 //! Subcommands, one file each.
 
+mod agent;
 mod check;
 mod completions;
+mod lab;
 mod list;
 mod man;
 mod output;
@@ -41,6 +43,8 @@ enum Command {
     List(list::Arguments),
     /// Try the known answers of every provider
     Check(check::Arguments),
+    /// Boot guests with an accelerator, and run commands in them
+    Lab(lab::Arguments),
     /// Print a completion script for a shell
     Completions(completions::Arguments),
     /// Print the manual page, or write all of them to a folder
@@ -48,6 +52,12 @@ enum Command {
     /// Measure on behalf of a host, over frames
     #[command(hide = true)]
     Runner(runner::Arguments),
+    /// Take orders in a guest of the lab
+    #[command(hide = true)]
+    Agent,
+    /// Become a program that ends with its parent
+    #[command(hide = true)]
+    Leash(agent::Leash),
 }
 
 /// Runs the command line and says what the exit status is.
@@ -59,7 +69,10 @@ pub fn main() -> ExitCode {
         Command::Check(arguments) => check::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),
+        Command::Lab(arguments) => lab::run(arguments),
         Command::Runner(arguments) => runner::run(arguments),
+        Command::Agent => agent::run(),
+        Command::Leash(arguments) => agent::leash(arguments),
     };
     match result {
         Ok(status) => ExitCode::from(status),

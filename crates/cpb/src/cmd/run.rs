@@ -5,7 +5,8 @@ use crate::analysis::batches::Scale;
 use crate::analysis::crowding::Alone;
 use crate::analysis::{estimate, summary::summarise};
 use crate::budget::{Percent, Seconds};
-use crate::machine::{self, Machine, State};
+use crate::lab::guest::Guest;
+use crate::machine::{self, Machine};
 use crate::plan::{Changes, Plan};
 use crate::progress::Progress;
 use crate::record::{
@@ -13,7 +14,8 @@ use crate::record::{
 };
 use crate::report;
 use crate::run::{self, Ended, Enough, Narrow, Run};
-use crate::sources::{self, Known};
+use crate::schedule;
+use crate::sources::{self, Home, Known};
 use crate::store::{self, Store};
 use crate::transport::{Patience, Place};
 use crate::vectors::Vectors;
@@ -29,8 +31,14 @@ use std::time::{Duration, Instant};
 /// The most time that a run by precision takes if no budget is given.
 const PRECISION_LIMIT: Duration = Duration::from_secs(600);
 
+/// Longest wait for an answer of a runner on this machine ...
+const ANSWER: Duration = Duration::from_secs(10);
+/// ... and of one in a guest, which runs tens of times slower.
+const SLOW_ANSWER: Duration = Duration::from_secs(60);
+
 /// What a record that is gone on with has settled.
-const SETTLED: [&str; 11] = [
+const SETTLED: [&str; 12] = [
+    "target",
     "plan",
     "algorithm",
     "size",
@@ -79,6 +87,9 @@ pub(super) struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "NUMBERS", help_heading = "What")]
     #[arg(allow_negative_numbers = true)]
     threads: Vec<u8>,
+    /// Measure in a guest of the lab: lab:GUEST (`cpb lab list`)
+    #[arg(long, value_name = "TARGET", help_heading = "What", conflicts_with = "runner")]
+    target: Option<String>,
     /// Measure the providers of this program, too (it speaks cpb's frames)
     #[arg(long, value_name = "PROGRAM", help_heading = "What")]
     runner: Vec<PathBuf>,
@@ -92,9 +103,9 @@ pub(super) struct Arguments {
     /// CPU to measure on; the last that this process may use if none is named
     #[arg(long, value_name = "NUMBER", help_heading = "How", allow_negative_numbers = true)]
     cpu: Option<usize>,
-    /// A runner that gives no answer for this long has hung
-    #[arg(long, value_name = "TIME", default_value = "10s", help_heading = "How")]
-    timeout: Seconds,
+    /// A runner that gives no answer for this long has hung; 10s, in the lab 60s
+    #[arg(long, value_name = "TIME", help_heading = "How")]
+    timeout: Option<Seconds>,
 
     /// Record to write; a new file in ./cpb-results if none is named
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
@@ -118,18 +129,17 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let began = Instant::now();
     let stop = Arc::new(AtomicBool::new(false));
-    let patience = Patience { answer: arguments.timeout.duration(), stop: Arc::clone(&stop) };
-    stop_on_signals(stop)?;
-    let sitting = match &arguments.resume {
-        Some(path) => Sitting::resume(path, &arguments, &patience)?,
-        None => Sitting::begin(&arguments, &patience)?,
+    stop_on_signals(Arc::clone(&stop))?;
+    let begun = match &arguments.resume {
+        Some(path) => Sitting::resume(path, &arguments, &stop),
+        None => Sitting::begin(&arguments, &stop),
     };
-    let Some(sitting) = sitting else {
+    let Some(sitting) = (if stop.load(Ordering::Relaxed) { None } else { begun? }) else {
         output::say("stopped before anything was measured");
         return Ok(INTERRUPTED);
     };
     let path = sitting.store.path().to_owned();
-    let ended = sitting.measure(&arguments, patience, began)?;
+    let ended = sitting.measure(&arguments, began)?;
 
     let record = store::read(&path)?;
     let summary = summarise(&record);
@@ -171,6 +181,8 @@ fn stop_on_signals(stop: Arc<AtomicBool>) -> Result<()> {
 
 /// Everything that is settled before the first measurement.
 struct Sitting {
+    home: Home,
+    patience: Patience,
     store: Store,
     header: Header,
     known: Vec<Known>,
@@ -184,7 +196,7 @@ struct Sitting {
 
 impl Sitting {
     /// A new record; none if the user stops it first.
-    fn begin(arguments: &Arguments, patience: &Patience) -> Result<Option<Sitting>> {
+    fn begin(arguments: &Arguments, stop: &Arc<AtomicBool>) -> Result<Option<Sitting>> {
         let mut plan = Plan::load(arguments.plan.as_deref())?;
         plan.change(&Changes {
             algorithms: arguments.algorithm.clone(),
@@ -201,8 +213,11 @@ impl Sitting {
             (None, Some(_)) => plan.budget = Seconds(PRECISION_LIMIT.as_secs_f64()),
             (None, None) => {}
         }
-        let cpus = cpus(arguments.cpu, &plan.threads)?;
-        let known = sources::discover(&plan.providers, &arguments.runner, &place(&cpus), patience);
+        let target = arguments.target.clone().unwrap_or_default();
+        let (home, patience) = reach(&target, arguments, stop)?;
+        let cpus = cpus(&home, &patience, arguments.cpu, &plan.threads)?;
+        let known =
+            sources::discover(&plan.providers, &arguments.runner, &home, &place(&cpus), &patience);
         if patience.stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
@@ -225,7 +240,8 @@ impl Sitting {
             }
             bail!("no provider can run here: {}", why.join("; "));
         }
-        let header = header(plan, cpus, &known);
+        let machine = home.machine(cpus.first().copied().unwrap_or(0), &patience)?;
+        let header = header(plan, target, machine, cpus, &known);
         let path = match &arguments.output {
             Some(path) => path.clone(),
             None => default_path(&header),
@@ -238,6 +254,8 @@ impl Sitting {
             .collect();
         let cells = run::cells(&header.plan, &providers);
         Ok(Some(Sitting {
+            home,
+            patience,
             store,
             header,
             known,
@@ -249,10 +267,15 @@ impl Sitting {
     }
 
     /// An old record; none if the user stops it first.
-    fn resume(path: &Path, arguments: &Arguments, patience: &Patience) -> Result<Option<Sitting>> {
+    fn resume(
+        path: &Path,
+        arguments: &Arguments,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Option<Sitting>> {
         let (store, record) = Store::resume(path)?;
         let Record { header, cells: seen, .. } = record;
-        let machine = Machine::read(Path::new("/"), header.cpus.first().copied().unwrap_or(0));
+        let (home, patience) = reach(&header.target, arguments, stop)?;
+        let machine = home.machine(header.cpus.first().copied().unwrap_or(0), &patience)?;
         let (then, now) = (&header.machine, &machine);
         if (&then.name, &then.cpu, &then.kernel) != (&now.name, &now.cpu, &now.kernel) {
             bail!(
@@ -275,7 +298,8 @@ impl Sitting {
             );
         }
         let wanted: Vec<String> = header.providers.keys().cloned().collect();
-        let known = sources::discover(&wanted, &arguments.runner, &place(&header.cpus), patience);
+        let known =
+            sources::discover(&wanted, &arguments.runner, &home, &place(&header.cpus), &patience);
         if patience.stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
@@ -304,15 +328,12 @@ impl Sitting {
         let all = || rounds.values().flatten();
         let first_pass = all().map(|round| round.pass + 1).max().unwrap_or(0);
         let used = Duration::from_millis(all().map(|round| round.at_ms).max().unwrap_or(0));
-        Ok(Some(Sitting { store, header, known, cells, rounds, first_pass, used }))
+        let first =
+            Sitting { home, patience, store, header, known, cells, rounds, first_pass, used };
+        Ok(Some(first))
     }
 
-    fn measure(
-        mut self,
-        arguments: &Arguments,
-        patience: Patience,
-        began: Instant,
-    ) -> Result<Ended> {
+    fn measure(mut self, arguments: &Arguments, began: Instant) -> Result<Ended> {
         let plan = &self.header.plan;
         let enough = Enough {
             budget: plan.budget.duration(),
@@ -326,7 +347,11 @@ impl Sitting {
                 latency: sources::multiply_latency(&self.known),
                 ..place(&self.header.cpus)
             },
-            patience,
+            patience: self.patience.clone(),
+            budget: match self.home {
+                Home::Here => schedule::BUDGET,
+                Home::Guest(_) => schedule::SLOW_BUDGET,
+            },
             store: &mut self.store,
             watch: &mut progress,
             began,
@@ -335,8 +360,14 @@ impl Sitting {
         let cells = run.check(&Vectors::load()?, self.cells)?;
         let ended = run.measure(cells, self.first_pass, self.rounds, &enough)?;
         let cpu = self.header.cpus.first().copied().unwrap_or(0);
-        let state = State::read(Path::new("/"), cpu);
-        let warnings = machine::changes(&self.header.machine, &state);
+        // A guest that is dead by now has no state any more.
+        let state = self.home.machine(cpu, &self.patience).map(|machine| machine.state);
+        let warnings = match (&state, &self.home) {
+            (Ok(state), Home::Here) => machine::changes(&self.header.machine, state),
+            // A guest may have been booted in between; its load and its clocks mean nothing.
+            _ => Vec::new(),
+        };
+        let state = state.unwrap_or_default();
         self.store.append(&Line::End(End {
             ended: now(),
             interrupted: ended == Ended::Interrupted,
@@ -370,9 +401,14 @@ fn narrow(known: &[Known]) -> Box<Narrow> {
     })
 }
 
-fn header(plan: Plan, cpus: Vec<usize>, known: &[Known]) -> Header {
+fn header(
+    plan: Plan,
+    target: String,
+    machine: Machine,
+    cpus: Vec<usize>,
+    known: &[Known],
+) -> Header {
     let cpu = cpus.first().copied().unwrap_or(0);
-    let machine = Machine::read(Path::new("/"), cpu);
     let providers: std::collections::BTreeMap<_, _> =
         known.iter().map(|known| (known.source.name.clone(), known.record())).collect();
     let clock_known = providers.values().any(|provider| match provider {
@@ -381,12 +417,15 @@ fn header(plan: Plan, cpus: Vec<usize>, known: &[Known]) -> Header {
     });
     let evidence: Evidence = machine::evidence(&machine, clock_known);
     let mut warnings = machine::doubts(&machine, clock_known);
-    warnings.extend(machine::warnings(&machine, cpu));
+    if target.is_empty() {
+        warnings.extend(machine::warnings(&machine, cpu));
+    }
     Header {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         began: now(),
         evidence,
+        target,
         machine,
         plan,
         cpus,
@@ -395,14 +434,36 @@ fn header(plan: Plan, cpus: Vec<usize>, known: &[Known]) -> Header {
     }
 }
 
+/// The machine to measure, and how long to wait for its answers.
+fn reach(target: &str, arguments: &Arguments, stop: &Arc<AtomicBool>) -> Result<(Home, Patience)> {
+    let named = arguments.timeout.map(|time| time.duration());
+    let patience = |usual| Patience { answer: named.unwrap_or(usual), stop: Arc::clone(stop) };
+    if target.is_empty() {
+        return Ok((Home::Here, patience(ANSWER)));
+    }
+    let Some(guest) = target.strip_prefix("lab:") else {
+        bail!("unknown target '{target}'; it is `lab:GUEST`, and `cpb lab list` shows the guests");
+    };
+    let say: &dyn Fn(&str) = if arguments.quiet { &|_| () } else { &super::lab::say };
+    Ok((Home::Guest(Guest::boot(guest, false, stop, say)?), patience(SLOW_ANSWER)))
+}
+
 /// These CPUs, before anything is known of them.
 fn place(cpus: &[usize]) -> Place {
     Place { cpus: cpus.to_vec(), latency: None }
 }
 
 /// The CPUs to measure on: the chosen one first, then others for more threads.
-fn cpus(chosen: Option<usize>, threads: &[u8]) -> Result<Vec<usize>> {
-    let mut allowed = cpb_runner::pin::allowed().context("cannot find out which CPUs there are")?;
+fn cpus(
+    home: &Home,
+    patience: &Patience,
+    chosen: Option<usize>,
+    threads: &[u8],
+) -> Result<Vec<usize>> {
+    let mut allowed = match home {
+        Home::Here => cpb_runner::pin::allowed().context("cannot find out which CPUs there are")?,
+        Home::Guest(_) => (0..home.machine(0, patience)?.cpus.max(1)).collect(),
+    };
     let list = || allowed.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     let first = match chosen {
         Some(cpu) if allowed.contains(&cpu) => cpu,

@@ -1,6 +1,6 @@
 //! The host's side of the conversation with a runner, over any two streams.
 
-use super::{Description, Lost, Patience, Runner, Seen, process};
+use super::{Description, Lost, Patience, Runner, Seen, process, qemu};
 use crate::vectors::OwnedCase;
 use cpb_core::check::Finding;
 use cpb_core::frame::{self, Decoder, FrameError, MAX_FRAME};
@@ -27,13 +27,24 @@ pub struct Conversation {
 pub(super) enum Peer {
     /// A process of this machine.
     Process(process::Peer),
+    /// A process in a guest.
+    Inside(qemu::Peer),
 }
 
 impl Peer {
     /// Ends it, if it has not ended.
-    fn kill(&mut self) {
+    fn kill(&mut self, why: Error) {
         match self {
             Peer::Process(process) => process.kill(),
+            Peer::Inside(process) => process.kill(why),
+        }
+    }
+
+    /// Whether what it ran on is gone, and it with that.
+    fn is_gone(&self) -> bool {
+        match self {
+            Peer::Process(_) => false,
+            Peer::Inside(process) => process.is_gone(),
         }
     }
 
@@ -41,6 +52,7 @@ impl Peer {
     fn gone(&mut self) -> Lost {
         match self {
             Peer::Process(process) => process.gone(),
+            Peer::Inside(process) => process.gone(),
         }
     }
 }
@@ -135,8 +147,14 @@ impl Conversation {
     }
 
     fn kill(&mut self, error: Error, detail: String) -> Lost {
-        self.peer.kill();
-        Lost { error, detail }
+        self.peer.kill(error);
+        // Whoever hangs once costs its whole time-out: not again.
+        Lost { error, detail, again: error != Error::Timeout }
+    }
+
+    /// Whether the machine that it ran on is gone, through no fault of its own.
+    pub fn is_gone(&self) -> bool {
+        self.peer.is_gone()
     }
 }
 

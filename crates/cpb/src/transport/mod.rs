@@ -2,9 +2,11 @@
 
 pub mod conversation;
 pub mod process;
+pub mod qemu;
 
 use self::conversation::Conversation;
 use self::process::Program;
+use self::qemu::Inside;
 use crate::vectors::OwnedCase;
 use cpb_core::check::Finding;
 use cpb_core::measure::Budget;
@@ -34,6 +36,8 @@ pub struct Source {
 pub enum Way {
     /// As a process of this machine.
     Program(Program),
+    /// In a guest of the lab.
+    Inside(Inside),
 }
 
 impl Way {
@@ -44,6 +48,9 @@ impl Way {
                 arguments: vec!["runner".into(), provider.into()],
                 ..program.clone()
             }),
+            Way::Inside(Inside { guest, .. }) => {
+                Way::Inside(Inside { guest: Arc::clone(guest), provider: provider.to_owned() })
+            }
         }
     }
 }
@@ -56,6 +63,7 @@ impl Source {
     pub fn start(&self, place: &Place, patience: &Patience) -> Result<Conversation, Lost> {
         match &self.way {
             Way::Program(program) => program.start(place, patience),
+            Way::Inside(inside) => inside.start(place, patience),
         }
     }
 }
@@ -180,6 +188,8 @@ pub struct Lost {
     pub error: Error,
     /// What became of it, in words.
     pub detail: String,
+    /// Whether it makes sense to try the same again. Not if it hung or took its machine along.
+    pub again: bool,
 }
 
 impl fmt::Display for Lost {

@@ -33,7 +33,7 @@ impl Program {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A process group of its own: Ctrl-C in the terminal is for the host to act on.
         command.process_group(0);
-        let lost = |detail| Lost { error: Error::Crashed, detail };
+        let lost = |detail| Lost { error: Error::Crashed, detail, again: true };
         let mut child = command
             .spawn()
             .map_err(|error| lost(format!("cannot start {}: {error}", self.path.display())))?;
@@ -99,7 +99,7 @@ impl Peer {
         let last = errors.lines().last().unwrap_or_default();
         let separator = if last.is_empty() { "" } else { ": " };
         let _ = self.child.kill();
-        Lost { error: Error::Crashed, detail: format!("it {how}{separator}{last}") }
+        Lost { error: Error::Crashed, detail: format!("it {how}{separator}{last}"), again: true }
     }
 }
 
@@ -110,7 +110,8 @@ impl Drop for Peer {
     }
 }
 
-fn ended(status: ExitStatus) -> String {
+/// How a process ended, in words.
+pub(crate) fn ended(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exited with status {code}"),
         (None, Some(signal)) => format!("was ended by signal {signal}{}", signal_name(signal)),
@@ -130,8 +131,8 @@ fn signal_name(signal: i32) -> &'static str {
     }
 }
 
-/// Keeps the last few lines.
-fn read_errors(mut stderr: impl Read, tail: &Mutex<String>) {
+/// Reads to the end and keeps the last few lines.
+pub(crate) fn read_errors(mut stderr: impl Read, tail: &Mutex<String>) {
     const KEPT: usize = 2000;
     let mut bytes = [0; 1024];
     while let Ok(count @ 1..) = stderr.read(&mut bytes) {

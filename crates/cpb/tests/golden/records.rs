@@ -155,6 +155,7 @@ fn header(case: Case, plan: Plan, names: &[String]) -> Header {
         },
     };
     Header {
+        target: String::new(),
         schema: SCHEMA,
         version: "0.1.0".into(),
         began: "2026-03-01T12:00:00Z".into(),

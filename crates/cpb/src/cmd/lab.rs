@@ -1,0 +1,220 @@
+//! `cpb lab`: guests with an accelerator, in QEMU.
+
+use super::{DONE, FAILED, INTERRUPTED, output};
+use crate::lab::agent::{End, Order};
+use crate::lab::definition::Definition;
+use crate::lab::guest::Guest;
+use crate::lab::image;
+use anyhow::{Context, Result};
+use clap::{Args, Subcommand};
+use rustix::termios::{OptionalActions, Termios, isatty, tcgetattr, tcsetattr};
+use std::fmt::Write as _;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// Longest wait for the agent's answer to an order.
+const ANSWER: Duration = Duration::from_secs(60);
+
+/// Ctrl-], which ends `cpb lab up` as it ends telnet.
+const HANG_UP: u8 = 0x1d;
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cpb lab list                             the guests there are
+  cpb lab up x86_64-6.1                    boot one, with a shell on its console
+  cpb lab run x86_64-6.1 -- cpb list       run a command in one
+  cpb run --target lab:x86_64-6.1          measure in one
+
+A guest is a Debian kernel in an emulated machine with an accelerator. Its
+package is fetched once by apt, without root, into ~/.cache/cpb/lab.")]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List the guests, and what has been fetched of them
+    List,
+    /// Boot a guest, with a shell on its console
+    Up {
+        /// A guest of `cpb lab list`, or a file like lab/*.toml
+        guest: String,
+    },
+    /// Boot a guest, run a command in it, and end it
+    Run {
+        /// A guest of `cpb lab list`, or a file like lab/*.toml
+        guest: String,
+        /// Program and arguments
+        #[arg(last = true, required = true)]
+        command: Vec<String>,
+    },
+    /// Fetch the newest kernel of a guest
+    Fetch {
+        /// Guests of `cpb lab list`, or files like lab/*.toml
+        #[arg(required = true)]
+        guests: Vec<String>,
+    },
+}
+
+pub(super) fn run(arguments: Arguments) -> Result<u8> {
+    match arguments.command {
+        Command::List => list(),
+        Command::Up { guest } => up(&guest),
+        Command::Run { guest, command } => run_command(&guest, command),
+        Command::Fetch { guests } => {
+            for guest in guests {
+                let release = image::renew(&Definition::find(&guest)?, &say)?;
+                output::print(&format!("{guest}: Linux {release}\n"))?;
+            }
+            Ok(DONE)
+        }
+    }
+}
+
+/// What takes its time, for people.
+pub(super) fn say(what: &str) {
+    output::say(&format!("lab: {what}"));
+}
+
+fn list() -> Result<u8> {
+    let mut text = String::new();
+    for guest in Definition::all()? {
+        let fetched =
+            image::fetched(&guest).map_or("not fetched".to_owned(), |r| format!("Linux {r}"));
+        writeln!(text, "{:<12} {fetched}\n{:12} {}", guest.name, "", guest.reason)?;
+    }
+    output::print(&text)?;
+    Ok(DONE)
+}
+
+/// Set by the first Ctrl-C or SIGTERM.
+fn stop_on_signals() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&stop);
+    ctrlc::set_handler(move || {
+        if set.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED.into());
+        }
+    })
+    .context("cannot watch for Ctrl-C")?;
+    Ok(stop)
+}
+
+fn up(name: &str) -> Result<u8> {
+    let stop = stop_on_signals()?;
+    let guest = Guest::boot(name, true, &stop, &say)?;
+    let vm = guest.vm()?;
+    let terminal = Raw::set()?;
+    if terminal.is_some() {
+        say("a shell on the guest's console; Ctrl-] ends it\r");
+    } else {
+        say("it runs until Ctrl-C, or the end of standard input");
+    }
+    let hung_up = Arc::new(AtomicBool::new(false));
+    let (keyboard, typist) = (Arc::clone(&guest), Arc::clone(&hung_up));
+    let is_terminal = terminal.is_some();
+    thread::spawn(move || {
+        let mut bytes = [0; 256];
+        while let Ok(count @ 1..) = io::stdin().read(&mut bytes) {
+            let typed = &bytes[..count];
+            let end = typed.iter().position(|byte| is_terminal && *byte == HANG_UP);
+            if keyboard.type_in(&typed[..end.unwrap_or(count)]).is_err() || end.is_some() {
+                break;
+            }
+        }
+        typist.store(true, Ordering::Relaxed);
+    });
+    while vm.wait(Duration::from_millis(100)).is_none() {
+        if stop.load(Ordering::Relaxed) || hung_up.load(Ordering::Relaxed) {
+            vm.kill();
+        }
+    }
+    drop(terminal);
+    Ok(if stop.load(Ordering::Relaxed) { INTERRUPTED } else { DONE })
+}
+
+/// A terminal that passes on every key, until this is dropped.
+struct Raw(Termios);
+
+impl Raw {
+    /// None if standard input is no terminal.
+    fn set() -> Result<Option<Raw>> {
+        if !isatty(io::stdin()) {
+            return Ok(None);
+        }
+        let before = tcgetattr(io::stdin())?;
+        let mut raw = before.clone();
+        raw.make_raw();
+        tcsetattr(io::stdin(), OptionalActions::Now, &raw)?;
+        Ok(Some(Raw(before)))
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
+    }
+}
+
+fn run_command(name: &str, command: Vec<String>) -> Result<u8> {
+    let stop = stop_on_signals()?;
+    let guest = Guest::boot(name, false, &stop, &say)?;
+    let (stream, vm, _) = guest.order(&Order::Exec { command }, ANSWER)?;
+    let input = stream.try_clone()?;
+    thread::spawn(move || {
+        let _ = io::copy(&mut io::stdin(), &mut &input);
+        let _ = input.shutdown(Shutdown::Write);
+    });
+    let output = thread::spawn(move || relay(stream));
+    while !output.is_finished() {
+        if stop.load(Ordering::Relaxed) {
+            vm.kill();
+            return Ok(INTERRUPTED);
+        }
+        if let Some(how) = vm.wait(Duration::from_millis(20)) {
+            // What it said last may still be on its way.
+            thread::sleep(Duration::from_millis(100));
+            if !output.is_finished() {
+                anyhow::bail!("the guest is gone: {how}");
+            }
+        }
+    }
+    let end = output.join().ok().context("the command's output was lost")??;
+    match end.status {
+        Some(status) => {
+            if status == 127 && !end.how.starts_with("exited") {
+                output::say(&format!("the command {}", end.how));
+            }
+            Ok(u8::try_from(status).unwrap_or(FAILED))
+        }
+        None => {
+            output::say(&format!("the command {}", end.how));
+            Ok(FAILED)
+        }
+    }
+}
+
+/// Prints what the command prints. The last NUL begins the agent's word on how it ended.
+fn relay(mut stream: TcpStream) -> Result<End> {
+    let mut kept: Vec<u8> = Vec::new();
+    let mut bytes = [0; 16 * 1024];
+    let mut terminal = io::stdout();
+    loop {
+        let count = stream.read(&mut bytes)?;
+        if count == 0 {
+            break;
+        }
+        kept.extend(&bytes[..count]);
+        let known = kept.iter().rposition(|byte| *byte == 0).unwrap_or(kept.len());
+        terminal.write_all(&kept[..known])?;
+        terminal.flush()?;
+        kept.drain(..known);
+    }
+    let end = kept.strip_prefix(&[0]).context("the guest hung up")?;
+    serde_json::from_slice(end).context("the guest hung up")
+}

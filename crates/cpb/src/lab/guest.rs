@@ -1,0 +1,145 @@
+//! A guest of the lab: a QEMU that is booted again if it dies.
+
+use super::agent::{About, Answer, Order, read_line, write_line};
+use super::definition::Definition;
+use super::image::{self, Image};
+use super::vm::Vm;
+use anyhow::{Context, Result, anyhow, bail};
+use std::fmt;
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// A guest that dies more often in one run is left dead: each boot costs seconds, and what killed it
+/// will do so again.
+const BOOTS: u32 = 6;
+
+/// A guest, running or not.
+pub struct Guest {
+    definition: Definition,
+    image: Image,
+    /// Show the console, with a shell on it.
+    screen: bool,
+    stop: Arc<AtomicBool>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    vm: Option<Arc<Vm>>,
+    boots: u32,
+}
+
+impl Guest {
+    /// Prepares and boots it.
+    ///
+    /// # Errors
+    /// Something is missing, or it does not boot.
+    pub fn boot(
+        name: &str,
+        screen: bool,
+        stop: &Arc<AtomicBool>,
+        say: &dyn Fn(&str),
+    ) -> Result<Arc<Guest>> {
+        let definition = Definition::find(name)?;
+        let image = image::prepare(&definition, say)?;
+        if stop.load(Ordering::Relaxed) {
+            bail!("stopped by the user");
+        }
+        say(&format!("booting {} (Linux {})", definition.name, image.release));
+        let guest =
+            Guest { definition, image, screen, stop: Arc::clone(stop), state: Mutex::default() };
+        guest.vm()?;
+        Ok(Arc::new(guest))
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.definition.name
+    }
+
+    /// The QEMU that runs, or else a new one.
+    ///
+    /// # Errors
+    /// It does not boot, or has died too often.
+    pub fn vm(&self) -> Result<Arc<Vm>> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let alive = state.vm.as_ref().filter(|vm| vm.wait(Duration::ZERO).is_none());
+        if let Some(vm) = alive {
+            return Ok(Arc::clone(vm));
+        }
+        state.vm = None;
+        if state.boots == BOOTS {
+            bail!("the guest {} has died {BOOTS} times", self.name());
+        }
+        state.boots += 1;
+        let vm = Arc::new(Vm::boot(&self.definition, &self.image, self.screen, &self.stop)?);
+        state.vm = Some(Arc::clone(&vm));
+        Ok(vm)
+    }
+
+    /// Gives `order` to the agent; the connection and the QEMU it leads to.
+    ///
+    /// # Errors
+    /// There is no guest, or its agent gives no answer in time.
+    pub fn order(&self, order: &Order, patience: Duration) -> Result<(TcpStream, Arc<Vm>, Answer)> {
+        let vm = self.vm()?;
+        let talk = || -> Result<_> {
+            let mut stream = vm.connect(patience)?;
+            stream.set_read_timeout(Some(patience))?;
+            write_line(&mut stream, order)?;
+            let answer = serde_json::from_str(&read_line(&mut stream)?)?;
+            stream.set_read_timeout(None)?;
+            Ok((stream, answer))
+        };
+        match talk() {
+            Ok((_, Answer::Refused(why))) => bail!("the guest {}: {why}", self.name()),
+            Ok((stream, answer)) => Ok((stream, vm, answer)),
+            Err(error) => {
+                // Nothing in it can be trusted to answer.
+                vm.kill();
+                Err(error
+                    .context(format!("the agent of the guest {} gives no answer", self.name())))
+            }
+        }
+    }
+
+    /// What the guest says of itself, now.
+    ///
+    /// # Errors
+    /// It gives no answer.
+    pub fn about(&self, cpu: usize, patience: Duration) -> Result<About> {
+        match self.order(&Order::About { cpu }, patience)? {
+            (_, _, Answer::About(about)) if about.version == env!("CARGO_PKG_VERSION") => {
+                Ok(*about)
+            }
+            (_, _, Answer::About(about)) => Err(anyhow!(
+                "the cpb in the guest is {}, this is {}: `make static` builds it anew",
+                about.version,
+                env!("CARGO_PKG_VERSION")
+            )),
+            (_, _, other) => Err(anyhow!("the guest's agent answers {other:?}")),
+        }
+    }
+
+    /// Types on its console.
+    ///
+    /// # Errors
+    /// It has none any more.
+    pub fn type_in(&self, bytes: &[u8]) -> Result<()> {
+        self.vm()?.type_in(bytes).context("the guest is gone")
+    }
+}
+
+impl fmt::Debug for Guest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Guest({})", self.name())
+    }
+}
+
+impl PartialEq for Guest {
+    fn eq(&self, other: &Guest) -> bool {
+        std::ptr::eq(self, other)
+    }
+}

@@ -1,0 +1,210 @@
+//! What QEMU boots: a kernel and an initramfs, prepared once and kept in a cache folder.
+//!
+//! `$CPB_LAB_CACHE`, else `$XDG_CACHE_HOME/cpb/lab`, else `~/.cache/cpb/lab`, holds for each guest a
+//! folder with its kernel, busybox and modules, and the initramfs last made of them. A run leaves
+//! nothing else on disk.
+
+use super::cpio::Archive;
+use super::definition::Definition;
+use super::packages::Apt;
+use super::{modules, tools};
+use anyhow::{Context, Result, bail};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+/// The first program of a guest.
+const INIT: &str = include_str!("../../../../lab/init.sh");
+
+/// Written last: a folder without it is not used.
+const COMPLETE: &str = "complete";
+
+/// A kernel and its first file system.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Image {
+    /// The kernel.
+    pub kernel: PathBuf,
+    /// Its release.
+    pub release: String,
+    /// The initramfs.
+    pub initramfs: PathBuf,
+}
+
+/// Makes everything ready that `guest` needs, fetching what is not there. `say` is told what takes
+/// its time.
+///
+/// # Errors
+/// A program, a package, or the static cpb is missing, or a file cannot be written.
+pub fn prepare(guest: &Definition, say: &dyn Fn(&str)) -> Result<Image> {
+    let cpb = static_cpb(&guest.target)?;
+    let folder = cache()?;
+    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    // Another cpb may be at it: wait for it, then take what it made.
+    let lock_path = folder.join(format!("{}.lock", guest.name));
+    let lock = File::create(&lock_path).with_context(|| lock_path.display().to_string())?;
+    lock.lock().with_context(|| lock_path.display().to_string())?;
+    let prepared = folder.join(folder_name(guest));
+    if !prepared.join(COMPLETE).is_file() {
+        fetch(guest, &folder, &prepared, say)?;
+    }
+    image(guest, &prepared, &cpb)
+}
+
+/// Fetches the newest kernel of `guest`, whatever is there.
+///
+/// # Errors
+/// As [`prepare`], but no static cpb is needed.
+pub fn renew(guest: &Definition, say: &dyn Fn(&str)) -> Result<String> {
+    let folder = cache()?;
+    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    let prepared = folder.join(folder_name(guest));
+    fetch(guest, &folder, &prepared, say)?;
+    Ok(fs::read_to_string(prepared.join(COMPLETE))?)
+}
+
+/// The release of the kernel that has been fetched for `guest`, if any.
+pub fn fetched(guest: &Definition) -> Option<String> {
+    fs::read_to_string(cache().ok()?.join(folder_name(guest)).join(COMPLETE)).ok()
+}
+
+fn folder_name(guest: &Definition) -> String {
+    format!("{}-{:016x}", guest.architecture, hash(&guest.recipe()))
+}
+
+fn fetch(guest: &Definition, folder: &Path, prepared: &Path, say: &dyn Fn(&str)) -> Result<()> {
+    say(&format!("fetching {} ({}) and what it loads", guest.kernel, guest.architecture));
+    let name = folder_name(guest);
+    let partial = folder.join(format!("{name}.partial"));
+    let apt_folder = folder.join(format!("{name}.apt"));
+    for leftover in [&partial, &apt_folder] {
+        remove(leftover)?;
+    }
+    let tree = partial.join("tree");
+    let root = partial.join("root");
+    let apt = Apt::update(&apt_folder, guest)?;
+    let mut packages = apt.kernel(&guest.kernel)?;
+    packages.extend(guest.packages.iter().cloned());
+    apt.unpack(&packages, &tree)?;
+    fs::create_dir_all(root.join("bin"))?;
+    let release = modules::pick(&tree, &root, &guest.modules)?;
+    fs::copy(tree.join("boot").join(format!("vmlinuz-{release}")), partial.join("vmlinuz"))
+        .with_context(|| format!("{} has no kernel", packages.join(", ")))?;
+    let busybox = ["bin/busybox", "usr/bin/busybox"].map(|path| tree.join(path));
+    let busybox = busybox.iter().find(|path| path.is_file()).context("no busybox was unpacked")?;
+    fs::copy(busybox, root.join("bin/busybox"))?;
+    fs::write(root.join("etc-modules"), guest.modules.join("\n") + "\n")?;
+    remove(&tree)?;
+    remove(&apt_folder)?;
+    fs::write(partial.join(COMPLETE), &release)?;
+    remove(prepared)?;
+    fs::rename(&partial, prepared).with_context(|| prepared.display().to_string())
+}
+
+fn remove(path: &Path) -> Result<()> {
+    if path.exists() {
+        fs::remove_dir_all(path).with_context(|| path.display().to_string())?;
+    }
+    Ok(())
+}
+
+/// The initramfs of the prepared files and this cpb, made anew if either is another than last time.
+fn image(guest: &Definition, prepared: &Path, cpb: &Path) -> Result<Image> {
+    let release = fs::read_to_string(prepared.join(COMPLETE))?;
+    let program = fs::read(cpb).with_context(|| cpb.display().to_string())?;
+    let key = hash(&(&program, INIT, env!("CARGO_PKG_VERSION")));
+    let initramfs = prepared.join(format!("initramfs-{key:016x}.cpio"));
+    if !initramfs.is_file() {
+        // Those of earlier builds of cpb.
+        for entry in fs::read_dir(prepared)?.flatten() {
+            if entry.file_name().to_string_lossy().starts_with("initramfs-") {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        let partial = initramfs.with_extension("partial");
+        let file = File::create(&partial).with_context(|| partial.display().to_string())?;
+        write_initramfs(BufWriter::new(file), &prepared.join("root"), &program)?;
+        fs::rename(&partial, &initramfs)?;
+    }
+    tools::find(&guest.qemu.program, &guest.qemu.package)?;
+    Ok(Image { kernel: prepared.join("vmlinuz"), release, initramfs })
+}
+
+fn write_initramfs(output: BufWriter<File>, root: &Path, cpb: &[u8]) -> Result<()> {
+    let mut archive = Archive::new(output);
+    for folder in ["bin", "dev", "etc", "lib"] {
+        archive.directory(folder)?;
+    }
+    // The kernel opens it for the first program, before anything is mounted.
+    archive.character_device("dev/console", (5, 1))?;
+    archive.program("init", INIT.as_bytes())?;
+    archive.program("bin/busybox", &fs::read(root.join("bin/busybox"))?)?;
+    archive.link("bin/sh", "busybox")?;
+    archive.program("bin/cpb", cpb)?;
+    archive.file("etc/modules", &fs::read(root.join("etc-modules"))?)?;
+    let mut below = BTreeSet::new();
+    walk(&root.join("lib"), &mut below)?;
+    for path in below {
+        let name = path.strip_prefix(root)?.to_string_lossy().into_owned();
+        match path.is_dir() {
+            true => archive.directory(&name)?,
+            false => archive.file(&name, &fs::read(&path)?)?,
+        }
+    }
+    archive.end()?;
+    Ok(())
+}
+
+/// Everything below `folder`; sorted, a folder comes before what is in it.
+fn walk(folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            walk(&path, found)?;
+        }
+        found.insert(path);
+    }
+    Ok(())
+}
+
+/// A statically linked cpb for the guest.
+fn static_cpb(target: &str) -> Result<PathBuf> {
+    let name = format!("cpb-{target}");
+    let own = std::env::current_exe().context("cannot find cpb's own executable")?;
+    if target == format!("{}-unknown-linux-musl", std::env::consts::ARCH)
+        && cfg!(target_env = "musl")
+        && cfg!(target_feature = "crt-static")
+    {
+        return Ok(own);
+    }
+    let named = std::env::var_os("CPB_LAB_BINARIES").map(PathBuf::from);
+    let folders = match named {
+        Some(folder) => vec![folder],
+        None => own.parent().map(Path::to_owned).into_iter().chain(["dist".into()]).collect(),
+    };
+    let mut paths = folders.iter().map(|folder| folder.join(&name));
+    match paths.find(|path| path.is_file()) {
+        Some(path) => Ok(path),
+        None => bail!(
+            "the guest needs a static cpb, {name}, which is neither beside this cpb nor in ./dist; \
+             `make static` in cpb's source builds it, and CPB_LAB_BINARIES may name its folder"
+        ),
+    }
+}
+
+fn cache() -> Result<PathBuf> {
+    let variable =
+        |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    variable("CPB_LAB_CACHE")
+        .or_else(|| Some(variable("XDG_CACHE_HOME")?.join("cpb/lab")))
+        .or_else(|| Some(variable("HOME")?.join(".cache/cpb/lab")))
+        .context("no folder for the lab's kernels: set CPB_LAB_CACHE")
+}
+
+/// Tells whether something is the same as last time; nobody is kept from making it collide.
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,17 @@
+//! The lab: Debian kernels in QEMU, with an accelerator that really runs.
+//!
+//! A guest is data, `lab/NAME.toml`. [`packages`] fetches its kernel, [`modules`] picks what it
+//! loads, [`image`] puts that, [`init`](../../../../lab/init.sh) and a static cpb into an initramfs,
+//! [`vm`] runs QEMU, and [`guest`] keeps a guest that may have to be booted again. Inside, [`agent`]
+//! answers.
+
+pub mod agent;
+mod cpio;
+pub mod definition;
+pub mod guest;
+pub mod image;
+pub mod leash;
+mod modules;
+mod packages;
+mod tools;
+pub mod vm;

@@ -1,0 +1,194 @@
+//! Debian's packages, fetched and verified by apt in a folder of the user's: nothing is installed,
+//! and no root is needed.
+
+use super::definition::Definition;
+use super::tools;
+use anyhow::{Context, Result, bail};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Debian's own keys, by the package debian-archive-keyring.
+const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+
+/// An apt of our own.
+pub(super) struct Apt {
+    folder: PathBuf,
+    architecture: String,
+}
+
+impl Apt {
+    /// Sets one up in `folder` for what `guest` needs, and fetches the lists of packages.
+    pub(super) fn update(folder: &Path, guest: &Definition) -> Result<Apt> {
+        tools::find("apt-get", "apt")?;
+        let apt = Apt { folder: folder.to_owned(), architecture: guest.architecture.clone() };
+        for below in ["lists/partial", "cache/archives/partial", "debs", "preferences"] {
+            let path = folder.join(below);
+            fs::create_dir_all(&path).with_context(|| path.display().to_string())?;
+        }
+        fs::write(folder.join("status"), "")?;
+        fs::write(folder.join("lab.sources"), sources(guest)?)?;
+        tools::run(apt.command("apt-get").args(["-o", "APT::Update::Error-Mode=any", "update"]))
+            .context("the lists of Debian's packages cannot be fetched")?;
+        Ok(apt)
+    }
+
+    /// The packages that hold the kernel and its modules: what a metapackage stands for.
+    pub(super) fn kernel(&self, package: &str) -> Result<Vec<String>> {
+        let mut found = vec![package.to_owned()];
+        let mut place = 0;
+        while let Some(package) = found.get(place).cloned() {
+            let shown =
+                tools::run(self.command("apt-cache").args(["show", "--no-all-versions", &package]))
+                    .with_context(|| format!("no package {package} for {}", self.architecture))?;
+            for needed in parts_of_kernel(&shown) {
+                if !found.contains(&needed) {
+                    found.push(needed);
+                }
+            }
+            place += 1;
+        }
+        Ok(found)
+    }
+
+    /// Downloads `packages` and unpacks them, one over the other, into `tree`.
+    pub(super) fn unpack(&self, packages: &[String], tree: &Path) -> Result<()> {
+        let debs = self.folder.join("debs");
+        let dpkg_deb = tools::find("dpkg-deb", "dpkg")?;
+        tools::run(self.command("apt-get").current_dir(&debs).arg("download").args(packages))
+            .with_context(|| format!("cannot download {}", packages.join(", ")))?;
+        fs::create_dir_all(tree)?;
+        for entry in fs::read_dir(&debs)? {
+            let deb = entry?.path();
+            tools::run(Command::new(&dpkg_deb).arg("-x").arg(&deb).arg(tree))?;
+            fs::remove_file(&deb)?;
+        }
+        Ok(())
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let place = |option: &str, name: &str| {
+            let mut setting = OsString::from(format!("{option}="));
+            setting.push(self.folder.join(name));
+            setting
+        };
+        let mut command = Command::new(program);
+        for setting in [
+            place("Dir::State", ""),
+            place("Dir::State::status", "status"),
+            place("Dir::State::lists", "lists"),
+            place("Dir::Cache", "cache"),
+            place("Dir::Etc::sourcelist", "lab.sources"),
+            place("Dir::Etc::sourceparts", "none"),
+            place("Dir::Etc::preferences", "none"),
+            place("Dir::Etc::preferencesparts", "preferences"),
+            format!("APT::Architecture={}", self.architecture).into(),
+            format!("APT::Architectures={}", self.architecture).into(),
+            "Acquire::Languages=none".into(),
+            // What desktops show of packages is half of what would be fetched.
+            "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false".into(),
+            // As root, apt would become a user who may not write here.
+            "APT::Sandbox::User=root".into(),
+        ] {
+            command.arg("-o").arg(setting);
+        }
+        command
+    }
+}
+
+/// The packages among what one depends on that are parts of a kernel. Debian has put all of it into
+/// linux-image-VERSION so far; from 6.17 on linux-binary and linux-modules are apart.
+fn parts_of_kernel(shown: &str) -> Vec<String> {
+    let depends = shown.lines().filter_map(|line| line.strip_prefix("Depends: "));
+    depends
+        .flat_map(|line| line.split([',', '|']))
+        .filter_map(|one| one.split_whitespace().next())
+        .filter(|name| {
+            ["linux-image-", "linux-binary-", "linux-modules-"].iter().any(|p| name.starts_with(p))
+        })
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Where the guest's suites are to be had: where this machine's own apt gets Debian from.
+fn sources(guest: &Definition) -> Result<String> {
+    let mirrors = Mirrors::find()?;
+    let mut text = String::new();
+    for suite in &guest.suites {
+        text.push_str(&format!(
+            "Types: deb\nURIs: {}\nSuites: {suite}\nComponents: main\nArchitectures: {}\n",
+            if suite.ends_with("-security") { &mirrors.security } else { &mirrors.main },
+            guest.architecture
+        ));
+        if Path::new(KEYRING).is_file() {
+            text.push_str(&format!("Signed-By: {KEYRING}\n"));
+        }
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// Where Debian is, and its security updates.
+#[derive(Debug, PartialEq)]
+struct Mirrors {
+    main: String,
+    security: String,
+}
+
+impl Mirrors {
+    fn find() -> Result<Mirrors> {
+        if let Some(named) = std::env::var_os("CPB_LAB_MIRROR") {
+            let main = named.to_string_lossy().trim_end_matches('/').to_owned();
+            return Ok(Mirrors { security: format!("{main}-security"), main });
+        }
+        let format = "$(ORIGIN)|$(RELEASE)|$(REPO_URI)";
+        let told = tools::run(Command::new("apt-get").args(["indextargets", "--format", format]))?;
+        match Mirrors::parse(&told) {
+            Some(mirrors) => Ok(mirrors),
+            None => bail!(
+                "the apt of this machine gets no packages from Debian (`apt-get update` may not have \
+                 run yet); CPB_LAB_MIRROR may name a mirror, such as the URI in a Debian machine's \
+                 sources"
+            ),
+        }
+    }
+
+    fn parse(told: &str) -> Option<Mirrors> {
+        let of_debian = told.lines().filter_map(|line| {
+            let mut parts = line.splitn(3, '|');
+            let (origin, release, uri) = (parts.next()?, parts.next()?, parts.next()?);
+            (origin == "Debian").then(|| (release, uri.trim_end_matches('/').to_owned()))
+        });
+        let (security, main): (Vec<_>, Vec<_>) =
+            of_debian.partition(|(release, _)| release.ends_with("-security"));
+        let main = main.into_iter().next()?.1;
+        let security = security.into_iter().next().map(|(_, uri)| uri);
+        Some(Mirrors { security: security.unwrap_or_else(|| format!("{main}-security")), main })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mirrors_are_those_of_the_machine() {
+        let told = "Docker|bookworm|http://example.org/linux/\n\
+                    Debian|bookworm-security|http://mirror.example/security/\n\
+                    Debian|bookworm|http://mirror.example/debian/\n";
+        let found = Mirrors::parse(told).expect("there is one");
+        assert_eq!(found.main, "http://mirror.example/debian");
+        assert_eq!(found.security, "http://mirror.example/security");
+        assert_eq!(Mirrors::parse("Ubuntu|noble|http://example.org/ubuntu/\n"), None);
+    }
+
+    #[test]
+    fn a_metapackage_leads_to_its_kernel_and_nowhere_else() {
+        let shown =
+            "Package: linux-image-amd64\nDepends: linux-image-6.1.0-56-amd64 (= 6.1.192-2)\n";
+        assert_eq!(parts_of_kernel(shown), ["linux-image-6.1.0-56-amd64"]);
+        let shown = "Depends: kmod, linux-base (>= 4.3~), initramfs-tools | linux-initramfs-tool\n";
+        assert!(parts_of_kernel(shown).is_empty());
+    }
+}

@@ -1,0 +1,53 @@
+#!/bin/busybox sh
+# The first program of a guest: mounts, modules, network, then cpb's agent. Everything it prints goes
+# to the console, whose last lines the host shows when a guest does not come up.
+#
+# Words of the kernel's command line that it heeds:
+#   cpb.without=A,B  do not load these modules
+#   cpb.shell        a shell on the console, for `cpb lab up`
+
+PATH=/bin
+export PATH
+/bin/busybox mkdir -p /proc /sys /dev /tmp /root
+/bin/busybox --install -s /bin
+
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mount -t tmpfs tmp /tmp
+# The kernel loads modules by this program, which is elsewhere by default.
+echo /bin/modprobe > /proc/sys/kernel/modprobe
+hostname lab
+
+without=
+shell=
+for word in $(cat /proc/cmdline); do
+  case $word in
+    cpb.without=*) without=,${word#cpb.without=}, ;;
+    cpb.shell) shell=yes ;;
+  esac
+done
+if [ -n "$without" ]; then
+  # Nor when something asks for them later.
+  echo "$without" | tr , '\n' | sed -n 's/^\(..*\)$/blacklist \1/p' > /etc/modprobe.conf
+fi
+while read -r module; do
+  case $without in *,$module,*) continue ;; esac
+  modprobe "$module" || echo "lab: module $module cannot be loaded"
+done < /etc/modules
+
+ip link set lo up
+ip address add 10.0.2.15/24 dev eth0
+ip link set eth0 up
+
+cd /root
+if [ -n "$shell" ]; then
+  # A guest without its agent is of no use: whoever ends first ends it.
+  (cpb agent; poweroff -f) &
+  while :; do
+    setsid cttyhack sh
+    echo "lab: the guest ends with \`poweroff -f\` or the host's Ctrl-]"
+  done
+fi
+cpb agent
+poweroff -f
