@@ -5,8 +5,8 @@ use cpb_core::frame::{MAX_FRAME, encode};
 use cpb_core::measure::Budget;
 use cpb_core::message::{Counters, CpuTime, Reply, Request, Round};
 use cpb_core::{
-    Algorithm, Claim, CryptoWorkload, Dispatch, Error, Identity, Operation, Reference, Sample, Ticks,
-    Workload,
+    Algorithm, Claim, CryptoWorkload, Dispatch, Error, Identity, Operation, Reference, Sample,
+    Ticks, Workload,
 };
 use serde::Serialize;
 use std::{fs, io};

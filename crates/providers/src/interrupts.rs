@@ -34,7 +34,7 @@ fn parse_line(line: &str, cpus: usize) -> Option<Line> {
     let mut words = rest.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty());
     let mut total = 0_u64;
     for _ in 0..cpus {
-        // ERR and MIS have one count for all.
+        // The last two lines, of errors, have one count for all.
         total = total.saturating_add(words.clone().next().and_then(|word| word.parse().ok())?);
         words.next();
         if words.clone().next().is_none() {
