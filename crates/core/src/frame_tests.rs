@@ -178,6 +178,7 @@ impl Parts {
                 counters: Counters {
                     operations: self.numbers[5],
                     wall_ns: self.numbers[2],
+                    cpu_ns: self.numbers[6],
                     user_ns: self.numbers[3],
                     system_ns: self.numbers[4],
                     voluntary: self.short(5),

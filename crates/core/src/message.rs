@@ -165,9 +165,12 @@ pub struct Counters {
     pub operations: u64,
     /// Wall time of the round with its warm-up, in nanoseconds.
     pub wall_ns: u64,
-    /// CPU time of the measuring threads in user mode, in nanoseconds.
+    /// CPU time of the measuring threads, in nanoseconds.
+    pub cpu_ns: u64,
+    /// The part of it in user mode. Linux tells the parts in steps of some milliseconds, so those
+    /// of one round are coarse and the sum of many is not.
     pub user_ns: u64,
-    /// CPU time of the measuring threads in the kernel, in nanoseconds.
+    /// The part in the kernel, likewise.
     pub system_ns: u64,
     /// Context switches that the threads asked for by waiting.
     pub voluntary: u32,

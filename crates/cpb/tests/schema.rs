@@ -137,15 +137,20 @@ fn reason() -> impl Strategy<Value = Reason> {
 }
 
 fn counters() -> impl Strategy<Value = Counters> {
-    let times = (any::<u64>(), any::<u64>(), any::<u64>());
+    let times = any::<[u64; 4]>();
     let counts = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u64>());
     let optional = || option::of(any::<u64>());
     let machine = option::of(any::<[u64; 3]>());
     (times, counts, (optional(), optional(), optional(), machine)).prop_map(
-        |((wall_ns, user_ns, system_ns), counts, (cycles, instructions, interrupts, machine))| {
+        |(
+            [wall_ns, cpu_ns, user_ns, system_ns],
+            counts,
+            (cycles, instructions, interrupts, machine),
+        )| {
             Counters {
                 operations: counts.3,
                 wall_ns,
+                cpu_ns,
                 user_ns,
                 system_ns,
                 voluntary: counts.0,
@@ -279,7 +284,6 @@ fn header() -> impl Strategy<Value = Header> {
     let lists = (vec(any::<usize>(), 0..3), providers, vec(word(), 0..3));
     (word(), word(), evidence, machine(), plan(), lists).prop_map(
         |(version, began, evidence, machine, plan, (cpus, providers, warnings))| Header {
-            target: String::new(),
             schema: SCHEMA,
             version,
             began,

@@ -10,6 +10,7 @@ use std::time::Instant;
 /// Counts for the calling thread from [`ThreadCounters::start`] to [`ThreadCounters::stop`].
 pub(crate) struct ThreadCounters {
     begin: Instant,
+    cpu_ns: u64,
     usage: libc::rusage,
     hardware: Option<HardwareCounters>,
 }
@@ -17,17 +18,19 @@ pub(crate) struct ThreadCounters {
 impl ThreadCounters {
     pub(crate) fn start() -> Self {
         let hardware = HardwareCounters::start();
-        ThreadCounters { usage: usage(), hardware, begin: Instant::now() }
+        ThreadCounters { usage: usage(), hardware, cpu_ns: cpu_ns(), begin: Instant::now() }
     }
 
     pub(crate) fn stop(self) -> Counters {
         let wall_ns = self.begin.elapsed().as_nanos() as u64;
+        let cpu_ns = cpu_ns().saturating_sub(self.cpu_ns);
         let (before, after) = (&self.usage, usage());
         let hardware = self.hardware.and_then(HardwareCounters::stop);
         let since = |now: libc::c_long, then: libc::c_long| (now - then).max(0) as u32;
         Counters {
             operations: 0,
             wall_ns,
+            cpu_ns,
             user_ns: nanoseconds(after.ru_utime).saturating_sub(nanoseconds(before.ru_utime)),
             system_ns: nanoseconds(after.ru_stime).saturating_sub(nanoseconds(before.ru_stime)),
             voluntary: since(after.ru_nvcsw, before.ru_nvcsw),
@@ -102,6 +105,7 @@ pub(crate) fn sum(all: &[Counters]) -> Counters {
     rest.iter().fold(*first, |total, one| Counters {
         operations: total.operations + one.operations,
         wall_ns: total.wall_ns.max(one.wall_ns),
+        cpu_ns: total.cpu_ns + one.cpu_ns,
         user_ns: total.user_ns + one.user_ns,
         system_ns: total.system_ns + one.system_ns,
         voluntary: total.voluntary + one.voluntary,
@@ -112,6 +116,14 @@ pub(crate) fn sum(all: &[Counters]) -> Counters {
         interrupts: None,
         machine: None,
     })
+}
+
+/// CPU time of the calling thread up to now: unlike that of [`usage`], not in steps.
+fn cpu_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is ours; every thread has this clock.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 fn usage() -> libc::rusage {

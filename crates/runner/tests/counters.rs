@@ -131,5 +131,6 @@ fn a_round_that_is_to_last_for_what_is_counted_lasts_and_tells_the_machine_s_tim
         assert!(counters.operations > short.operations);
         let machine = counters.machine.expect("Linux tells");
         assert!(machine.busy_ns > 0 && machine.total_ns >= machine.busy_ns, "{machine:?}");
+        assert!((1..=u64::from(threads) * counters.wall_ns).contains(&counters.cpu_ns));
     }
 }
