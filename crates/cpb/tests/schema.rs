@@ -284,6 +284,7 @@ fn header() -> impl Strategy<Value = Header> {
     let lists = (vec(any::<usize>(), 0..3), providers, vec(word(), 0..3));
     (word(), word(), evidence, machine(), plan(), lists).prop_map(
         |(version, began, evidence, machine, plan, (cpus, providers, warnings))| Header {
+            target: String::new(),
             schema: SCHEMA,
             version,
             began,
