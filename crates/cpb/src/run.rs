@@ -127,7 +127,7 @@ impl Run<'_> {
                 );
                 if let std::collections::hash_map::Entry::Vacant(place) = tried.entry(what) {
                     let (check, reason) = match &mut runner {
-                        _ if source.name == cpb_providers::NULL => (None, None),
+                        _ if !cpb_providers::computes(&source.name) => (None, None),
                         Some(process) => known_answers(process, &source, vectors, what),
                         None => (None, Some(not_again())),
                     };

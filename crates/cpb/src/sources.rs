@@ -195,8 +195,12 @@ fn leave_out_the_unusual(known: &mut Vec<Known>, about: &Offers) {
         if choice.entry.variants.is_none() {
             return true;
         }
+        if choice.is_interface() || choice.entry.name == cpb_providers::CRYPTODEV {
+            // What cryptodev has is what the kernel itself would take.
+            return !choice.is_interface();
+        }
         let usual = usual.get_or_insert_with(|| (about.usual)());
-        !choice.is_interface() && usual.iter().any(|name| name == choice.variant)
+        usual.iter().any(|name| name == choice.variant)
     });
 }
 

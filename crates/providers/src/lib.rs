@@ -2,6 +2,8 @@
 //!
 //! Foreign names, FFI and `unsafe` stay inside a provider's own file.
 
+#[cfg(target_os = "linux")]
+mod cryptodev;
 pub mod interrupts;
 pub mod kernel_crypto;
 #[cfg(feature = "mbedtls")]
@@ -9,7 +11,6 @@ mod mbedtls;
 mod null;
 #[cfg(feature = "openssl")]
 mod openssl;
-#[cfg(any(feature = "openssl", feature = "mbedtls"))]
 mod raw_jobs;
 
 use cpb_core::{Provider, Unsupported};
@@ -92,10 +93,25 @@ pub const LIST: &[Entry] = &[
     mbedtls::ACCEL,
     #[cfg(feature = "mbedtls")]
     mbedtls::C,
+    #[cfg(target_os = "linux")]
+    cryptodev::ENTRY,
 ];
 
 /// The provider that does nothing: its figures are the harness's own floor.
 pub const NULL: &str = null::ENTRY.name;
+
+/// The interface whose executors the kernel picks: it has one for each of the kernel's algorithms.
+pub const CRYPTODEV: &str = "cryptodev";
+
+/// Whether the provider called `name` computes what it is asked for. One that does not is a floor,
+/// the harness's ([`NULL`]) or an interface's: it has no answers to check and wins no comparison.
+pub fn computes(name: &str) -> bool {
+    #[cfg(target_os = "linux")]
+    if name == cryptodev::FLOOR_NAME {
+        return false;
+    }
+    name != NULL
+}
 
 /// What `name` asks for: an entry, or `interface:executor`. That an executor has a name does not say
 /// that it is here.

@@ -32,7 +32,9 @@ fn here() -> Vec<Boxed> {
 fn open_all(entry: &'static cpb_providers::Entry) -> Vec<Boxed> {
     let choice = cpb_providers::Choice { entry, variant: "" };
     let open = |name: &String| cpb_providers::find(name).expect("its own name").open();
-    let opened = choice.expand().iter().map(open).collect::<Vec<_>>();
+    let names = choice.expand();
+    let computing = names.iter().filter(|name| cpb_providers::computes(name));
+    let opened = computing.map(open).collect::<Vec<_>>();
     if choice.is_interface() {
         return opened.into_iter().flatten().collect();
     }
@@ -328,7 +330,7 @@ fn all_runners_agree_about_every_round_and_refuse_what_they_do_not_support() {
             });
             match (supported, outcome) {
                 (Ok(()), Ok(checksum)) => {
-                    if name == cpb_providers::NULL || workload.phase == Phase::Setup {
+                    if !cpb_providers::computes(name) || workload.phase == Phase::Setup {
                         continue;
                     }
                     let (other, who) = *checksums.entry(workload).or_insert((checksum, name));

@@ -13,7 +13,7 @@ pub fn disagreements(record: &Record) -> HashMap<Cell, NoFigure> {
     let mut workloads: HashMap<CryptoWorkload, Vec<(&Cell, &[Round])>> = HashMap::new();
     for (cell, outcome) in &record.cells {
         if let Outcome::Measured(rounds) = outcome
-            && cell.provider != cpb_providers::NULL
+            && cpb_providers::computes(&cell.provider)
             && is_a_function(cell.workload.operation)
         {
             workloads.entry(cell.workload).or_default().push((cell, rounds));

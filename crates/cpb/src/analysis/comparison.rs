@@ -44,7 +44,7 @@ pub fn compare(
     let mut comparison = Comparison { workload, threads, fastest: Vec::new(), gains: Vec::new() };
     if meaningful(Metric::AcrossExecutors, evidence).is_ok() {
         let real: Vec<_> =
-            providers.iter().copied().filter(|(name, _)| *name != cpb_providers::NULL).collect();
+            providers.iter().copied().filter(|(name, _)| cpb_providers::computes(name)).collect();
         comparison.fastest = fastest(&real).unwrap_or_default();
         comparison.gains = gains(&real);
     }

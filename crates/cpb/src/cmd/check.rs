@@ -44,7 +44,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         &patience,
     )?;
     let mut columns = Vec::new();
-    for known in known.iter().filter(|known| known.source.name != cpb_providers::NULL) {
+    for known in known.iter().filter(|known| cpb_providers::computes(&known.source.name)) {
         columns.push(Column::check(known, &algorithms, &vectors, &patience)?);
     }
     output::print(&matrix(&algorithms, &columns))?;

@@ -1,0 +1,513 @@
+//! The kernel's crypto through `/dev/crypto`, the interface of the module cryptodev-linux.
+//!
+//! The module takes whichever driver of an algorithm has the highest priority; nobody can choose.
+//! So there is one provider for each of the kernel's algorithms, `cryptodev:cbc(aes)`, and its
+//! executor is the driver that the module says it took. `cryptodev:null` sends messages through the
+//! kernel's null cipher, which copies: what the interface itself costs.
+//!
+//! Buffers that meet the driver's alignment are mapped into the kernel (zero-copy); others are
+//! silently copied a page at a time. The identity's options name the alignment.
+//!
+//! An ioctl cannot be interrupted while a driver works on it, so no timeout here could help. A
+//! runner is a process of its own, and a host that gets no answer from it ends the cell. Requests
+//! are one at a time: the module's asynchronous calls exist in special builds only and have their
+//! place in [`abi`].
+
+mod abi;
+mod device;
+mod messages;
+mod sealed;
+mod session;
+
+use crate::interrupts::{self, Lines};
+use crate::raw_jobs::{RawJobs, software_supports};
+use crate::{Entry, Unavailable, kernel_crypto};
+use cpb_core::{
+    Algorithm, Claim, CryptoWorkload, Error, Identity, Job, Phase, Progress, Provider, Session,
+    Unsupported,
+};
+use device::{Device, Errno, Node};
+use messages::Lengths;
+use sealed::Sealed;
+use session::{Driver, File, KernelSession, Kind, Transform};
+use std::path::Path;
+
+/// The longest message of one request, in bytes. A request that is too much for the device below
+/// leaves the process in the kernel, where no signal reaches it: virtio-crypto takes 64 KiB through
+/// this interface, and a device that is emulated by QEMU breaks at twice that.
+const LONGEST: u32 = 64 << 10;
+
+/// The longest associated data, in bytes: the module keeps them in a page, and 4 KiB is the least
+/// that Linux calls a page.
+const MOST_ASSOCIATED: u32 = 4096;
+
+/// The variant that is the interface's own floor.
+const FLOOR: &str = "null";
+/// The provider that it is.
+pub(crate) const FLOOR_NAME: &str = "cryptodev:null";
+
+static NULL_CIPHER: Transform =
+    Transform { name: "ecb(cipher_null)", number: abi::NULL, kind: Kind::Cipher };
+
+static TRANSFORMS: [Transform; 7] = [
+    Transform { name: "cbc(aes)", number: abi::AES_CBC, kind: Kind::Cipher },
+    Transform { name: "ctr(aes)", number: abi::AES_CTR, kind: Kind::Cipher },
+    Transform { name: "gcm(aes)", number: abi::AES_GCM, kind: Kind::Aead },
+    Transform { name: "sha1", number: abi::SHA1, kind: Kind::Digest },
+    Transform { name: "sha256", number: abi::SHA256, kind: Kind::Digest },
+    Transform { name: "sha512", number: abi::SHA512, kind: Kind::Digest },
+    Transform { name: "hmac(sha256)", number: abi::HMAC_SHA256, kind: Kind::Digest },
+];
+
+/// The module's transform for an algorithm; it has no ChaCha20-Poly1305.
+fn transform(algorithm: Algorithm) -> Option<&'static Transform> {
+    let (_, name) = kernel_crypto::kernel_name(algorithm);
+    TRANSFORMS.iter().find(|transform| transform.name == name)
+}
+
+/// An algorithm that this provider offers, and who runs it.
+struct Offered {
+    algorithm: Algorithm,
+    transform: &'static Transform,
+    driver: Driver,
+}
+
+/// `/dev/crypto`, for one of the kernel's algorithms or the null cipher.
+struct Cryptodev<D> {
+    device: D,
+    name: String,
+    version: String,
+    executor: String,
+    options: String,
+    offered: Vec<Offered>,
+    claim: Claim,
+    /// The interrupt lines of the drivers' devices, each set once.
+    lines: Vec<Lines>,
+}
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: crate::CRYPTODEV,
+    about: "the kernel's crypto through /dev/crypto; the kernel picks the driver",
+    environment: Vec::new,
+    variants: Some(|| variants(&Node)),
+    open: |variant| Ok(Box::new(open(Node, variant, Path::new("/"))?)),
+};
+
+/// The kernel's names of the algorithms that can be had here, and the floor.
+fn variants<D: Device>(device: &D) -> Vec<String> {
+    let Ok(file) = File::open(device) else { return Vec::new() };
+    let all = asked_for("").chain(asked_for(FLOOR));
+    let here = all.filter(|(algorithm, transform)| driver(&file, *algorithm, transform).is_ok());
+    let mut names = Vec::new();
+    for (_, transform) in here {
+        let name = if *transform == NULL_CIPHER { FLOOR } else { transform.name };
+        if names.last().is_none_or(|last| last != name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+/// What a variant wants of the module for which algorithm; of all of them, if it names none.
+fn asked_for(variant: &str) -> impl Iterator<Item = (Algorithm, &'static Transform)> {
+    let floor = variant == FLOOR;
+    Algorithm::ALL.iter().filter_map(move |&algorithm| {
+        let transform = transform(algorithm)?;
+        if floor {
+            // It has no other null: hashing nothing and sealing nothing are no requests.
+            return (transform.kind == Kind::Cipher).then_some((algorithm, &NULL_CIPHER));
+        }
+        let wanted = variant.is_empty() || variant == transform.name;
+        wanted.then_some((algorithm, transform))
+    })
+}
+
+/// Opens the device and asks who runs what: one of the kernel's algorithms, the null cipher, or for
+/// an empty `variant` all algorithms together. `root` is where the kernel's files are: `/`, or a copy
+/// for a test.
+fn open<D: Device>(device: D, variant: &str, root: &Path) -> Result<Cryptodev<D>, Unavailable> {
+    let file = File::open(&device).map_err(cannot_open)?;
+    let mut offered = Vec::new();
+    for (algorithm, transform) in asked_for(variant) {
+        match driver(&file, algorithm, transform) {
+            Ok(driver) => offered.push(Offered { algorithm, transform, driver }),
+            // The module's answer for what the kernel does not have; newer ones say ENOENT.
+            Err(Errno(libc::EINVAL | libc::ENOENT)) => {}
+            Err(error) => return Err(no_session(transform, error)),
+        }
+    }
+    drop(file);
+    if offered.is_empty() {
+        return Err(nothing_offered(variant));
+    }
+    let name = match variant {
+        "" => ENTRY.name.to_owned(),
+        variant => format!("{}:{variant}", ENTRY.name),
+    };
+    let mut lines = Vec::new();
+    for found in offered.iter().filter_map(|offered| Lines::of(root, &offered.driver.name)) {
+        if !lines.contains(&found) {
+            lines.push(found);
+        }
+    }
+    Ok(Cryptodev {
+        device,
+        name,
+        version: kernel(root),
+        executor: executor(&offered),
+        options: options(&offered),
+        claim: claim(root, &offered),
+        offered,
+        lines,
+    })
+}
+
+/// The driver that the kernel takes for `algorithm`, from a session that is made for this question.
+fn driver<D: Device>(
+    file: &File<'_, D>,
+    algorithm: Algorithm,
+    transform: &Transform,
+) -> Result<Driver, Errno> {
+    let key = [0; cpb_core::algorithm::MAX_KEY];
+    let length = if transform.number == abi::NULL { 0 } else { algorithm.shape().key };
+    let session = KernelSession::open(file, transform, &key[..length])?;
+    let driver = session.driver(transform)?;
+    session.close()?;
+    Ok(driver)
+}
+
+/// Why there is no way in.
+fn cannot_open(error: Errno) -> Unavailable {
+    let (reason, detail) = match error.0 {
+        libc::ENOENT | libc::ENXIO | libc::ENODEV => (
+            Unsupported::Device,
+            "no /dev/crypto: the kernel module cryptodev is not loaded (modprobe cryptodev); \
+             Linux does not contain it and Debian ships no package of it, it is built for each kernel \
+             from github.com/cryptodev-linux/cryptodev-linux"
+                .to_owned(),
+        ),
+        libc::EACCES | libc::EPERM => (
+            Unsupported::Permission,
+            "/dev/crypto is there, but this user may not read and write it (chmod or a udev rule)"
+                .to_owned(),
+        ),
+        _ => (Unsupported::Device, format!("/dev/crypto cannot be opened: {error}")),
+    };
+    Unavailable { reason, detail }
+}
+
+/// Why no session could be made, where the reason is not the algorithm.
+fn no_session(transform: &Transform, error: Errno) -> Unavailable {
+    let (reason, detail) = match error.0 {
+        libc::ENOTTY | libc::ENOSYS => (
+            Unsupported::Device,
+            format!("/dev/crypto is not the module cryptodev's: it knows no sessions ({error})"),
+        ),
+        libc::EACCES | libc::EPERM => (
+            Unsupported::Permission,
+            format!("/dev/crypto opens, but makes no session of {}: {error}", transform.name),
+        ),
+        _ => (
+            Unsupported::Device,
+            format!("/dev/crypto makes no session of {}: {error}", transform.name),
+        ),
+    };
+    Unavailable { reason, detail }
+}
+
+/// Why a variant is not here, though the device is.
+fn nothing_offered(variant: &str) -> Unavailable {
+    let known = TRANSFORMS.iter().map(|transform| transform.name).collect::<Vec<_>>();
+    let detail = match variant {
+        "" => "the kernel has none of the algorithms that cpb measures".to_owned(),
+        FLOOR => format!(
+            "the kernel has no {}: CONFIG_CRYPTO_NULL, modprobe crypto_null",
+            NULL_CIPHER.name
+        ),
+        name if known.contains(&name) => {
+            format!("the kernel has no {name} that the module cryptodev could take")
+        }
+        name => format!("cryptodev has no {name}; it has {}, {FLOOR}", known.join(", ")),
+    };
+    Unavailable { reason: Unsupported::Algorithm, detail }
+}
+
+/// Where the kernel's list of drivers has what was offered; one word for all of it.
+fn claim(root: &Path, offered: &[Offered]) -> Claim {
+    let drivers = kernel_crypto::drivers(root);
+    let in_device = |driver: &kernel_crypto::Driver| !interrupts::devices(root, driver).is_empty();
+    let of_one = |offered: &Offered| {
+        let name = offered.transform.name;
+        let same = |known: &&kernel_crypto::Driver| known.driver == offered.driver.name;
+        match drivers.iter().find(same) {
+            Some(driver) if in_device(driver) => Claim::Engine,
+            _ if offered.driver.kernel_only => Claim::Engine,
+            Some(_) if kernel_crypto::candidates(&drivers, name).into_iter().any(in_device) => {
+                Claim::Fallback
+            }
+            Some(_) => Claim::Kernel,
+            None => Claim::Unknown,
+        }
+    };
+    let first = of_one(&offered[0]);
+    if offered.iter().all(|offered| of_one(offered) == first) { first } else { Claim::Unknown }
+}
+
+/// The running kernel's release.
+fn kernel(root: &Path) -> String {
+    let release = std::fs::read_to_string(root.join("proc/sys/kernel/osrelease"));
+    release.map_or_else(|_| "unknown".to_owned(), |release| release.trim().to_owned())
+}
+
+/// The drivers, each once; with the algorithm's name where there is more than one algorithm.
+fn executor(offered: &[Offered]) -> String {
+    let one = offered.iter().all(|other| other.transform == offered[0].transform);
+    let name = |offered: &Offered| match one {
+        true => offered.driver.name.clone(),
+        false => format!("{} by {}", offered.transform.name, offered.driver.name),
+    };
+    each_once(offered.iter().map(name))
+}
+
+/// What another run would have to repeat: above all which buffers are mapped and not copied.
+fn options(offered: &[Offered]) -> String {
+    let driver = |offered: &Offered| {
+        let Driver { name, alignmask, kernel_only } = &offered.driver;
+        let alignment = u32::from(*alignmask) + 1;
+        let only = if *kernel_only { ", kernel driver only" } else { "" };
+        format!("{name}: buffers aligned to {alignment} B are mapped, others copied{only}")
+    };
+    each_once(offered.iter().map(driver))
+}
+
+fn each_once(words: impl Iterator<Item = String>) -> String {
+    let mut seen = Vec::new();
+    for word in words {
+        if !seen.contains(&word) {
+            seen.push(word);
+        }
+    }
+    seen.join(", ")
+}
+
+impl<D: Device> Provider for Cryptodev<D> {
+    fn identity(&self) -> Identity<'_> {
+        Identity {
+            provider: &self.name,
+            version: &self.version,
+            executor: &self.executor,
+            options: &self.options,
+        }
+    }
+
+    fn claim(&self) -> Claim {
+        self.claim
+    }
+
+    fn interrupts(&self) -> Option<u64> {
+        // Any line that cannot be read makes the sum a lie.
+        let counts: Option<Vec<u64>> = self.lines.iter().map(Lines::count).collect();
+        counts.filter(|counts| !counts.is_empty()).map(|counts| counts.iter().sum())
+    }
+
+    fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
+        software_supports(workload)?;
+        self.offered(workload.algorithm)?;
+        if workload.phase == Phase::Update {
+            // The module has it for hashes only, and keeps no state of a cipher from call to call.
+            return Err(Unsupported::Phase);
+        }
+        if workload.message > LONGEST || workload.associated > MOST_ASSOCIATED {
+            return Err(Unsupported::Length);
+        }
+        Ok(())
+    }
+
+    fn session(
+        &self,
+        workload: &CryptoWorkload,
+        keys: &[&[u8]],
+        jobs: &mut [Job<'_>],
+        body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.supports(workload)?;
+        let transform = self.offered(workload.algorithm)?.transform;
+        let keys = usable(workload, transform, keys)?;
+        let jobs = RawJobs::new(workload, &keys, jobs)?;
+        let shape = workload.algorithm.shape();
+        let lengths = Lengths {
+            direction: messages::direction(workload.operation),
+            message: jobs.message,
+            associated: jobs.associated,
+            iv: if transform.number == abi::NULL { 0 } else { shape.iv },
+            tag: shape.tag,
+        };
+        let sealed = match transform.kind {
+            Kind::Aead => Some(Sealed::new(&jobs, lengths)?),
+            Kind::Cipher | Kind::Digest => None,
+        };
+        let file = File::open(&self.device).map_err(failed)?;
+        let mut sessions = Vec::new();
+        if workload.phase == Phase::Message {
+            for key in &keys {
+                sessions.push(KernelSession::open(&file, transform, key).map_err(no_such)?);
+            }
+        }
+        let phase = workload.phase;
+        let mut open = Open {
+            file: &file,
+            transform,
+            phase,
+            keys: &keys,
+            sessions,
+            jobs: &jobs,
+            sealed,
+            lengths,
+        };
+        body(&mut open)?;
+        let Open { sessions, sealed, .. } = open;
+        if let Some(sealed) = sealed {
+            sealed.give_back();
+        }
+        sessions.into_iter().try_for_each(|session| session.close().map_err(failed))
+    }
+}
+
+impl<D> Cryptodev<D> {
+    fn offered(&self, algorithm: Algorithm) -> Result<&Offered, Unsupported> {
+        let found = self.offered.iter().find(|offered| offered.algorithm == algorithm);
+        found.ok_or(Unsupported::Algorithm)
+    }
+}
+
+/// The keys of a session's jobs: those given, if they have lengths that the module takes; one of
+/// length 0 for what has no key.
+fn usable<'k>(
+    workload: &CryptoWorkload,
+    transform: &Transform,
+    keys: &[&'k [u8]],
+) -> Result<Vec<&'k [u8]>, Unsupported> {
+    let shape = workload.algorithm.shape();
+    if shape.key == 0 {
+        return Ok(vec![&[]]);
+    }
+    let fits = |key: &&[u8]| match transform.kind {
+        Kind::Digest => (1..=abi::MAX_HMAC_KEY).contains(&key.len()),
+        Kind::Cipher | Kind::Aead => key.len() == shape.key,
+    };
+    if keys.is_empty() || !keys.iter().all(fits) {
+        return Err(Unsupported::Length);
+    }
+    // The null cipher takes none, and each job still has the one that it names.
+    let own = |key: &&'k [u8]| if transform.number == abi::NULL { &[] } else { *key };
+    Ok(keys.iter().map(own).collect())
+}
+
+/// An open session of the provider's.
+struct Open<'a, 'd, D: Device> {
+    file: &'a File<'d, D>,
+    transform: &'static Transform,
+    phase: Phase,
+    keys: &'a [&'a [u8]],
+    /// One a key, where the key schedule is reused.
+    sessions: Vec<KernelSession<'a, 'd, D>>,
+    jobs: &'a RawJobs<'a>,
+    /// Memory of its own, where the interface does not take the jobs'.
+    sealed: Option<Sealed<'a>>,
+    lengths: Lengths,
+}
+
+impl<'a, 'd, D: Device> Open<'a, 'd, D> {
+    /// Which of the keys a job has; hashes have an empty one.
+    fn key(&self, job: usize) -> Result<usize, Error> {
+        let job = self.jobs.job(job)?;
+        Ok(if self.keys.len() == 1 { 0 } else { job.key })
+    }
+
+    fn make(&self, job: usize) -> Result<KernelSession<'a, 'd, D>, Error> {
+        let key = self.keys.get(self.key(job)?).ok_or(Error::Contract)?;
+        KernelSession::open(self.file, self.transform, key).map_err(failed)
+    }
+
+    /// One message in a session.
+    #[inline]
+    fn message(&self, session: &KernelSession<'a, 'd, D>, job: usize) -> Result<(), Error> {
+        let raw = self.jobs.job(job)?;
+        let (number, lengths) = (session.number(), &self.lengths);
+        let done = match (self.transform.kind, &self.sealed) {
+            (Kind::Aead, Some(sealed)) => {
+                let place = sealed.place(job).ok_or(Error::Contract)?;
+                let mut request = messages::aead(number, raw, place, lengths);
+                // SAFETY: `Sealed` made the places for these lengths.
+                unsafe { session.auth_crypt(&mut request) }
+            }
+            (Kind::Digest, _) => {
+                let mut request = messages::digest(number, raw, lengths);
+                // SAFETY: `RawJobs::new` compared the lengths with the buffers; the output has the
+                // digest's.
+                unsafe { session.crypt(&mut request) }
+            }
+            (Kind::Cipher, _) => {
+                let mut request = messages::cipher(number, raw, lengths);
+                // SAFETY: `RawJobs::new` compared the lengths with the buffers.
+                unsafe { session.crypt(&mut request) }
+            }
+            (Kind::Aead, None) => return Err(Error::Contract),
+        };
+        done.map_err(failed)
+    }
+}
+
+impl<D: Device> Session for Open<'_, '_, D> {
+    fn submit(&mut self, job: usize) -> Result<Progress, Error> {
+        match self.phase {
+            Phase::Message => {
+                let session = self.sessions.get(self.key(job)?).ok_or(Error::Contract)?;
+                self.message(session, job)?;
+            }
+            Phase::MessageWithKey => {
+                let session = self.make(job)?;
+                self.message(&session, job)?;
+                session.close().map_err(failed)?;
+            }
+            Phase::Setup => self.make(job)?.close().map_err(failed)?,
+            Phase::Update => return Err(Unsupported::Phase.into()),
+        }
+        Ok(Progress::Done)
+    }
+
+    fn output(&self, job: usize) -> Option<&[u8]> {
+        match &self.sealed {
+            Some(sealed) => sealed.output(job),
+            None => self.jobs.output(job),
+        }
+    }
+}
+
+/// A session that could be made when the provider was opened and cannot be made now.
+fn no_such(error: Errno) -> Error {
+    match error.0 {
+        libc::ENOENT => Unsupported::Algorithm.into(),
+        _ => failed(error),
+    }
+}
+
+/// What an error of the kernel's means to a measurement. Nothing is tried again: an interrupted
+/// request may have done its work, a message in place would be encrypted twice, and two tries would
+/// be timed as one.
+#[cold]
+fn failed(error: Errno) -> Error {
+    match error.0 {
+        libc::EBADMSG => Error::Refused,
+        libc::ETIMEDOUT => Error::Timeout,
+        libc::ENOMEM => Unsupported::Memory.into(),
+        libc::EACCES | libc::EPERM => Unsupported::Permission.into(),
+        libc::ENODEV | libc::ENXIO => Unsupported::Device.into(),
+        code => Error::Device(code),
+    }
+}
+
+#[cfg(all(test, feature = "mbedtls"))]
+mod stand_in;
+#[cfg(all(test, feature = "mbedtls"))]
+mod tests;
