@@ -3,7 +3,7 @@
 # A Rust that scripts/setup.sh has just installed is not on the caller's PATH yet.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
-.PHONY: help run test setup bench fuzz
+.PHONY: help run test setup static bench fuzz
 
 help:   ## this list
 	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' Makefile | expand -t 16
@@ -19,6 +19,10 @@ test:   ## every check and every test
 
 setup:  ## install what this machine lacks, for `make test` too
 	@scripts/setup.sh test
+
+static: ## one static file for each target into dist/; ARGS="TARGET..." picks some
+	@scripts/setup.sh static
+	cargo xtask static $(ARGS)
 
 bench:  ## the benchmarks of the project itself, into bench/results; ARGS="NAME..." picks some
 	@scripts/setup.sh run

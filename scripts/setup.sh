@@ -2,12 +2,15 @@
 # Installs what cpb needs and this machine lacks; silent when nothing is missing.
 #
 #   scripts/setup.sh run    a Rust toolchain, a C compiler, perl and make (OpenSSL's Configure is perl)
-#   scripts/setup.sh test   and the checkers, the cross targets and Python
+#   scripts/setup.sh static and zig, a C compiler and linker for static binaries, by Python
+#   scripts/setup.sh test   and the checkers, the cross targets, and QEMU for the lab
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly CARGO_DENY=0.20.2
 readonly TYPOS=1.52.0
+readonly ZIG=0.17.1
+readonly ZIGBUILD=0.24.0
 readonly TARGETS=(
   thumbv7em-none-eabihf         # cpb-core, and the firmware
   aarch64-unknown-linux-gnu     # the runner's clocks
@@ -15,13 +18,19 @@ readonly TARGETS=(
   i686-unknown-linux-gnu
   riscv64gc-unknown-linux-gnu
 )
+readonly STATIC_TARGETS=(
+  x86_64-unknown-linux-musl
+  aarch64-unknown-linux-musl
+)
 
 main() {
   export PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
   local purpose=${1:-}
-  [[ $purpose == run || $purpose == test ]] || die "usage: scripts/setup.sh run|test"
+  [[ $purpose == run || $purpose == static || $purpose == test ]] ||
+    die "usage: scripts/setup.sh run|static|test"
   packages "$purpose"
   rust
+  [[ $purpose == run ]] || static
   if [[ $purpose == test ]]; then
     rust_for_tests
     checkers
@@ -35,9 +44,17 @@ packages() {
   perl -MFindBin -MIPC::Cmd -MFile::Compare -MPod::Usage -MTime::Piece -e 1 2>/dev/null || missing+=(perl)
   have make || missing+=(make)
   have cargo || have curl || missing+=(curl ca-certificates)
+  if [[ $1 != run && ! -x .venv/bin/pip ]]; then
+    python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
+  fi
   if [[ $1 == test ]]; then
     have git || missing+=(git)
-    [[ -x .venv/bin/typos ]] || python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
+    # The lab: `cpb lab` itself names what it misses.
+    have qemu-system-x86_64 || missing+=(qemu-system-x86)
+    have qemu-system-aarch64 || missing+=(qemu-system-arm)
+    # depmod is where only root looks for programs.
+    PATH="$PATH:/usr/sbin:/sbin" have depmod || missing+=(kmod)
+    have xz || missing+=(xz-utils)
   fi
   [[ ${#missing[@]} -eq 0 ]] && return
 
@@ -84,14 +101,27 @@ install_rust() {
   curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh"
 }
 
+static() {
+  rust_parts "${STATIC_TARGETS[*]}" ""
+  [[ $(package_version ziglang) == "$ZIG" && $(package_version cargo-zigbuild) == "$ZIGBUILD" ]] && return
+  say "pip install ziglang $ZIG and cargo-zigbuild $ZIGBUILD into .venv"
+  pip_install "ziglang==$ZIG" "cargo-zigbuild==$ZIGBUILD"
+}
+
 rust_for_tests() {
-  local sysroot target missing=() components=()
+  rust_parts "${TARGETS[*]}" "rustfmt cargo-clippy"
+}
+
+# The targets and the programs that this toolchain is to have.
+rust_parts() {
+  local sysroot target program missing=() components=()
   sysroot=$(rustc --print sysroot)
-  for target in "${TARGETS[@]}"; do
+  for target in $1; do
     [[ -d $sysroot/lib/rustlib/$target/lib ]] || missing+=("$target")
   done
-  [[ -x $sysroot/bin/rustfmt ]] || components+=(rustfmt)
-  [[ -x $sysroot/bin/cargo-clippy ]] || components+=(clippy)
+  for program in $2; do
+    [[ -x $sysroot/bin/$program ]] || components+=("${program#cargo-}")
+  done
   [[ ${#missing[@]} -eq 0 && ${#components[@]} -eq 0 ]] && return
   have rustup || die "the tests need these targets and components, and rustup to install them:
   ${missing[*]} ${components[*]}
@@ -114,11 +144,18 @@ checkers() {
   fi
   if [[ $(version_of .venv/bin/typos) != "$TYPOS" ]]; then
     say "pip install typos $TYPOS into .venv"
-    python3 -m venv .venv
-    .venv/bin/pip install --quiet --disable-pip-version-check "typos==$TYPOS"
+    pip_install "typos==$TYPOS"
   fi
 }
 
+pip_install() {
+  [[ -x .venv/bin/pip ]] || python3 -m venv .venv
+  .venv/bin/pip install --quiet --disable-pip-version-check "$@"
+}
+package_version() {
+  .venv/bin/python -c 'import importlib.metadata, sys; print(importlib.metadata.version(sys.argv[1]))' \
+    "$1" 2>/dev/null || true
+}
 rust_version() { rustc --version 2>/dev/null | cut -d ' ' -f 2; }
 rust_is() { at_least "$1" "$(rust_version)"; }
 version_of() { "$1" --version 2>/dev/null | cut -d ' ' -f 2 || true; }

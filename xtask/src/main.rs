@@ -6,6 +6,7 @@ mod check;
 mod fuzz;
 mod scripts;
 mod skips;
+mod static_build;
 mod test;
 mod tree;
 mod unittest_output;
@@ -28,6 +29,11 @@ const SUBCOMMANDS: &[Subcommand] = &[
         name: "test",
         about: "check, then every test; lists what was skipped",
         run: test::run,
+    },
+    Subcommand {
+        name: "static",
+        about: "[--guest] [TARGET...]: static binaries into dist/, or the lab's into target/guest/",
+        run: static_build::run,
     },
     Subcommand {
         name: "bench",

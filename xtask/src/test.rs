@@ -1,10 +1,11 @@
-//! `cargo xtask test`: check, every Rust test, every script test, and an account of what was skipped.
+//! `cargo xtask test`: check, the guests' binaries, every Rust test, every script test, and an
+//! account of what was skipped.
 //!
 //! With `CPB_CI` set, a skip is a failure unless `.ci/allowed-skips` names it.
 
 use crate::cargo_output::{self, Line};
 use crate::skips::{self, Skip};
-use crate::{check, scripts, tree};
+use crate::{check, scripts, static_build, tree};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -28,6 +29,12 @@ pub(crate) fn run(_arguments: &[String]) -> Result<(), String> {
     tally.failed.extend(checked.failed);
     let unchecked = checked.skipped.iter().map(|(n, r)| Skip::new(n, r));
     tally.skipped.extend(unchecked);
+
+    println!("\n== guests");
+    if let Err(error) = static_build::build_guests() {
+        println!("{error}");
+        tally.failed.push("guests (no static cpb)".to_owned());
+    }
 
     println!("\n== cargo test");
     cargo_test(&root, &skip_log, &mut tally);
@@ -73,6 +80,8 @@ fn cargo_test(root: &Path, skip_log: &Path, tally: &mut Tally) {
     let spawned = Command::new("cargo")
         .args(["test", "--workspace", "--no-fail-fast"])
         .env("CPB_SKIP_LOG", skip_log)
+        // The tests of the lab boot guests only where they are told of binaries for them.
+        .env("CPB_LAB_BINARIES", static_build::guests())
         .current_dir(root)
         .stdout(Stdio::piped())
         .spawn();

@@ -2,61 +2,14 @@
 
 #[path = "support/rigged.rs"]
 mod rigged;
+#[path = "support/running.rs"]
+mod running;
 mod support;
 
+use running::Running;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStderr, Stdio};
 use std::time::{Duration, Instant};
-use support::{Lab, Ran, lines, nobody_left, of, of_kind, signal};
-
-/// A run that was started and is listened to.
-struct Running {
-    child: Child,
-    stderr: BufReader<ChildStderr>,
-    said: String,
-    mark: String,
-}
-
-impl Running {
-    fn start(lab: &Lab, line: &str, faults: &str) -> Running {
-        let name = "CPB_TEST_MARK";
-        let value = format!("{}-{}", std::process::id(), fastrand::u64(..));
-        let mut command = lab.process(line);
-        command.env(name, &value).env("RIGGED", faults);
-        // A group of its own, like a job of a shell's.
-        command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("cpb starts");
-        let stderr = BufReader::new(child.stderr.take().expect("a pipe"));
-        Running { child, stderr, said: String::new(), mark: format!("{name}={value}") }
-    }
-
-    /// Waits until it has said so many lines that begin like this.
-    fn wait_for(&mut self, begin: &str, count: usize) {
-        while self.said.lines().filter(|line| line.starts_with(begin)).count() < count {
-            let read = self.stderr.read_line(&mut self.said).expect("what is said is text");
-            assert!(read > 0, "it ended before that: {}", self.said);
-        }
-    }
-
-    fn signal(&self, name: &str) {
-        signal(name, &self.child.id().to_string());
-    }
-
-    /// What a terminal does.
-    fn signal_group(&self, name: &str) {
-        signal(name, &format!("-{}", self.child.id()));
-    }
-
-    /// Waits for its end; none of its runners is left then.
-    fn end(mut self) -> Ran {
-        self.stderr.read_to_string(&mut self.said).expect("what is said is text");
-        let output = self.child.wait_with_output().expect("a child of ours");
-        nobody_left(&self.mark);
-        Ran { stderr: self.said, ..Ran::from(output) }
-    }
-}
+use support::{Lab, lines, of, of_kind};
 
 /// Stops a run in the midst of measuring and looks at what it leaves.
 fn stop_and_look(lab: &Lab, stop: fn(&Running)) {

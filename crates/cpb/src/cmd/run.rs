@@ -127,7 +127,6 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
-    let began = Instant::now();
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(Arc::clone(&stop))?;
     let begun = match &arguments.resume {
@@ -139,7 +138,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         return Ok(INTERRUPTED);
     };
     let path = sitting.store.path().to_owned();
-    let ended = sitting.measure(&arguments, began)?;
+    let ended = sitting.measure(&arguments)?;
 
     let record = store::read(&path)?;
     let summary = summarise(&record);
@@ -182,6 +181,8 @@ fn stop_on_signals(stop: Arc<AtomicBool>) -> Result<()> {
 /// Everything that is settled before the first measurement.
 struct Sitting {
     home: Home,
+    /// When it could be reached: a guest's boot is no measuring time.
+    began: Instant,
     patience: Patience,
     store: Store,
     header: Header,
@@ -215,6 +216,7 @@ impl Sitting {
         }
         let target = arguments.target.clone().unwrap_or_default();
         let (home, patience) = reach(&target, arguments, stop)?;
+        let began = Instant::now();
         let cpus = cpus(&home, &patience, arguments.cpu, &plan.threads)?;
         let known =
             sources::discover(&plan.providers, &arguments.runner, &home, &place(&cpus), &patience);
@@ -255,6 +257,7 @@ impl Sitting {
         let cells = run::cells(&header.plan, &providers);
         Ok(Some(Sitting {
             home,
+            began,
             patience,
             store,
             header,
@@ -275,6 +278,7 @@ impl Sitting {
         let (store, record) = Store::resume(path)?;
         let Record { header, cells: seen, .. } = record;
         let (home, patience) = reach(&header.target, arguments, stop)?;
+        let began = Instant::now();
         let machine = home.machine(header.cpus.first().copied().unwrap_or(0), &patience)?;
         let (then, now) = (&header.machine, &machine);
         if (&then.name, &then.cpu, &then.kernel) != (&now.name, &now.cpu, &now.kernel) {
@@ -328,12 +332,21 @@ impl Sitting {
         let all = || rounds.values().flatten();
         let first_pass = all().map(|round| round.pass + 1).max().unwrap_or(0);
         let used = Duration::from_millis(all().map(|round| round.at_ms).max().unwrap_or(0));
-        let first =
-            Sitting { home, patience, store, header, known, cells, rounds, first_pass, used };
-        Ok(Some(first))
+        Ok(Some(Sitting {
+            home,
+            began,
+            patience,
+            store,
+            header,
+            known,
+            cells,
+            rounds,
+            first_pass,
+            used,
+        }))
     }
 
-    fn measure(mut self, arguments: &Arguments, began: Instant) -> Result<Ended> {
+    fn measure(mut self, arguments: &Arguments) -> Result<Ended> {
         let plan = &self.header.plan;
         let enough = Enough {
             budget: plan.budget.duration(),
@@ -354,7 +367,7 @@ impl Sitting {
             },
             store: &mut self.store,
             watch: &mut progress,
-            began,
+            began: self.began,
             used_before: self.used,
         };
         let cells = run.check(&Vectors::load()?, self.cells)?;

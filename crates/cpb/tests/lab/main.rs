@@ -1,0 +1,10 @@
+//! Guests of the lab, booted for real: what is measured in them, and what becomes of everything when
+//! they die. They take minutes, so they run where `cargo xtask test` names the guests' binaries.
+
+mod ends;
+mod guests;
+mod measures;
+#[path = "../support/running.rs"]
+mod running;
+#[path = "../support/mod.rs"]
+mod support;

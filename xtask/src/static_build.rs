@@ -1,0 +1,78 @@
+//! `cargo xtask static [--guest] [TARGET...]`: cpb as one static file for each target, by zig as the
+//! C compiler and linker, which scripts/setup.sh installs into .venv.
+//!
+//! Into dist/ go complete binaries, to be copied to boards. With `--guest`, what the lab's guests
+//! need goes into target/guest: Mbed TLS is there for right answers, OpenSSL, which takes four times
+//! as long to build, is not.
+
+use crate::tree;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+const TARGETS: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
+
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let guest = arguments.iter().any(|argument| argument == "--guest");
+    let named: Vec<&str> =
+        arguments.iter().map(String::as_str).filter(|argument| *argument != "--guest").collect();
+    if let Some(unknown) = named.iter().find(|name| !TARGETS.contains(name)) {
+        return Err(format!("there is no target `{unknown}`; there are: {}", TARGETS.join(", ")));
+    }
+    let targets = if named.is_empty() { TARGETS.to_vec() } else { named };
+    let folder = if guest { guests() } else { tree::root().join("dist") };
+    for target in targets {
+        let began = Instant::now();
+        let built = build(target, guest, &folder)?;
+        println!("{} in {:.0} s", built.display(), began.elapsed().as_secs_f64());
+    }
+    Ok(())
+}
+
+/// The folder of the guests' binaries.
+pub(crate) fn guests() -> PathBuf {
+    tree::target_directory().join("guest")
+}
+
+/// Builds them all.
+pub(crate) fn build_guests() -> Result<(), String> {
+    run(&["--guest".to_owned()])
+}
+
+fn build(target: &str, guest: bool, folder: &Path) -> Result<PathBuf, String> {
+    let root = tree::root();
+    let programs = root.join(".venv/bin");
+    let zigbuild = programs.join("cargo-zigbuild");
+    if !zigbuild.is_file() {
+        return Err(
+            "there is no .venv/bin/cargo-zigbuild; `scripts/setup.sh static` installs it".into()
+        );
+    }
+    let mut command = Command::new(&zigbuild);
+    command.args(["zigbuild", "--locked", "--package", "cpb", "--target", target]);
+    let profile = match guest {
+        true => {
+            command.args(["--profile", "guest", "--no-default-features", "--features", "mbedtls"]);
+            "guest"
+        }
+        false => {
+            command.arg("--release");
+            "release"
+        }
+    };
+    // It finds zig through the Python that is first on the path.
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(programs).chain(std::env::split_paths(&path));
+    let path = std::env::join_paths(folders).map_err(|error| error.to_string())?;
+    command.env("PATH", path).current_dir(&root);
+    let status = command.status().map_err(|error| format!("{}: {error}", zigbuild.display()))?;
+    if !status.success() {
+        return Err(format!("{command:?}: {status}"));
+    }
+    let built = tree::target_directory().join(target).join(profile).join("cpb");
+    let wanted = folder.join(format!("cpb-{target}"));
+    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    fs::copy(&built, &wanted).map_err(|error| format!("{}: {error}", wanted.display()))?;
+    Ok(wanted)
+}
