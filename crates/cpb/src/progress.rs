@@ -46,7 +46,7 @@ impl Watch for Progress {
             return;
         }
         match line {
-            Line::Cpb(_) | Line::End(_) => {}
+            Line::Cpb(_) | Line::End(_) | Line::Source(_) | Line::Published(_) => {}
             Line::Check(Check { provider, algorithm, operation, .. }) => {
                 say(&format!("written: check {provider} {algorithm} {operation}"));
             }

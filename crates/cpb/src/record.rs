@@ -3,7 +3,12 @@
 //! It is a file of JSON lines. The first is the [`Header`]; then come, in the order things
 //! happened, known-answer checks, rounds and cells that gave no figure; the last is the [`End`],
 //! which a killed run does not have. Nothing in it is a mean: figures are computed from it by
-//! [`crate::analysis`], again and again if need be.
+//! [`crate::analysis`], again and again if need be. A record of published figures has their sources
+//! and cells in place of rounds.
+
+mod published;
+
+pub use published::{Flag, FlagKind, Printed, Published, PublishedPath, Quantity, Source};
 
 use cpb_core::message::{ClockDescription, Counters};
 use cpb_core::{Algorithm, Claim, CryptoWorkload, Error, Operation, Reference, Unsupported};
@@ -26,6 +31,10 @@ pub enum Line {
     Round(Round),
     /// A cell that gave no figure.
     Without(Without),
+    /// Where the published cells that follow are from.
+    Source(Source),
+    /// One cell of a published table.
+    Published(Published),
     /// Something that spoils the figures, found while running.
     Warning(String),
     /// The last line.
@@ -233,6 +242,10 @@ pub struct Record {
     pub checks: Vec<Check>,
     /// Cells in the plan's order, with what is known of each.
     pub cells: Vec<(Cell, Outcome)>,
+    /// Where published cells are from.
+    pub sources: Vec<Source>,
+    /// Published cells, in the order of their tables.
+    pub published: Vec<Published>,
     /// Warnings of header, run and end.
     pub warnings: Vec<String>,
     /// The last line; none for a run that was killed or goes on.
@@ -252,8 +265,15 @@ impl Record {
     /// Puts the lines of a file together. A resumed run has an End in the middle: the last counts.
     pub fn assemble(header: Header, lines: impl IntoIterator<Item = Line>) -> Record {
         let warnings = header.warnings.clone();
-        let mut record =
-            Record { header, checks: Vec::new(), cells: Vec::new(), warnings, end: None };
+        let mut record = Record {
+            header,
+            checks: Vec::new(),
+            cells: Vec::new(),
+            sources: Vec::new(),
+            published: Vec::new(),
+            warnings,
+            end: None,
+        };
         let mut places: std::collections::HashMap<Cell, usize> = std::collections::HashMap::new();
         let mut outcome = |cells: &mut Vec<(Cell, Outcome)>, cell: &Cell| {
             *places.entry(cell.clone()).or_insert_with(|| {
@@ -275,6 +295,8 @@ impl Record {
                     let place = outcome(&mut record.cells, &cell);
                     record.cells[place].1 = Outcome::Without(reason);
                 }
+                Line::Source(source) => record.sources.push(source),
+                Line::Published(published) => record.published.push(published),
                 Line::Warning(warning) => record.warnings.push(warning),
                 Line::End(end) => {
                     record.warnings.extend(end.warnings.iter().cloned());

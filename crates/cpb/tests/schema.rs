@@ -4,8 +4,9 @@ use cpb::analysis::summary::summarise;
 use cpb::machine::{Machine, State};
 use cpb::plan::Plan;
 use cpb::record::{
-    Batch, Cell, Check, End, Evidence, Header, Line, Outcome, ProviderRecord, Reading, Reason,
-    Round, SCHEMA, Without,
+    Batch, Cell, Check, End, Evidence, Flag, FlagKind, Header, Line, Outcome, Printed,
+    ProviderRecord, Published, PublishedPath, Quantity, Reading, Reason, Round, SCHEMA, Source,
+    Without,
 };
 use cpb::report::terminal::{self, Options};
 use cpb::store;
@@ -298,6 +299,46 @@ fn header() -> impl Strategy<Value = Header> {
     )
 }
 
+fn source() -> impl Strategy<Value = Source> {
+    let path = (word(), word(), word()).prop_map(|(version, executor, options)| PublishedPath {
+        version,
+        executor,
+        options,
+    });
+    let paths = proptest::collection::btree_map(word(), path, 0..3);
+    (vec(word(), 5), paths, vec(word(), 0..3)).prop_map(|(words, paths, notes)| Source {
+        table: words[0].clone(),
+        title: words[1].clone(),
+        publisher: words[2].clone(),
+        date: words[3].clone(),
+        place: words[4].clone(),
+        paths,
+        notes,
+    })
+}
+
+fn published() -> impl Strategy<Value = Published> {
+    let flag =
+        (select(FlagKind::ALL.as_slice()), word()).prop_map(|(kind, why)| Flag { kind, why });
+    let figure = (select(Quantity::ALL.as_slice()), word(), option::of(flag))
+        .prop_map(|(quantity, printed, flag)| Printed { quantity, printed, flag });
+    let told = (option::of(word()), option::of(word()), option::of(any::<u32>()));
+    let numbers = (option::of(any::<u64>()), vec(figure, 0..3));
+    (vec(word(), 6), told, numbers).prop_map(|(words, told, (core_hz, figures))| Published {
+        table: words[0].clone(),
+        row: words[1].clone(),
+        column: words[2].clone(),
+        machine: words[3].clone(),
+        core_hz,
+        provider: words[4].clone(),
+        algorithm: words[5].clone(),
+        operation: told.0,
+        phase: told.1,
+        bytes: told.2,
+        figures,
+    })
+}
+
 fn line() -> impl Strategy<Value = Line> {
     let check = (cell(), any::<(u32, u32)>(), option::of(word())).prop_map(
         |(Cell { provider, workload, .. }, (right, unsupported), wrong)| Check {
@@ -317,6 +358,8 @@ fn line() -> impl Strategy<Value = Line> {
         check.prop_map(Line::Check),
         round().prop_map(Line::Round),
         (cell(), reason()).prop_map(|(cell, outcome)| Line::Without(Without { cell, outcome })),
+        source().prop_map(Line::Source),
+        published().prop_map(Line::Published),
         word().prop_map(Line::Warning),
         end.prop_map(Line::End),
     ]

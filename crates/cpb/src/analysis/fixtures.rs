@@ -146,5 +146,13 @@ pub(crate) fn record(cells: impl Iterator<Item = Vec<Round>>) -> Record {
         warnings: Vec::new(),
     };
     let cells = cells.map(|rounds| (rounds[0].cell.clone(), Outcome::Measured(rounds))).collect();
-    Record { header, checks: Vec::new(), cells, warnings: Vec::new(), end: None }
+    Record {
+        header,
+        checks: Vec::new(),
+        cells,
+        sources: Vec::new(),
+        published: Vec::new(),
+        warnings: Vec::new(),
+        end: None,
+    }
 }

@@ -1,6 +1,7 @@
 //! What goes to standard output: a result, in the form that was asked for.
 
 use crate::analysis::summary::Summary;
+use crate::record::Record;
 use crate::report;
 use anyhow::{Context, Error, Result};
 use clap::Args;
@@ -37,12 +38,32 @@ pub(super) fn show(
     } else if form.markdown {
         report::markdown::render(summary)
     } else {
-        // Of this terminal: a table in a file is 80 columns wide, however wide the others are.
-        let size = terminal_size::terminal_size_of(std::io::stdout());
-        let width = size.map_or(80, |(width, _)| width.0.into());
-        report::terminal::render(summary, width, colour(), options)
+        report::terminal::render(summary, width(), colour(), options)
     };
     print(&text)
+}
+
+/// Prints a record's published tables in the form that was asked for.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub(super) fn show_published(record: &Record, form: &Form) -> Result<()> {
+    let text = if form.json {
+        report::published::render_json(record)?
+    } else if form.csv {
+        report::published::render_csv(record)?
+    } else if form.markdown {
+        report::published::render_markdown(record)
+    } else {
+        report::published::render(record, width())
+    };
+    print(&text)
+}
+
+/// Columns of this terminal: a table in a file is 80 wide, however wide the others are.
+pub(super) fn width() -> usize {
+    let size = terminal_size::terminal_size_of(std::io::stdout());
+    size.map_or(80, |(width, _)| width.0.into())
 }
 
 /// Writes text to standard output.

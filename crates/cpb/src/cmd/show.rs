@@ -22,6 +22,10 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let record = store::read(&arguments.record)?;
+    if !record.published.is_empty() {
+        output::show_published(&record, &arguments.form)?;
+        return Ok(DONE);
+    }
     let summary = summarise(&record);
     let options = report::terminal::Options { all: arguments.all };
     output::show(&summary, &arguments.form, &options)?;

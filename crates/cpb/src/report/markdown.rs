@@ -92,12 +92,13 @@ fn figure(row: &Row, comparisons: &Comparisons<'_>) -> String {
     }
 }
 
-fn line(text: &mut String, places: &[String]) {
+/// A line of a table.
+pub(crate) fn line(text: &mut String, places: &[String]) {
     text.push_str(&format!("| {} |\n", places.join(" | ")));
 }
 
 /// Keeps what a system printed from being read as Markdown.
-fn escape(words: &str) -> String {
+pub(crate) fn escape(words: &str) -> String {
     let mut text = String::new();
     for character in words.chars() {
         match character {

@@ -1,5 +1,7 @@
 //! How results are shown: functions of a [summary](crate::analysis::summary::Summary).
 //!
+//! Published tables have none: [`published`] shows them as they were printed.
+//!
 //! [`terminal`] for people, [`markdown`] for documents, [`csv`] and [`json`] for programs. Nothing
 //! is computed here, and a figure that the summary withholds cannot be shown.
 
@@ -10,6 +12,7 @@ pub mod json;
 pub mod markdown;
 mod notes;
 mod numbers;
+pub mod published;
 mod table;
 pub mod terminal;
 

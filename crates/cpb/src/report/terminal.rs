@@ -57,14 +57,14 @@ pub fn render(summary: &Summary, width: usize, colour: bool, options: &Options) 
         text.push('\n');
     }
     for (word, words) in notes::missing(&groups) {
-        write_note(&mut text, &word, &words, width, Style::new());
+        write_note(&mut text, &word, &words, width);
     }
     for (word, words) in notes::facts(summary) {
         let style = match word {
             "warning" | "wrong" => styles.warning,
             _ => Style::new(),
         };
-        write_note(&mut text, word, &words, width, style);
+        write_styled_note(&mut text, word, &words, width, style);
     }
     text
 }
@@ -134,7 +134,11 @@ fn write_legend(
 }
 
 /// A word at the left and wrapped text beside it.
-fn write_note(text: &mut String, word: &str, words: &str, width: usize, style: Style) {
+pub(crate) fn write_note(text: &mut String, word: &str, words: &str, width: usize) {
+    write_styled_note(text, word, words, width, Style::new());
+}
+
+fn write_styled_note(text: &mut String, word: &str, words: &str, width: usize, style: Style) {
     const COLUMN: usize = 13;
     let room = width.saturating_sub(COLUMN).max(20);
     for (place, line) in wrap(words, room).iter().enumerate() {
