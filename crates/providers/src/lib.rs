@@ -2,6 +2,7 @@
 //!
 //! Foreign names, FFI and `unsafe` stay inside a provider's own file.
 
+pub mod af_alg;
 #[cfg(target_os = "linux")]
 mod cryptodev;
 pub mod interrupts;
@@ -93,6 +94,7 @@ pub const LIST: &[Entry] = &[
     mbedtls::ACCEL,
     #[cfg(feature = "mbedtls")]
     mbedtls::C,
+    af_alg::ENTRY,
     #[cfg(target_os = "linux")]
     cryptodev::ENTRY,
 ];

@@ -70,6 +70,11 @@ impl<'a> RawJobs<'a> {
         self.jobs.get(job).ok_or(Error::Contract)
     }
 
+    /// All of them, in order.
+    pub(crate) fn all(&self) -> &[RawJob] {
+        &self.jobs
+    }
+
     /// What job number `job` wrote.
     pub(crate) fn output(&self, job: usize) -> Option<&[u8]> {
         let job = self.jobs.get(job)?;

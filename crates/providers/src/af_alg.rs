@@ -1,0 +1,267 @@
+//! The kernel's crypto through AF_ALG sockets. Each of its drivers is a provider of its own:
+//! `af_alg:cbc-aes-aesni` binds that driver, `af_alg:cbc(aes)` lets the kernel choose one and says
+//! which it took.
+//!
+//! The path has no user-space copy: the kernel reads from and writes to the job's own buffers, which
+//! it copies on the way in itself (since Linux 6.1.178, whatever the call). Requests are one at a
+//! time: neither asynchronous I/O nor threads put more than one into a driver's queue from here.
+//!
+//! No call of this provider waits for room or for data for longer than a few seconds. What a driver
+//! does inside the kernel cannot be interrupted from here: an engine that never answers leaves the
+//! process in the kernel, and the host gives it up.
+
+mod reach;
+mod request;
+mod session;
+mod socket;
+
+pub use reach::{Reach, classify, interface};
+
+use crate::interrupts::Lines;
+use crate::kernel_crypto::{self, Driver, kernel_name, kernel_names};
+use crate::raw_jobs::{RawJobs, software_supports};
+use crate::{Entry, Unavailable};
+use cpb_core::{
+    Algorithm, CryptoWorkload, Error, Identity, Job, Kind, Phase, Provider, Session, Unsupported,
+};
+use socket::Bound;
+use std::path::Path;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "af_alg",
+    about: "the kernel's crypto through AF_ALG sockets",
+    environment: Vec::new,
+    variants: Some(variants),
+    open: |variant| Ok(Box::new(open(variant)?)),
+};
+
+/// Where the running kernel shows itself.
+const ROOT: &str = "/";
+
+/// The drivers of all algorithms that we know, best first; none where AF_ALG reaches nothing at all.
+fn variants() -> Vec<String> {
+    let here = kernel_names().into_iter().filter(|(kind, name)| reach::bind(kind, name).is_ok());
+    if here.count() == 0 {
+        return Vec::new();
+    }
+    // After binding: templates are listed from their first use on.
+    let drivers = kernel_crypto::drivers(Path::new(ROOT));
+    let mut variants: Vec<String> = Vec::new();
+    for (_, name) in kernel_names() {
+        for driver in kernel_crypto::candidates(&drivers, name) {
+            if !variants.contains(&driver.driver) {
+                variants.push(driver.driver.clone());
+            }
+        }
+    }
+    variants
+}
+
+/// A driver, or whichever the kernel takes for an algorithm.
+struct AfAlg {
+    provider: String,
+    version: String,
+    executor: String,
+    options: String,
+    /// AF_ALG's type, and the name to bind.
+    kind: &'static str,
+    bind: String,
+    /// What is listed about the executor.
+    driver: Driver,
+    interrupts: Option<Lines>,
+}
+
+fn open(variant: &str) -> Result<AfAlg, Unavailable> {
+    reach::interface(Path::new(ROOT)).map_err(unavailable)?;
+    if variant.is_empty() {
+        return Err(nothing_named());
+    }
+    let (kind, driver) = find(variant).map_err(unavailable)?;
+    let (kernel, executor) = (kernel_release(), driver.driver.clone());
+    Ok(AfAlg {
+        provider: format!("{}:{variant}", ENTRY.name),
+        version: kernel,
+        options: options(&driver),
+        kind,
+        bind: variant.to_owned(),
+        interrupts: Lines::of(Path::new(ROOT), &executor),
+        executor,
+        driver,
+    })
+}
+
+/// Binds `name` and finds out which driver that is.
+fn find(name: &str) -> Result<(&'static str, Driver), Reach> {
+    let before = kernel_crypto::drivers(Path::new(ROOT));
+    let listed = before.iter().find(|driver| driver.driver == name);
+    let kinds: Vec<&'static str> = match listed.map(|driver| (driver, driver.af_alg_type())) {
+        Some((driver, None)) => return Err(classify(driver, Ok(()), true)),
+        Some((_, Some(kind))) => vec![kind],
+        // An algorithm, or a template that has not been used yet.
+        None => vec!["skcipher", "aead", "hash"],
+    };
+    let mut refused = Err(libc::ENOENT);
+    for kind in kinds {
+        match Bound::new(kind, name) {
+            Ok(bound) => {
+                let taken = taken(name, &before, &kernel_crypto::drivers(Path::new(ROOT)));
+                drop(bound);
+                let unknown =
+                    || Driver { driver: format!("unknown, for {name}"), ..Driver::default() };
+                return Ok((kind, taken.unwrap_or_else(unknown)));
+            }
+            Err(refusal) => refused = refused.and(Err(refusal.errno().unwrap_or(libc::ETIMEDOUT))),
+        }
+    }
+    let Some(driver) = listed else {
+        let any = ["skcipher", "aead", "hash"].iter().any(|kind| type_is_here(kind));
+        return Err(match refused {
+            Err(libc::ENOENT) if any => Reach::Absent(format!("this kernel has no driver {name}")),
+            Err(libc::ENOENT) => Reach::Absent(reach::missing_type(None)),
+            refused => classify(
+                &Driver { kind: "skcipher".to_owned(), ..Driver::default() },
+                refused,
+                true,
+            ),
+        });
+    };
+    Err(classify(driver, refused, driver.af_alg_type().is_some_and(type_is_here)))
+}
+
+/// Whether AF_ALG has `kind`: something of it can be bound, or the kernel says so.
+fn type_is_here(kind: &str) -> bool {
+    let of_kind = kernel_names().into_iter().filter(|(other, _)| *other == kind);
+    of_kind.into_iter().any(|(kind, name)| reach::bind(kind, name).is_ok())
+        || reach::has_type(Path::new(ROOT), kind)
+}
+
+/// Which driver a socket that was bound to `name` took: the one of that name, or of those for the
+/// algorithm `name` the one that is in use once more than before. Where other programs make that
+/// unclear, the one that the kernel prefers.
+fn taken(name: &str, before: &[Driver], after: &[Driver]) -> Option<Driver> {
+    if let Some(driver) = after.iter().find(|driver| driver.driver == name) {
+        return Some(driver.clone());
+    }
+    let uses = |driver: &Driver| {
+        let same = |old: &&Driver| (&old.driver, &old.name) == (&driver.driver, &driver.name);
+        before.iter().find(same).map_or(1, |old| old.references)
+    };
+    let candidates = kernel_crypto::candidates(after, name);
+    let mut more = candidates.iter().filter(|driver| driver.references > uses(driver));
+    let only = more.next().filter(|_| more.next().is_none());
+    only.or(candidates.first()).map(|driver| (*driver).clone())
+}
+
+/// What the kernel lists about a driver, in words.
+fn options(driver: &Driver) -> String {
+    let mut words = vec![
+        format!("{} {}", driver.kind, driver.name),
+        format!("priority {}", driver.priority),
+        match &driver.module {
+            Some(module) => format!("module {module}"),
+            None => "built in".to_owned(),
+        },
+    ];
+    if driver.asynchronous == Some(true) {
+        words.push("asynchronous".to_owned());
+    }
+    if driver.flags.is_some_and(|flags| flags & kernel_crypto::NEEDS_FALLBACK != 0) {
+        words.push("hands what it cannot do to software".to_owned());
+    }
+    words.join(", ")
+}
+
+fn kernel_release() -> String {
+    let release = std::fs::read_to_string(Path::new(ROOT).join("proc/sys/kernel/osrelease"));
+    release.unwrap_or_default().trim().to_owned()
+}
+
+/// The interface's name alone, on a machine where it is here.
+fn nothing_named() -> Unavailable {
+    let detail = match variants().is_empty() {
+        true => reach::missing_type(None),
+        false => format!("name one of its drivers, such as {}:{}", ENTRY.name, variants()[0]),
+    };
+    Unavailable { reason: Unsupported::Device, detail }
+}
+
+/// A state in the words of the runner's wire.
+fn unavailable(reach: Reach) -> Unavailable {
+    let reason = match &reach {
+        Reach::Policy => Unsupported::Policy,
+        Reach::Permission(_) => Unsupported::Permission,
+        Reach::Absent(_) | Reach::KernelOnly | Reach::Reachable | Reach::InTest => {
+            Unsupported::Device
+        }
+        Reach::SelftestFailed | Reach::Failed(_) => Unsupported::Device,
+    };
+    Unavailable { reason, detail: reach.to_string() }
+}
+
+impl AfAlg {
+    fn runs(&self, algorithm: Algorithm) -> bool {
+        kernel_name(algorithm) == (self.kind, self.driver.name.as_str())
+            && self.driver.takes_key_of(algorithm)
+    }
+}
+
+impl Provider for AfAlg {
+    fn identity(&self) -> Identity<'_> {
+        Identity {
+            provider: &self.provider,
+            version: &self.version,
+            executor: &self.executor,
+            options: &self.options,
+        }
+    }
+
+    fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
+        if !self.runs(workload.algorithm) {
+            return Err(Unsupported::Algorithm);
+        }
+        software_supports(workload)?;
+        let (message, setup) = (workload.message as usize, workload.phase == Phase::Setup);
+        // The kernel lists blocks of 16 bytes in the middle of a chain: it waits for whole ones.
+        const CHAIN: usize = 16;
+        match workload.algorithm.shape().kind {
+            _ if setup => Ok(()),
+            // An AEAD is one request, from associated data to tag.
+            Kind::Aead if workload.phase == Phase::Update => Err(Unsupported::Phase),
+            Kind::Aead if message > session::REQUEST => Err(Unsupported::Length),
+            Kind::Aead if workload.associated as usize > session::ASSOCIATED => {
+                Err(Unsupported::Length)
+            }
+            // Of nothing there is nothing to read, and so no operation.
+            Kind::BlockCipher | Kind::StreamCipher if message == 0 => Err(Unsupported::Length),
+            Kind::StreamCipher
+                if workload.phase == Phase::Update && !message.is_multiple_of(CHAIN) =>
+            {
+                Err(Unsupported::Length)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn session(
+        &self,
+        workload: &CryptoWorkload,
+        keys: &[&[u8]],
+        jobs: &mut [Job<'_>],
+        body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.supports(workload)?;
+        let shape = workload.algorithm.shape();
+        let fixed = shape.kind != Kind::Mac;
+        if shape.key > 0
+            && (keys.is_empty() || fixed && keys.iter().any(|key| key.len() != shape.key))
+        {
+            return Err(Unsupported::Length.into());
+        }
+        let jobs = RawJobs::new(workload, keys, jobs)?;
+        session::run(self.kind, &self.bind, workload, keys, &jobs, body)
+    }
+
+    fn interrupts(&self) -> Option<u64> {
+        self.interrupts.as_ref()?.count()
+    }
+}

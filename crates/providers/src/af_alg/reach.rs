@@ -1,0 +1,151 @@
+//! Whether AF_ALG reaches a driver, and if not, why: found out by trying, never from the kernel's
+//! version, for distributions change what a version means.
+
+use super::socket::{Bound, Refusal};
+use crate::kernel_crypto::{Driver, Selftest};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::Path;
+
+/// What stands between a program and a driver of the kernel's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "state", content = "detail")]
+pub enum Reach {
+    /// Nothing: it was bound.
+    Reachable,
+    /// It is not here; this is missing.
+    Absent(String),
+    /// The kernel has it and lists it, and does not give it to AF_ALG: bound by name it does not
+    /// exist. Linux 7.2 and later do so with accelerators.
+    Policy,
+    /// This user may not.
+    Permission(String),
+    /// It failed the kernel's own test.
+    SelftestFailed,
+    /// The kernel is still testing it.
+    InTest,
+    /// No type of AF_ALG's reaches it: for use within the kernel.
+    KernelOnly,
+    /// Bound, it gave this errno.
+    Failed(i32),
+}
+
+impl fmt::Display for Reach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reach::Reachable => f.write_str("reachable"),
+            Reach::Absent(missing) => write!(f, "absent: {missing}"),
+            Reach::Policy => f.write_str(
+                "present, but unreachable by policy: the kernel lists it and does not let AF_ALG \
+                 have it",
+            ),
+            Reach::Permission(what) => write!(f, "permission denied: {what}"),
+            Reach::SelftestFailed => f.write_str("failed the kernel's self-test (see dmesg)"),
+            Reach::InTest => f.write_str("the kernel is still testing it"),
+            Reach::KernelOnly => f.write_str("for use within the kernel only"),
+            Reach::Failed(errno) => {
+                write!(f, "failed: {}", std::io::Error::from_raw_os_error(*errno))
+            }
+        }
+    }
+}
+
+/// What trying to bind said.
+pub(super) type Bind = Result<(), i32>;
+
+/// Tries to bind `name`.
+pub(super) fn bind(kind: &str, name: &str) -> Bind {
+    match Bound::new(kind, name) {
+        Ok(_) => Ok(()),
+        Err(refusal) => Err(refusal.errno().unwrap_or(libc::ETIMEDOUT)),
+    }
+}
+
+/// What the outcome of a bind means for a driver that is listed. `has_type` is whether the kernel has
+/// AF_ALG for the driver's type at all.
+pub fn classify(driver: &Driver, bound: Result<(), i32>, has_type: bool) -> Reach {
+    let untested = driver.selftest == Selftest::Unknown;
+    match bound {
+        _ if driver.is_larval() => Reach::InTest,
+        _ if driver.internal || driver.af_alg_type().is_none() => Reach::KernelOnly,
+        Ok(()) => Reach::Reachable,
+        Err(libc::ELIBBAD) => Reach::SelftestFailed,
+        // Before Linux 4.20 a driver that had failed was as if it did not exist.
+        Err(libc::ENOENT) if untested => Reach::SelftestFailed,
+        Err(libc::ENOENT) if !has_type => Reach::Absent(missing_type(driver.af_alg_type())),
+        Err(libc::ENOENT) => Reach::Policy,
+        Err(libc::EAFNOSUPPORT) => Reach::Absent(missing_interface(Path::new("/"))),
+        Err(errno @ (libc::EACCES | libc::EPERM)) => Reach::Permission(not_permitted(errno)),
+        Err(errno) => Reach::Failed(errno),
+    }
+}
+
+/// Whether the kernel has AF_ALG at all.
+///
+/// # Errors
+/// Why not.
+pub fn interface(root: &Path) -> Result<(), Reach> {
+    match Bound::open().map_err(Refusal::errno) {
+        Ok(_) => Ok(()),
+        Err(errno) => Err(interface_refused(root, errno.unwrap_or(0))),
+    }
+}
+
+/// Why there is no socket.
+pub(super) fn interface_refused(root: &Path, errno: i32) -> Reach {
+    /// Documentation/admin-guide/sysctl/crypto.rst of Linux 7.3: 2 turns AF_ALG off.
+    const RESTRICT: &str = "proc/sys/crypto/af_alg_restrict";
+    let restrict = std::fs::read_to_string(root.join(RESTRICT)).unwrap_or_default();
+    match errno {
+        libc::EAFNOSUPPORT if restrict.trim() == "2" => Reach::Policy,
+        libc::EAFNOSUPPORT => Reach::Absent(missing_interface(root)),
+        libc::EACCES | libc::EPERM => Reach::Permission(not_permitted(errno)),
+        errno => Reach::Failed(errno),
+    }
+}
+
+fn missing_interface(root: &Path) -> String {
+    missing(root, "AF_ALG", "af_alg", "CONFIG_CRYPTO_USER_API_SKCIPHER, _HASH and _AEAD")
+}
+
+/// What brings AF_ALG's type for `kind`.
+pub(super) fn missing_type(kind: Option<&str>) -> String {
+    let kind = kind.unwrap_or("skcipher");
+    let (module, option) =
+        (format!("algif_{kind}"), format!("CONFIG_CRYPTO_USER_API_{}", kind.to_uppercase()));
+    missing(Path::new("/"), &format!("AF_ALG's type {kind}"), &module, &option)
+}
+
+/// A module that is there needs loading; one that is not, another kernel.
+fn missing(root: &Path, what: &str, module: &str, option: &str) -> String {
+    let release = std::fs::read_to_string(root.join("proc/sys/kernel/osrelease"));
+    let release = release.unwrap_or_default();
+    let list = root.join("lib/modules").join(release.trim()).join("modules.dep");
+    let listed = std::fs::read_to_string(list).unwrap_or_default();
+    let file = format!("/{module}.ko");
+    if listed.lines().any(|line| line.split(':').next().is_some_and(|path| path.contains(&file))) {
+        format!("{what} is not loaded: as root, modprobe {module}")
+    } else {
+        format!("the kernel has no {what}: it needs {option} (module {module})")
+    }
+}
+
+fn not_permitted(errno: i32) -> String {
+    let error = std::io::Error::from_raw_os_error(errno);
+    format!(
+        "{error}; it takes another user, a container that allows AF_ALG sockets, or \
+         crypto.af_alg_restrict=0"
+    )
+}
+
+/// Whether AF_ALG has `kind`, where nothing of that kind could be bound.
+pub(super) fn has_type(root: &Path, kind: &str) -> bool {
+    let module = format!("algif_{kind}");
+    if root.join("sys/module").join(&module).exists() {
+        return true;
+    }
+    let release = std::fs::read_to_string(root.join("proc/sys/kernel/osrelease"));
+    let folder = root.join("lib/modules").join(release.unwrap_or_default().trim());
+    let built_in = std::fs::read_to_string(folder.join("modules.builtin")).unwrap_or_default();
+    built_in.lines().any(|line| line.ends_with(&format!("/{module}.ko")))
+}

@@ -1,0 +1,161 @@
+//! What is handed to the kernel for one operation: pure functions of the job. Messages, associated
+//! data and tags are pointed to where they lie in the job's own buffers; nothing is copied here.
+
+use crate::raw_jobs::RawJob;
+use libc::{c_int, iovec, msghdr};
+
+/// `ALG_SET_IV`, `ALG_SET_OP`, `ALG_SET_AEAD_ASSOCLEN`; the operations' numbers.
+const SET_IV: c_int = 2;
+const SET_OPERATION: c_int = 3;
+const SET_ASSOCIATED_LENGTH: c_int = 4;
+const SOL_ALG: c_int = 279;
+
+/// What is to be done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Direction {
+    /// `ALG_OP_DECRYPT`.
+    Decrypt = 0,
+    /// `ALG_OP_ENCRYPT`.
+    Encrypt = 1,
+}
+
+/// Room for a header, an operation, an IV of 16 bytes, and a length, on a 64-bit machine.
+const ROOM: usize = 3 * 16 + 8 + 24 + 8;
+
+/// Control messages, laid out as the kernel reads them: length, level, type, value, each at a
+/// multiple of the machine's word.
+#[derive(Clone, Debug)]
+#[repr(C, align(8))]
+pub(crate) struct Control {
+    bytes: [u8; ROOM],
+    length: usize,
+}
+
+impl Control {
+    /// Operation and IV, and for an AEAD how much of the data is associated.
+    pub(crate) fn new(direction: Direction, iv: &[u8], associated: Option<u32>) -> Control {
+        let mut control = Control { bytes: [0; ROOM], length: 0 };
+        control.push(SET_OPERATION, &[&(direction as u32).to_ne_bytes()]);
+        if !iv.is_empty() {
+            // struct af_alg_iv: length, then the IV.
+            control.push(SET_IV, &[&(iv.len() as u32).to_ne_bytes(), iv]);
+        }
+        if let Some(length) = associated {
+            control.push(SET_ASSOCIATED_LENGTH, &[&length.to_ne_bytes()]);
+        }
+        control
+    }
+
+    fn push(&mut self, kind: c_int, value: &[&[u8]]) {
+        // A `struct cmsghdr` has no padding: a word and two integers.
+        let header = size_of::<usize>() + 2 * size_of::<c_int>();
+        let length = header + value.iter().map(|part| part.len()).sum::<usize>();
+        let (length_bytes, level, kind) =
+            (length.to_ne_bytes(), SOL_ALG.to_ne_bytes(), kind.to_ne_bytes());
+        let parts = [&length_bytes[..], &level, &kind];
+        let mut place = self.length;
+        for part in parts.iter().chain(value) {
+            self.bytes[place..place + part.len()].copy_from_slice(part);
+            place += part.len();
+        }
+        self.length += length.next_multiple_of(size_of::<usize>());
+    }
+
+    /// The bytes that the kernel reads.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
+/// At most three pieces of memory in a row.
+#[derive(Clone, Copy)]
+pub(crate) struct Parts {
+    parts: [iovec; 3],
+    count: usize,
+}
+
+impl Parts {
+    /// Those of `pieces` that have any length.
+    pub(crate) fn new(pieces: &[(*const u8, usize)]) -> Parts {
+        let nothing = iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
+        let mut parts = Parts { parts: [nothing; 3], count: 0 };
+        for &(pointer, length) in pieces.iter().filter(|(_, length)| *length > 0) {
+            parts.parts[parts.count] =
+                iovec { iov_base: pointer.cast_mut().cast(), iov_len: length };
+            parts.count += 1;
+        }
+        parts
+    }
+
+    pub(crate) fn as_slice(&self) -> &[iovec] {
+        &self.parts[..self.count]
+    }
+
+    /// Bytes of all together.
+    pub(crate) fn length(&self) -> usize {
+        self.as_slice().iter().map(|part| part.iov_len).sum()
+    }
+}
+
+/// Lengths that all of a session's jobs share, and where associated data that come back may go.
+#[derive(Clone, Copy)]
+pub(crate) struct Lengths {
+    pub(crate) message: usize,
+    pub(crate) associated: usize,
+    pub(crate) tag: usize,
+    /// At least `associated` bytes, and one where that is none.
+    pub(crate) scratch: *mut u8,
+}
+
+/// Bytes `offset..offset + length` of a message, on their way in.
+pub(crate) fn piece_in(job: &RawJob, offset: usize, length: usize) -> Parts {
+    Parts::new(&[(job.input.wrapping_add(offset), length)])
+}
+
+/// The same, on their way out.
+pub(crate) fn piece_out(job: &RawJob, offset: usize, length: usize) -> Parts {
+    Parts::new(&[(job.output.wrapping_add(offset).cast_const(), length)])
+}
+
+/// What an AEAD reads: associated data, the message, and for Decrypt the tag.
+pub(crate) fn sealed_in(job: &RawJob, lengths: &Lengths, direction: Direction) -> Parts {
+    let tag = if direction == Direction::Decrypt { lengths.tag } else { 0 };
+    Parts::new(&[
+        (job.associated, lengths.associated),
+        (job.input, lengths.message),
+        (job.tag.cast_const(), tag),
+    ])
+}
+
+/// What an AEAD writes: the associated data again, the message, and for Encrypt the tag.
+pub(crate) fn sealed_out(job: &RawJob, lengths: &Lengths, direction: Direction) -> Parts {
+    let tag = if direction == Direction::Encrypt { lengths.tag } else { 0 };
+    let parts = Parts::new(&[
+        (lengths.scratch.cast_const(), lengths.associated),
+        (job.output.cast_const(), lengths.message),
+        (job.tag.cast_const(), tag),
+    ]);
+    if parts.length() > 0 {
+        return parts;
+    }
+    // A tag alone is verified only if something is asked for.
+    Parts::new(&[(lengths.scratch.cast_const(), 1)])
+}
+
+/// The message header of one system call. It points to `control` and `parts`.
+pub(crate) fn header(control: Option<&Control>, parts: &[iovec]) -> msghdr {
+    // SAFETY: a structure of pointers and integers, some of which have no name on some systems; all
+    // zero is an empty one.
+    let mut header: msghdr = unsafe { std::mem::zeroed() };
+    header.msg_iov = parts.as_ptr().cast_mut();
+    header.msg_iovlen = parts.len() as _;
+    if let Some(control) = control {
+        header.msg_control = control.bytes().as_ptr().cast_mut().cast();
+        header.msg_controllen = control.bytes().len() as _;
+    }
+    header
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;
