@@ -32,7 +32,7 @@ const SUBCOMMANDS: &[Subcommand] = &[
     },
     Subcommand {
         name: "static",
-        about: "[--guest] [TARGET...]: static binaries into dist/, or the lab's into target/guest/",
+        about: "[--guest] [TARGET...]: static binaries into dist/, or the lab's into target/lab/",
         run: static_build::run,
     },
     Subcommand {

@@ -2,7 +2,7 @@
 //! C compiler and linker, which scripts/setup.sh installs into .venv.
 //!
 //! Into dist/ go complete binaries, to be copied to boards. With `--guest`, what the lab's guests
-//! need goes into target/guest: Mbed TLS is there for right answers, OpenSSL, which takes four times
+//! need goes into target/lab: Mbed TLS is there for right answers, OpenSSL, which takes four times
 //! as long to build, is not.
 
 use crate::tree;
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
 
 /// The folder of the guests' binaries.
 pub(crate) fn guests() -> PathBuf {
-    tree::target_directory().join("guest")
+    tree::target_directory().join("lab")
 }
 
 /// Builds them all.
