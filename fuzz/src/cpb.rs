@@ -15,7 +15,7 @@ pub fn record(bytes: &[u8]) {
     };
     let summary = summarise(&record);
     for all in [false, true] {
-        let _ = terminal::render(&summary, 80, all, &terminal::Options { all });
+        let _ = terminal::render(&summary, 80, all, &terminal::Options { all, by_size: !all });
     }
     let _ = markdown::render(&summary);
     json::render(&summary).expect("JSON");

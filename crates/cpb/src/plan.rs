@@ -37,9 +37,40 @@ pub struct Plan {
     /// Measure until each interval's half-width is below this share of the figure: `1%`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<crate::budget::Percent>,
+    /// Let each round last this many milliseconds at least: how busy all CPUs are is told in steps
+    /// of 10 ms. 0: rounds are as short as timing needs them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub counted_ms: u32,
+    /// How people are shown the result.
+    #[serde(default, skip_serializing_if = "Layout::is_default")]
+    pub report: Layout,
     /// What is measured.
     pub measure: Vec<Measure>,
 }
+
+/// How people are shown a result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layout {
+    /// Rates at three sizes, who is fastest, what extensions gain.
+    #[default]
+    Rates,
+    /// One column a message size, one block a figure.
+    BySize,
+}
+
+impl Layout {
+    fn is_default(&self) -> bool {
+        *self == Layout::Rates
+    }
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// The longest round that a plan may ask for: one that takes longer is a pass too slow to interleave.
+const LONGEST_ROUND_MS: u32 = 1_000;
 
 fn one_thread() -> Vec<u8> {
     vec![1]
@@ -237,6 +268,9 @@ impl Plan {
         if self.threads.is_empty() {
             bail!("threads = []: nothing would run; name a number from 1 on");
         }
+        if self.counted_ms > LONGEST_ROUND_MS {
+            bail!("counted-ms = {}: a round lasts {LONGEST_ROUND_MS} at most", self.counted_ms);
+        }
         if self.threads.contains(&0) {
             bail!("threads = 0: nothing would run; name a number from 1 on");
         }
@@ -375,6 +409,8 @@ mod tests {
             (&SMALL.replace("aes-128-cbc", "aes-128-cbd"), "aes-128-cbd"),
             (&SMALL.replace("16,", "0,"), "size 0"),
             (&SMALL.replace("1K", "1TiB"), "1TiB"),
+            (&SMALL.replace("[[", "counted-ms = 1001\n[["), "counted-ms"),
+            (&SMALL.replace("[[", "report = \"sideways\"\n[["), "sideways"),
         ] {
             let error = format!("{:#}", Plan::parse(wrong).unwrap_err());
             assert!(error.contains(word), "{wrong}: {error}");

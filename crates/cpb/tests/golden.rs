@@ -19,7 +19,7 @@ fn terminal(case: Case, width: usize) -> String {
 }
 
 fn all(case: Case, width: usize) -> String {
-    terminal::render(&summary(case), width, false, &Options { all: true })
+    terminal::render(&summary(case), width, false, &Options { all: true, by_size: false })
 }
 
 #[test]
@@ -49,6 +49,42 @@ fn a_run_in_which_much_went_wrong() {
 fn a_run_on_an_emulated_cpu() {
     insta::assert_snapshot!("emulated_80", terminal(Case::Emulated, 80));
     insta::assert_snapshot!("emulated_csv", csv::render(&summary(Case::Emulated)).unwrap());
+}
+
+#[test]
+fn a_run_through_the_kernel_s_interfaces() {
+    insta::assert_snapshot!("kernel_80", terminal(Case::Kernel, 80));
+    insta::assert_snapshot!("kernel_50", terminal(Case::Kernel, 50));
+    insta::assert_snapshot!("kernel_all_80", all(Case::Kernel, 80));
+    insta::assert_snapshot!("kernel_markdown", markdown::render(&summary(Case::Kernel)));
+    insta::assert_snapshot!("kernel_csv", csv::render(&summary(Case::Kernel)).unwrap());
+    let mut record = records::record(Case::Kernel);
+    record.header.plan.report = cpb::plan::Layout::Rates;
+    let rates = summarise(&record);
+    let text = terminal::render(&rates, 80, false, &Options::default());
+    insta::assert_snapshot!("kernel_rates_80", text);
+    insta::assert_snapshot!("kernel_rates_markdown", markdown::render(&rates));
+    let asked = terminal::render(&rates, 80, false, &Options { all: false, by_size: true });
+    assert_eq!(asked, terminal(Case::Kernel, 80));
+}
+
+#[test]
+fn a_run_through_the_kernel_s_interfaces_on_an_emulated_cpu() {
+    insta::assert_snapshot!("kernel_emulated_80", terminal(Case::KernelEmulated, 80));
+    insta::assert_snapshot!("kernel_emulated_50", terminal(Case::KernelEmulated, 50));
+    let summary = summary(Case::KernelEmulated);
+    insta::assert_snapshot!("kernel_emulated_markdown", markdown::render(&summary));
+    insta::assert_snapshot!("kernel_emulated_csv", csv::render(&summary).unwrap());
+}
+
+#[test]
+fn software_alone_is_reported_without_a_word_of_who_executed() {
+    for case in Case::ALL {
+        let kernel = matches!(case, Case::Kernel | Case::KernelEmulated);
+        for text in [terminal(case, 80), markdown::render(&summary(case))] {
+            assert_eq!(text.contains("who executed"), kernel, "{case:?}");
+        }
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::analysis::units::{Hertz, Interval};
 use crate::machine::Machine;
+use crate::plan::Layout;
 use crate::record::{Evidence, ProviderRecord, Record};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -15,6 +16,8 @@ pub struct Run {
     pub plan: String,
     /// The question that it answers.
     pub reason: String,
+    /// Whether it asks for a report with one column a message size.
+    pub by_size: bool,
     /// When the run began, RFC 3339, UTC.
     pub began: String,
     /// How long it took in seconds; none for a run that was killed or goes on.
@@ -49,6 +52,7 @@ impl Run {
             version: header.version.clone(),
             plan: header.plan.name.clone(),
             reason: header.plan.reason.clone(),
+            by_size: header.plan.report == Layout::BySize,
             began: header.began.clone(),
             seconds: seconds(record),
             interrupted: record.end.as_ref().is_none_or(|end| end.interrupted),

@@ -7,8 +7,10 @@ use crate::record::Evidence;
 pub enum Metric {
     /// Whether answers are right and agree.
     Answers,
-    /// How often something happened: operations, interrupts.
+    /// How often something happened for each operation: interrupts, context switches.
     Counts,
+    /// How much of the CPUs' time something took, and CPU time for each byte.
+    CpuUse,
     /// Time of an operation, or bytes per second.
     Rate,
     /// Cycles of the core.
@@ -27,9 +29,10 @@ pub enum Metric {
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Metric; 9] = [
+    pub const ALL: [Metric; 10] = [
         Metric::Answers,
         Metric::Counts,
+        Metric::CpuUse,
         Metric::Rate,
         Metric::Cycles,
         Metric::Latency,
@@ -40,31 +43,37 @@ impl Metric {
     ];
 }
 
-/// Whether `metric` means something on such evidence; if not, why, for people.
+/// Whether `metric` means something on such evidence; if not, why, for people: the evidence's name
+/// comes first.
 ///
 /// # Errors
 /// It does not.
 pub fn meaningful(metric: Metric, evidence: Evidence) -> Result<(), &'static str> {
-    use Metric::{AcrossExecutors, Answers, Counts, Cycles, Latency, Noise, Rate, Scaling};
+    use Metric::{AcrossExecutors, Answers, Counts, CpuUse, Cycles, Latency, Noise, Rate, Scaling};
     match (evidence, metric) {
         (_, Answers | Counts | Metric::WithinExecutor) => Ok(()),
         (Evidence::Emulated, Rate | Latency | Scaling) => {
-            Err("the CPU is emulated: how long it takes says nothing of a real one")
+            Err("emulated: how long an emulated CPU takes says nothing of a real one")
         }
-        (Evidence::Emulated, Cycles) => Err("the CPU is emulated: it has no clock of its own"),
+        (Evidence::Emulated, CpuUse) => {
+            Err("emulated: how busy an emulated CPU is says nothing of a real one")
+        }
+        (Evidence::Emulated, Cycles) => Err("emulated: such a CPU has no clock of its own"),
         (Evidence::Emulated, AcrossExecutors) => Err(
-            "the CPU is emulated: its instructions and an engine are not slowed alike, so their \
-             ratio says nothing of a real machine",
+            "emulated: a CPU's instructions and an engine are not slowed alike, so their ratio \
+             says nothing of a real machine",
         ),
-        (Evidence::Emulated, Noise) => Err("the noise of an emulator is not the machine's"),
-        (Evidence::Simulated, Noise) => Err("simulated time has no noise"),
+        (Evidence::Emulated, Noise) => {
+            Err("emulated: the noise of an emulator is not the machine's")
+        }
+        (Evidence::Simulated, Noise) => Err("simulated: such time has no noise"),
         (Evidence::Published | Evidence::Imported, Cycles) => {
-            Err("no reading of the core's clock came with the figures")
+            Err("published: no reading of the core's clock came with the figures")
         }
         (Evidence::Published | Evidence::Imported, Noise | Latency) => {
-            Err("the single readings did not come with the figures")
+            Err("published: the single readings did not come with the figures")
         }
-        (_, Rate | Cycles | Latency | AcrossExecutors | Scaling | Noise) => Ok(()),
+        (_, Rate | Cycles | Latency | AcrossExecutors | Scaling | Noise | CpuUse) => Ok(()),
     }
 }
 
@@ -79,6 +88,7 @@ mod tests {
         }
         let refused = |metric| meaningful(metric, Evidence::Emulated).is_err();
         assert!(refused(Metric::Rate) && refused(Metric::Cycles) && refused(Metric::Latency));
+        assert!(refused(Metric::CpuUse));
         assert!(refused(Metric::AcrossExecutors) && !refused(Metric::WithinExecutor));
         assert!(!refused(Metric::Answers) && !refused(Metric::Counts));
     }

@@ -23,6 +23,8 @@ pub enum NoFigure {
     Broken(&'static str),
     /// Two cells have no pass in common.
     NoCommonPass,
+    /// The system counted nothing that it could be computed from.
+    NotCounted,
     /// The kind of evidence does not carry such a figure.
     Meaningless(&'static str),
 }
@@ -39,7 +41,8 @@ impl NoFigure {
             NoFigure::AllDiscarded => "unsteady",
             NoFigure::Broken(_) => "broken",
             NoFigure::NoCommonPass => "no pair",
-            NoFigure::Meaningless(_) => "no figure",
+            NoFigure::NotCounted => "not counted",
+            NoFigure::Meaningless(_) => "refused",
         }
     }
 }
@@ -57,6 +60,7 @@ impl fmt::Display for NoFigure {
             ),
             NoFigure::Broken(words) => write!(f, "the samples hold {words}"),
             NoFigure::NoCommonPass => f.write_str("no pass measured both"),
+            NoFigure::NotCounted => f.write_str("the system counted nothing of it"),
             NoFigure::Meaningless(words) => f.write_str(words),
         }
     }

@@ -5,6 +5,7 @@ use crate::analysis::batches::Scale;
 use crate::analysis::comparison::{self, Comparison};
 use crate::analysis::crowding::Alone;
 use crate::analysis::estimate::{self, Estimate};
+use crate::analysis::execution::{self, Execution};
 use crate::analysis::facts::{Checks, CoreClock, Run};
 use crate::analysis::latency::{self, Latency};
 use crate::analysis::location::{median, quantile};
@@ -79,6 +80,8 @@ pub struct Row {
     pub threads: u8,
     /// Its figures.
     pub figures: Known<Box<Figures>>,
+    /// Who executed it; none where nothing ran, and for the harness's own floor.
+    pub execution: Option<Box<Execution>>,
 }
 
 /// The figures of one cell.
@@ -189,6 +192,10 @@ pub fn summarise(record: &Record) -> Summary {
             workload: cell.workload,
             threads: cell.threads,
             figures: figures.into(),
+            execution: match outcome {
+                Outcome::Measured(rounds) => execution::of(record, cell, rounds).map(Box::new),
+                Outcome::Without(_) => None,
+            },
         }
     };
     let cells: Vec<Row> = record.cells.iter().map(row).collect();

@@ -21,7 +21,10 @@ use crate::transport::{Patience, Place};
 use crate::vectors::Vectors;
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use cpb_core::Ticks;
+use cpb_core::measure::Budget;
 use cpb_core::message::ClockDescription;
+use cpb_providers::af_alg::Survey;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -142,7 +145,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
 
     let record = store::read(&path)?;
     let summary = summarise(&record);
-    let options = report::terminal::Options { all: arguments.all };
+    let options = report::terminal::Options { all: arguments.all, by_size: false };
     output::show(&summary, &arguments.form, &options)?;
     if !arguments.quiet {
         output::say(&format!("record: {}", path.display()));
@@ -243,7 +246,12 @@ impl Sitting {
             bail!("no provider can run here: {}", why.join("; "));
         }
         let machine = home.machine(cpus.first().copied().unwrap_or(0), &patience)?;
-        let header = header(plan, target, machine, cpus, &known);
+        let mut header = header(plan, target, machine, cpus, &known);
+        if sources::concern_the_kernel(&known) {
+            let cpu = header.cpus.first().copied().unwrap_or(0);
+            header.kernel = home.kernel(cpu, &patience).map(Box::new);
+            header.warnings.extend(header.kernel.iter().flat_map(|survey| fallen_back(survey)));
+        }
         let path = match &arguments.output {
             Some(path) => path.clone(),
             None => default_path(&header),
@@ -361,9 +369,12 @@ impl Sitting {
                 ..place(&self.header.cpus)
             },
             patience: self.patience.clone(),
-            budget: match self.home {
-                Home::Here => schedule::BUDGET,
-                Home::Guest(_) => schedule::SLOW_BUDGET,
+            budget: Budget {
+                counted: Ticks(u64::from(plan.counted_ms) * 1_000_000),
+                ..match self.home {
+                    Home::Here => schedule::BUDGET,
+                    Home::Guest(_) => schedule::SLOW_BUDGET,
+                }
             },
             store: &mut self.store,
             watch: &mut progress,
@@ -443,8 +454,22 @@ fn header(
         plan,
         cpus,
         providers,
+        kernel: None,
         warnings,
     }
+}
+
+/// Where the kernel runs in software what a device was there for.
+fn fallen_back(survey: &Survey) -> impl Iterator<Item = String> + '_ {
+    survey.choices.iter().filter(|choice| choice.fell_back).map(|choice| {
+        format!(
+            "asked for {}, the kernel takes {} although it lists {} with a higher priority: it fell \
+             back to software (`cpb list --kernel` says why)",
+            choice.name,
+            choice.taken.as_deref().unwrap_or("none"),
+            choice.preferred
+        )
+    })
 }
 
 /// The machine to measure, and how long to wait for its answers.

@@ -16,6 +16,9 @@ pub(super) struct Arguments {
     /// Show every size, and the latency of single operations
     #[arg(long)]
     all: bool,
+    /// Show one column a message size, one block a figure
+    #[arg(long)]
+    by_size: bool,
     #[command(flatten)]
     form: output::Form,
 }
@@ -27,7 +30,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         return Ok(DONE);
     }
     let summary = summarise(&record);
-    let options = report::terminal::Options { all: arguments.all };
+    let options = report::terminal::Options { all: arguments.all, by_size: arguments.by_size };
     output::show(&summary, &arguments.form, &options)?;
     Ok(DONE)
 }

@@ -2,7 +2,8 @@
 
 use super::groups::Comparisons;
 use crate::analysis::estimate::Estimate;
-use crate::analysis::summary::{Known, Row, Summary};
+use crate::analysis::execution::Execution;
+use crate::analysis::summary::{Figures, Known, Row, Summary};
 use crate::analysis::units::{Interval, Unit};
 use anyhow::Result;
 
@@ -20,7 +21,7 @@ pub fn render(summary: &Summary) -> Result<String> {
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-const COLUMNS: [&str; 45] = [
+const COLUMNS: [&str; 58] = [
     "provider",
     "algorithm",
     "operation",
@@ -66,7 +67,23 @@ const COLUMNS: [&str; 45] = [
     "batches",
     "unsteady_batches",
     "crowded_batches",
+    "executor",
+    "executed",
+    "executed_reason",
+    "counted_operations",
+    "interrupts_per_operation",
+    "voluntary_switches_per_operation",
+    "involuntary_switches_per_operation",
+    "cpu_ratio",
+    "cpu_user_ratio",
+    "cpu_system_ratio",
+    "cpu_seconds_per_megabyte",
+    "machine_cpu_ratio",
+    "machine_softirq_ratio",
 ];
+
+/// Columns of [`execution`], at the end of a row.
+const EXECUTION: usize = 13;
 
 fn values(row: &Row, summary: &Summary, comparisons: &Comparisons<'_>) -> Vec<String> {
     let workload = &row.workload;
@@ -87,18 +104,31 @@ fn values(row: &Row, summary: &Summary, comparisons: &Comparisons<'_>) -> Vec<St
         outcome.to_owned(),
         reason,
     ];
-    let Known::Measured(figures) = &row.figures else {
-        values.resize(COLUMNS.len(), String::new());
-        return values;
-    };
-    estimate(&mut values, figures.rate.as_ref());
-    estimate(&mut values, Some(&figures.time));
+    if let Known::Measured(figures) = &row.figures {
+        write_figures(&mut values, row, figures, comparisons);
+    }
+    values.resize(COLUMNS.len() - EXECUTION, String::new());
+    if let Some(execution) = &row.execution {
+        write_execution(&mut values, execution);
+    }
+    values.resize(COLUMNS.len(), String::new());
+    values
+}
+
+fn write_figures(
+    values: &mut Vec<String>,
+    row: &Row,
+    figures: &Figures,
+    comparisons: &Comparisons<'_>,
+) {
+    estimate(values, figures.rate.as_ref());
+    estimate(values, Some(&figures.time));
     values.extend([number(figures.time.between), number(figures.time.within)]);
-    estimate(&mut values, figures.cycles.as_ref());
+    estimate(values, figures.cycles.as_ref());
     let spread =
         |spread: fn(&Estimate<_>) -> Option<f64>| number(figures.cycles.as_ref().and_then(spread));
     values.extend([spread(|cycles| cycles.between), spread(|cycles| cycles.within)]);
-    estimate(&mut values, figures.cycles_per_byte.as_ref());
+    estimate(values, figures.cycles_per_byte.as_ref());
     let latency = figures.latency.measured();
     values.extend([
         number(latency.map(|latency| latency.p50.0)),
@@ -108,7 +138,7 @@ fn values(row: &Row, summary: &Summary, comparisons: &Comparisons<'_>) -> Vec<St
         latency.map(|latency| latency.operations.to_string()).unwrap_or_default(),
     ]);
     values.push(number(figures.scaling.map(|scaling| scaling.value.0)));
-    interval(&mut values, figures.scaling.and_then(|scaling| scaling.interval));
+    interval(values, figures.scaling.and_then(|scaling| scaling.interval));
     values.push(match comparisons.mark(row) {
         Some('=') => "tie".to_owned(),
         Some(_) => "yes".to_owned(),
@@ -116,7 +146,7 @@ fn values(row: &Row, summary: &Summary, comparisons: &Comparisons<'_>) -> Vec<St
     });
     let gain = comparisons.gain(row);
     values.push(number(gain.map(|gain| gain.value.0)));
-    interval(&mut values, gain.and_then(|gain| gain.interval));
+    interval(values, gain.and_then(|gain| gain.interval));
     values.push(
         gain.map(|gain| format!("{:?}", gain.inverse().verdict).to_lowercase()).unwrap_or_default(),
     );
@@ -125,7 +155,34 @@ fn values(row: &Row, summary: &Summary, comparisons: &Comparisons<'_>) -> Vec<St
     values.extend(
         [figures.batches, figures.unsteady, figures.crowded].map(|count| count.to_string()),
     );
-    values
+}
+
+/// Who executed, and what it took. CPU use that the evidence does not carry says so where its first
+/// figure would be.
+fn write_execution(values: &mut Vec<String>, execution: &Execution) {
+    values.extend([
+        execution.executor.clone(),
+        execution.verdict.words().to_owned(),
+        execution.reason.clone().unwrap_or_default(),
+        execution.operations.to_string(),
+        number(execution.interrupts_per_operation),
+        number(execution.switches.map(|switches| switches.voluntary)),
+        number(execution.switches.map(|switches| switches.involuntary)),
+    ]);
+    match &execution.cpu {
+        Known::Measured(cpu) => values.extend(
+            [
+                Some(cpu.own),
+                cpu.user,
+                cpu.system,
+                cpu.seconds_per_megabyte,
+                cpu.machine,
+                cpu.softirq,
+            ]
+            .map(number),
+        ),
+        Known::Without(reason) => values.push(reason.short().to_owned()),
+    }
 }
 
 fn estimate<U: Unit>(values: &mut Vec<String>, estimate: Option<&Estimate<U>>) {

@@ -27,6 +27,11 @@ impl<'a> Group<'a> {
         self.rows.get(&(provider, size)).copied()
     }
 
+    /// All its cells, in no order.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &'a Row> + '_ {
+        self.rows.values().copied()
+    }
+
     /// Whether this is the other in another number of threads.
     pub(crate) fn same_kind(&self, other: &Group<'_>) -> bool {
         self.kind == other.kind

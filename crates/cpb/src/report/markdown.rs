@@ -1,8 +1,9 @@
 //! Tables for documents and pull requests, in GitHub's Markdown: every size.
 
 use super::groups::{Comparisons, Group, groups};
-use super::notes;
 use super::numbers::{margin, megabytes, short, significant, time};
+use super::table::{Block, Place};
+use super::{by_size, execution, notes};
 use crate::analysis::summary::{Known, Row, Summary};
 use crate::size::Size;
 
@@ -11,17 +12,41 @@ pub fn render(summary: &Summary) -> String {
     let groups = groups(summary);
     let comparisons = Comparisons::of(summary);
     let mut text = format!("# {}\n", escape(&notes::title(summary)));
-    for group in groups.iter().filter(|group| !group.meaningless()) {
-        text.push_str(&format!("\n## {}\n\n", escape(&group.heading)));
-        write_group(&mut text, group, &comparisons);
+    if summary.run.by_size {
+        for group in &groups {
+            text.push_str(&format!(
+                "\n## {}, by message size in bytes\n\n",
+                escape(&group.heading)
+            ));
+            write_by_size(&mut text, group, &by_size::blocks(summary, group, true));
+        }
+        text.push_str(&format!("\n{}\n\n", escape(by_size::LEGEND)));
+    } else {
+        for group in groups.iter().filter(|group| !group.meaningless()) {
+            text.push_str(&format!("\n## {}\n\n", escape(&group.heading)));
+            write_group(&mut text, group, &comparisons);
+        }
+        text.push_str(
+            "\nRates in MB/s (1 MB = 1,000,000 bytes; 1 KiB = 1024 bytes) with half of the 95% \
+             interval over passes; **bold**: fastest, or fastest together; gain: so many times as \
+             fast is the same library with the CPU's crypto instructions, at the largest size.\n\n",
+        );
+        if execution::wanted(summary) {
+            for block in execution::blocks(&groups) {
+                text.push_str(&format!("## {}\n\n", escape(&block.heading)));
+                write_block(&mut text, &block);
+                text.push('\n');
+            }
+            text.push_str(&format!("{}\n\n", escape(execution::LEGEND)));
+        }
     }
-    text.push_str(
-        "\nRates in MB/s (1 MB = 1,000,000 bytes; 1 KiB = 1024 bytes) with half of the 95% interval \
-         over passes; **bold**: fastest, or fastest together; gain: so many times as fast is the \
-         same library with the CPU's crypto instructions, at the largest size.\n\n",
-    );
     for (word, words) in notes::missing(&groups) {
         text.push_str(&format!("- {word}: {}\n", escape(&words)));
+    }
+    if execution::wanted(summary) {
+        for (word, words) in execution::notes(summary, &groups, summary.run.by_size) {
+            text.push_str(&format!("- {word}: {}\n", escape(&words)));
+        }
     }
     for (word, words) in notes::facts(summary) {
         text.push_str(&format!("- {word}: {}\n", escape(&words)));
@@ -38,14 +63,7 @@ fn write_group(text: &mut String, group: &Group<'_>, comparisons: &Comparisons<'
     }));
     columns.push(if largest == 0 { "cycles" } else { "cycles/byte" }.to_owned());
     columns.push("gain".to_owned());
-    line(text, &columns);
-    let rules = columns.iter().enumerate();
-    line(
-        text,
-        &rules
-            .map(|(place, _)| if place == 0 { "---" } else { "---:" }.to_owned())
-            .collect::<Vec<_>>(),
-    );
+    head(text, &columns, 1);
     for provider in &group.providers {
         let mut places = vec![format!("`{provider}`")];
         places.extend(group.sizes.iter().map(|size| {
@@ -74,6 +92,51 @@ fn write_group(text: &mut String, group: &Group<'_>, comparisons: &Comparisons<'
         );
         line(text, &places);
     }
+}
+
+/// Blocks with the same columns as one table: what each row is comes first.
+fn write_by_size(text: &mut String, group: &Group<'_>, blocks: &[Block]) {
+    let mut columns = vec![String::new(), String::new()];
+    columns.extend(group.sizes.iter().map(ToString::to_string));
+    head(text, &columns, 2);
+    for block in blocks {
+        for (place, (name, places)) in block.rows.iter().enumerate() {
+            let heading = if place == 0 { escape(&block.heading) } else { String::new() };
+            // A row without places says something of all: a refusal.
+            let name = if places.is_empty() { escape(name) } else { format!("`{name}`") };
+            let mut texts = vec![heading, name];
+            texts.extend(places.iter().map(place_text));
+            texts.resize(columns.len(), String::new());
+            line(text, &texts);
+        }
+    }
+}
+
+fn write_block(text: &mut String, block: &Block) {
+    let mut columns = vec!["provider".to_owned()];
+    columns.extend(block.columns.iter().cloned());
+    head(text, &columns, 1);
+    for (name, places) in &block.rows {
+        let mut texts = vec![format!("`{name}`")];
+        texts.extend(places.iter().map(place_text));
+        line(text, &texts);
+    }
+}
+
+fn place_text(place: &Place) -> String {
+    match place {
+        Place::Blank => String::new(),
+        Place::Figure { number, .. } => number.clone(),
+        Place::Word(word) => format!("*{word}*"),
+        Place::Note(words) => escape(words),
+    }
+}
+
+/// The names of the columns; those after the first `left` are aligned to the right.
+fn head(text: &mut String, columns: &[String], left: usize) {
+    line(text, columns);
+    let rule = |place| if place < left { "---" } else { "---:" }.to_owned();
+    line(text, &(0..columns.len()).map(rule).collect::<Vec<_>>());
 }
 
 fn figure(row: &Row, comparisons: &Comparisons<'_>) -> String {

@@ -6,7 +6,9 @@
 //! is computed here, and a figure that the summary withholds cannot be shown.
 
 mod blocks;
+mod by_size;
 pub mod csv;
+mod execution;
 mod groups;
 pub mod json;
 pub mod markdown;

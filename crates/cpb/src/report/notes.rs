@@ -34,7 +34,9 @@ pub(crate) fn missing(groups: &[Group<'_>]) -> Vec<(String, String)> {
     }
     let only = all && notes.len() == 1;
     let note = |(reason, cells): (&NoFigure, Vec<String>)| {
-        let cells = if only { "all cells".to_owned() } else { cells.join("; ") };
+        // A refusal is by the run's evidence, and so of all that could have been measured.
+        let of_all = only || matches!(reason, NoFigure::Meaningless(_));
+        let cells = if of_all { "all cells".to_owned() } else { cells.join("; ") };
         (reason.short().to_owned(), format!("{reason}: {cells}"))
     };
     notes.into_iter().map(note).collect()

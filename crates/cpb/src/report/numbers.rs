@@ -17,6 +17,34 @@ pub(crate) fn significant(value: f64, digits: i32) -> String {
     if grown as i32 > digits && decimals > 0 { format!("{value:.*}", decimals - 1) } else { text }
 }
 
+/// How often something happens for each operation: two digits after the point.
+pub(crate) fn count(value: f64) -> String {
+    match value {
+        0.0 => "0".to_owned(),
+        value if value < 0.005 => "<0.01".to_owned(),
+        value if value < 9.995 => format!("{value:.2}"),
+        value => short(value),
+    }
+}
+
+/// A share of a whole, in percent without digits after the point.
+pub(crate) fn share(value: f64) -> String {
+    match value * 100.0 {
+        0.0 => "0%".to_owned(),
+        percent if percent < 0.995 => "<1%".to_owned(),
+        percent => format!("{percent:.0}%"),
+    }
+}
+
+/// A large number in six places at most: whole up to 9,999, then in thousands and millions.
+pub(crate) fn large(value: f64) -> String {
+    match value {
+        value if value < 9_999.5 => format!("{value:.0}"),
+        value if value < 999_500.0 => format!("{}k", short(value / 1e3)),
+        value => format!("{}M", short(value / 1e6)),
+    }
+}
+
 /// Half of an interval as a share, rounded up: ±0.2%. Without one it is not known: ±?.
 pub(crate) fn margin(share: Option<f64>) -> String {
     share.map_or_else(|| "±?".to_owned(), |share| format!("±{}", percent(share)))
@@ -110,6 +138,26 @@ mod tests {
             assert_eq!(percent(share), text, "{share}");
         }
         assert_eq!(margin(None), "±?");
+    }
+
+    #[test]
+    fn counts_and_shares_are_short_and_nothing_is_nothing() {
+        let cases = [
+            (0.0, "0", "0%"),
+            (0.004, "<0.01", "<1%"),
+            (0.005, "0.01", "<1%"),
+            (1.0, "1.00", "100%"),
+            (3.277, "3.28", "328%"),
+            (9.996, "10.0", "1000%"),
+        ];
+        for (value, as_count, as_share) in cases {
+            assert_eq!((count(value), share(value)), (as_count.into(), as_share.into()), "{value}");
+        }
+        let cases =
+            [(8101.4, "8101"), (9999.7, "10.0k"), (43_298.0, "43.3k"), (5_591_286.0, "5.59M")];
+        for (value, text) in cases {
+            assert_eq!(large(value), text);
+        }
     }
 
     #[test]

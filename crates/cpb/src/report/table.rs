@@ -19,6 +19,8 @@ pub(crate) enum Place {
     },
     /// A word in place of a figure.
     Word(&'static str),
+    /// Words that take all that is left of the row.
+    Note(String),
 }
 
 impl Place {
@@ -61,7 +63,7 @@ struct Column {
 impl Column {
     fn fit(&mut self, place: &Place) {
         match place {
-            Place::Blank => {}
+            Place::Blank | Place::Note(_) => {}
             Place::Figure { number, margin, .. } => {
                 self.number = self.number.max(length(number));
                 self.margin = self.margin.max(length(margin));
@@ -90,7 +92,7 @@ pub(crate) fn render(blocks: &[Block], width: usize, look: Look) -> String {
         if table {
             grid(&mut text, &block, label, &columns, look);
         } else {
-            list(&mut text, &block, look);
+            list(&mut text, &block, width, look);
         }
     }
     text
@@ -99,7 +101,13 @@ pub(crate) fn render(blocks: &[Block], width: usize, look: Look) -> String {
 /// Whether blocks fit as a table.
 pub(crate) fn fits(blocks: &[Block], width: usize) -> bool {
     let (label, columns) = measure(blocks);
-    label + columns.iter().map(|column| GAP + column.width()).sum::<usize>() <= width
+    let notes = blocks.iter().flat_map(|block| &block.rows).flat_map(|(_, places)| places);
+    let longest = notes.map(|place| match place {
+        Place::Note(words) => GAP + length(words),
+        _ => 0,
+    });
+    let columns: usize = columns.iter().map(|column| GAP + column.width()).sum();
+    label + columns.max(longest.max().unwrap_or(0)) <= width
 }
 
 /// Room for names, and for each column.
@@ -145,6 +153,7 @@ fn grid(text: &mut String, block: &Block, label: usize, columns: &[Column], look
             text.push_str(&" ".repeat(GAP));
             match place {
                 Place::Blank => text.push_str(&" ".repeat(column.width())),
+                Place::Note(words) => paint(text, look.faint, words),
                 Place::Word(word) => {
                     text.push_str(&" ".repeat(column.width() - length(word)));
                     paint(text, look.faint, word);
@@ -163,7 +172,7 @@ fn grid(text: &mut String, block: &Block, label: usize, columns: &[Column], look
     }
 }
 
-fn list(text: &mut String, block: &Block, look: Look) {
+fn list(text: &mut String, block: &Block, width: usize, look: Look) {
     paint(text, look.heading, &block.heading);
     end_line(text);
     let name_width = block.columns.iter().map(|name| length(name)).max().unwrap_or(0);
@@ -172,14 +181,21 @@ fn list(text: &mut String, block: &Block, look: Look) {
         text.push_str(name);
         end_line(text);
         for (column, place) in block.columns.iter().zip(places) {
-            if matches!(place, Place::Blank) {
+            if let Place::Note(words) = place {
+                for line in wrap(words, width.saturating_sub(2 * INDENT)) {
+                    text.push_str(&" ".repeat(2 * INDENT));
+                    paint(text, look.faint, &line);
+                    end_line(text);
+                }
+            }
+            if matches!(place, Place::Blank | Place::Note(_)) {
                 continue;
             }
             text.push_str(&" ".repeat(2 * INDENT + name_width - length(column)));
             paint(text, look.faint, column);
             text.push_str(&" ".repeat(GAP));
             match place {
-                Place::Blank => {}
+                Place::Blank | Place::Note(_) => {}
                 Place::Word(word) => paint(text, look.faint, word),
                 Place::Figure { number, margin, style } => {
                     paint(text, *style, number);

@@ -2,8 +2,8 @@
 
 use super::blocks::{self, MARGINS, Rates, SHOWN};
 use super::groups::{Comparisons, Group, groups};
-use super::notes;
 use super::table::{Look, fits, paint, render as table, wrap};
+use super::{by_size, execution, notes};
 use crate::analysis::summary::Summary;
 use anstyle::{AnsiColor, Style};
 
@@ -12,6 +12,8 @@ use anstyle::{AnsiColor, Style};
 pub struct Options {
     /// Every size, every number of threads, and the latency of single operations.
     pub all: bool,
+    /// One column a message size, one block a figure, whatever the plan says.
+    pub by_size: bool,
 }
 
 /// The report for a terminal of `width` columns.
@@ -30,6 +32,26 @@ pub fn render(summary: &Summary, width: usize, colour: bool, options: &Options) 
     let styles = Styles::new(colour);
     let mut text = String::new();
     write_title(&mut text, summary, width, styles);
+    let by_size = options.by_size || summary.run.by_size;
+    if by_size {
+        for group in &groups {
+            let heading = format!("{}, by message size in bytes", group.heading);
+            write_faint(&mut text, &heading, width, styles.look.heading);
+            text.push('\n');
+            text.push_str(&table(
+                &by_size::blocks(summary, group, options.all),
+                width,
+                styles.look,
+            ));
+            text.push('\n');
+        }
+        if !groups.is_empty() {
+            write_faint(&mut text, by_size::LEGEND, width, styles.look.faint);
+            text.push('\n');
+        }
+        write_notes(&mut text, summary, &groups, by_size, width, styles);
+        return text;
+    }
     let rates = Rates {
         comparisons: &comparisons,
         fastest: styles.fastest,
@@ -56,17 +78,50 @@ pub fn render(summary: &Summary, width: usize, colour: bool, options: &Options) 
         write_legend(&mut text, &shown, width, &rates, styles);
         text.push('\n');
     }
-    for (word, words) in notes::missing(&groups) {
-        write_note(&mut text, &word, &words, width);
+    if execution::wanted(summary) {
+        let who = execution::blocks(&groups);
+        if !who.is_empty() {
+            text.push_str(&table(&who, width, styles.look));
+            text.push('\n');
+            write_faint(&mut text, execution::LEGEND, width, styles.look.faint);
+            text.push('\n');
+        }
+    }
+    write_notes(&mut text, summary, &groups, by_size, width, styles);
+    text
+}
+
+fn write_notes(
+    text: &mut String,
+    summary: &Summary,
+    groups: &[Group<'_>],
+    by_size: bool,
+    width: usize,
+    styles: Styles,
+) {
+    for (word, words) in notes::missing(groups) {
+        write_note(text, &word, &words, width);
+    }
+    if execution::wanted(summary) {
+        for (word, words) in execution::notes(summary, groups, by_size) {
+            let style = if word == "unproven" { styles.warning } else { Style::new() };
+            write_styled_note(text, &word, &words, width, style);
+        }
     }
     for (word, words) in notes::facts(summary) {
         let style = match word {
             "warning" | "wrong" => styles.warning,
             _ => Style::new(),
         };
-        write_styled_note(&mut text, word, &words, width, style);
+        write_styled_note(text, word, &words, width, style);
     }
-    text
+}
+
+fn write_faint(text: &mut String, words: &str, width: usize, style: Style) {
+    for line in wrap(words, width) {
+        paint(text, style, &line);
+        text.push('\n');
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -127,10 +182,7 @@ fn write_legend(
         words.push_str(&format!("; {SHOWN} of {most} sizes shown: `cpb show --all` shows all"));
     }
     words.push('.');
-    for line in wrap(&words, width) {
-        paint(text, styles.look.faint, &line);
-        text.push('\n');
-    }
+    write_faint(text, &words, width, styles.look.faint);
 }
 
 /// A word at the left and wrapped text beside it.

@@ -1,15 +1,16 @@
 //! Records with planted costs and seeded noise.
 
+#[path = "kernel.rs"]
+mod kernel;
+
 use cpb::machine::{Machine, State};
 use cpb::plan::Plan;
 use cpb::record::{
     Batch, Cell, Check, End, Evidence, Header, Line, ProviderRecord, Reading, Reason, Record,
     Round, SCHEMA, Without,
 };
-use cpb_core::message::{ClockDescription, Counters};
-use cpb_core::{
-    Claim, CryptoWorkload, Error, Histogram, Kind, Operation, Phase, Ticks, Unsupported,
-};
+use cpb_core::message::ClockDescription;
+use cpb_core::{CryptoWorkload, Error, Histogram, Kind, Operation, Phase, Ticks, Unsupported};
 
 /// What sort of record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,11 +27,23 @@ pub(crate) enum Case {
     Threads,
     /// Nothing was measured.
     Empty,
+    /// The kernel's interfaces, with engines and without, by message size.
+    Kernel,
+    /// The same on an emulated CPU.
+    KernelEmulated,
 }
 
 impl Case {
-    pub(crate) const ALL: [Case; 6] =
-        [Case::Normal, Case::NoClock, Case::Failures, Case::Emulated, Case::Threads, Case::Empty];
+    pub(crate) const ALL: [Case; 8] = [
+        Case::Normal,
+        Case::NoClock,
+        Case::Failures,
+        Case::Emulated,
+        Case::Threads,
+        Case::Empty,
+        Case::Kernel,
+        Case::KernelEmulated,
+    ];
 
     fn plan(self) -> &'static str {
         match self {
@@ -85,6 +98,21 @@ impl Case {
                 sizes = [16]
                 "#
             }
+            Case::Kernel | Case::KernelEmulated => {
+                r#"
+                name = "imx6"
+                reason = "Does the accelerator pay?"
+                providers = ["null", "openssl", "openssl:nocrypto", "cryptodev:cbc(aes)",
+                    "cryptodev:gcm(aes)", "af_alg:cbc-aes-caam", "af_alg:cbc-aes-neonbs",
+                    "af_alg:cbc(aes)", "af_alg:cbc-dcp", "af_alg:cbc-aes-polled"]
+                report = "by-size"
+                counted-ms = 20
+                [[measure]]
+                algorithms = ["aes-128-cbc"]
+                operations = ["encrypt"]
+                sizes = [16, 64, 256, 1024, 4096, 8192, 16384]
+                "#
+            }
             Case::Threads => {
                 r#"
                 name = "threads"
@@ -119,6 +147,9 @@ pub(crate) fn record(case: Case) -> Record {
         for pass in 0..passes {
             measure(case, &plan, &names, pass, &mut random, &mut lines);
         }
+        if matches!(case, Case::Kernel | Case::KernelEmulated) {
+            kernel::unsupported(&mut lines);
+        }
         if case == Case::Failures {
             failures(&mut lines);
         } else {
@@ -146,10 +177,14 @@ fn header(case: Case, plan: Plan, names: &[String]) -> Header {
             reason: Unsupported::Device,
             detail: "the CPU has no AES instructions".into(),
         },
+        (_, "cryptodev:gcm(aes)") => ProviderRecord::Unavailable {
+            reason: Unsupported::Device,
+            detail: "this kernel has no driver of gcm(aes) for /dev/crypto".into(),
+        },
         _ => ProviderRecord::Available {
             version: "3.6.3".into(),
-            executor: "CPU".into(),
-            claim: Claim::Process,
+            executor: kernel::executor(name).into(),
+            claim: kernel::claim(name),
             options: "-O3".into(),
             clock,
         },
@@ -159,7 +194,10 @@ fn header(case: Case, plan: Plan, names: &[String]) -> Header {
         schema: SCHEMA,
         version: "0.1.0".into(),
         began: "2026-03-01T12:00:00Z".into(),
-        evidence: if case == Case::Emulated { Evidence::Emulated } else { Evidence::Hardware },
+        evidence: match case {
+            Case::Emulated | Case::KernelEmulated => Evidence::Emulated,
+            _ => Evidence::Hardware,
+        },
         machine: Machine {
             name: "bench".into(),
             architecture: "aarch64".into(),
@@ -170,6 +208,7 @@ fn header(case: Case, plan: Plan, names: &[String]) -> Header {
         },
         cpus: if case == Case::Threads { vec![0, 1, 2, 3] } else { vec![3] },
         providers: names.iter().map(|name| (name.clone(), provider(name))).collect(),
+        kernel: None,
         plan,
         warnings: match case {
             Case::Failures => vec![
@@ -212,6 +251,9 @@ fn cost(provider: &str, workload: &CryptoWorkload) -> f64 {
         "openssl:nocrypto" => (60.0, 2.9),
         "openssl:scalar" => (70.0, 3.7),
         "mbedtls:accel" => (38.0, 0.95),
+        // A system call, or a system call and an engine's way to and from memory.
+        "af_alg:cbc-aes-neonbs" | "af_alg:cbc(aes)" => (2_600.0, 8.0),
+        name if name.contains(':') && name != "mbedtls:c" => (69_000.0, 0.9),
         _ => (42.0, 4.6),
     };
     let factor = match (kind, workload.operation) {
@@ -233,7 +275,8 @@ fn measure(
 ) {
     for workload in plan.workloads() {
         for &threads in &plan.threads {
-            for provider in names {
+            // What is not here is not measured.
+            for provider in names.iter().filter(|name| *name != "cryptodev:gcm(aes)") {
                 let cell = Cell { provider: provider.clone(), workload, threads };
                 // Two of the cells' neighbours on the memory bus: four threads are not four times
                 // as fast.
@@ -270,6 +313,7 @@ fn round(case: Case, cell: Cell, pass: u32, time: f64, random: &mut fastrand::Rn
             histogram.add(Ticks((time * (1.0 + 0.1 * random.f64())) as u64 + 19 + late));
         }
     }
+    let counters = kernel::counters(&cell, time);
     let output = if cell.provider == "null" { "0".into() } else { format!("{:x}", output(&cell)) };
     Round {
         cell,
@@ -281,7 +325,7 @@ fn round(case: Case, cell: Cell, pass: u32, time: f64, random: &mut fastrand::Rn
         samples,
         latency: histogram.filled().collect(),
         latency_max: histogram.max.0,
-        counters: Counters::default(),
+        counters,
     }
 }
 
