@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import pathlib
+import platform
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -47,3 +48,26 @@ def example(name):
     """An example of the runner's package, up to date."""
     _cargo("--package", "cpb-runner", "--example", name)
     return target_directory() / "release" / "examples" / name
+
+
+# Without the C libraries rustc needs nothing but this target to link a static program.
+_MUSL = f"{platform.machine()}-unknown-linux-musl"
+
+
+def _static(*arguments):
+    if subprocess.run(["rustup", "--quiet", "target", "add", _MUSL]).returncode != 0:
+        raise RuntimeError(f"rustc cannot build for {_MUSL}: it takes rustup")
+    _cargo("--no-default-features", "--target", _MUSL, *arguments)
+    return target_directory() / _MUSL / "release"
+
+
+@functools.cache
+def static(name):
+    """A program of its own package, linked statically, with the kernel's providers alone."""
+    return _static("--package", name, "--bin", name) / name
+
+
+@functools.cache
+def static_example(name):
+    """The same of an example of the runner's package."""
+    return _static("--package", "cpb-runner", "--example", name) / "examples" / name
