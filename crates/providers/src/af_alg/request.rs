@@ -159,3 +159,7 @@ pub(crate) fn header(control: Option<&Control>, parts: &[iovec]) -> msghdr {
 #[cfg(test)]
 #[path = "tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "pointers.rs"]
+mod pointers;
