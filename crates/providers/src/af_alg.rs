@@ -17,12 +17,13 @@ mod socket;
 
 pub use reach::{Reach, classify, interface};
 
-use crate::interrupts::Lines;
+use crate::interrupts::{self, Lines};
 use crate::kernel_crypto::{self, Driver, kernel_name, kernel_names};
 use crate::raw_jobs::{RawJobs, software_supports};
 use crate::{Entry, Unavailable};
 use cpb_core::{
-    Algorithm, CryptoWorkload, Error, Identity, Job, Kind, Phase, Provider, Session, Unsupported,
+    Algorithm, Claim, CryptoWorkload, Error, Identity, Job, Kind, Phase, Provider, Session,
+    Unsupported,
 };
 use socket::Bound;
 use std::path::Path;
@@ -69,6 +70,7 @@ struct AfAlg {
     /// What is listed about the executor.
     driver: Driver,
     interrupts: Option<Lines>,
+    claim: Claim,
 }
 
 fn open(variant: &str) -> Result<AfAlg, Unavailable> {
@@ -85,6 +87,8 @@ fn open(variant: &str) -> Result<AfAlg, Unavailable> {
         kind,
         bind: variant.to_owned(),
         interrupts: Lines::of(Path::new(ROOT), &executor),
+        // Bound by its own name, it was the user who chose it.
+        claim: interrupts::claim(Path::new(ROOT), &driver, executor != variant),
         executor,
         driver,
     })
@@ -259,6 +263,10 @@ impl Provider for AfAlg {
         }
         let jobs = RawJobs::new(workload, keys, jobs)?;
         session::run(self.kind, &self.bind, workload, keys, &jobs, body)
+    }
+
+    fn claim(&self) -> Claim {
+        self.claim
     }
 
     fn interrupts(&self) -> Option<u64> {

@@ -181,17 +181,11 @@ fn driver<D: Device>(
 /// Where the kernel's list of drivers has what was offered; one word for all of it.
 fn claim(root: &Path, offered: &[Offered]) -> Claim {
     let drivers = kernel_crypto::drivers(root);
-    let in_device = |driver: &kernel_crypto::Driver| !interrupts::devices(root, driver).is_empty();
     let of_one = |offered: &Offered| {
-        let name = offered.transform.name;
         let same = |known: &&kernel_crypto::Driver| known.driver == offered.driver.name;
         match drivers.iter().find(same) {
-            Some(driver) if in_device(driver) => Claim::Engine,
             _ if offered.driver.kernel_only => Claim::Engine,
-            Some(_) if kernel_crypto::candidates(&drivers, name).into_iter().any(in_device) => {
-                Claim::Fallback
-            }
-            Some(_) => Claim::Kernel,
+            Some(driver) => interrupts::claim(root, driver, true),
             None => Claim::Unknown,
         }
     };

@@ -5,7 +5,8 @@
 //! bound to them -> lines: those whose label names the device, those whose number the device lists
 //! (PCI), those whose hardware number the device tree gives it.
 
-use crate::kernel_crypto::{self, Driver};
+use crate::kernel_crypto::{self, Driver, KERNEL_DRIVER_ONLY};
+use cpb_core::Claim;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -82,6 +83,25 @@ impl Lines {
     pub fn ids(&self) -> &[String] {
         &self.ids
     }
+}
+
+/// Where `driver` runs, by the devices it drives. Of one that the kernel `chose` for an algorithm and
+/// that runs on the CPU, it is a fallback if another driver of that algorithm has a device.
+pub fn claim(root: &Path, driver: &Driver, chose: bool) -> Claim {
+    let in_device = |driver: &Driver| !devices(root, driver).is_empty();
+    let only_there = driver.flags.is_some_and(|flags| flags & KERNEL_DRIVER_ONLY != 0);
+    if only_there || in_device(driver) {
+        return Claim::Engine;
+    }
+    // Built into the kernel, its name alone may not lead to the device of an asynchronous driver.
+    let hidden = driver.module.is_none() && driver.asynchronous == Some(true);
+    if driver.name.is_empty() || hidden {
+        return Claim::Unknown;
+    }
+    let listed = kernel_crypto::drivers(root);
+    let passed_over =
+        || kernel_crypto::candidates(&listed, &driver.name).into_iter().any(in_device);
+    if chose && passed_over() { Claim::Fallback } else { Claim::Kernel }
 }
 
 /// The devices, as folders below `root`'s `sys`, that the module of `driver` drives now. A driver

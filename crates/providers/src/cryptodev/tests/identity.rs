@@ -143,6 +143,16 @@ fn the_driver_that_the_module_names_leads_to_its_devices_interrupts() {
     let engine = open_at("cbc(aes)");
     assert_eq!(engine.identity().executor, "virtio_crypto_aes_cbc");
     assert_eq!((engine.claim(), engine.interrupts()), (Claim::Engine, Some(4321)));
+
+    let listed = kernel_crypto::drivers(&root.0);
+    let software = listed.iter().find(|driver| driver.driver == "cbc-aes-stand-in");
+    let software = software.expect("it is listed");
+    let claim = |driver: &kernel_crypto::Driver| interrupts::claim(&root.0, driver, false);
+    assert_eq!(claim(software), Claim::Kernel, "whom the user named fell back to nothing");
+    let asynchronous = kernel_crypto::Driver { asynchronous: Some(true), ..software.clone() };
+    assert_eq!(claim(&asynchronous), Claim::Unknown, "its device may have another name");
+    let flags = Some(kernel_crypto::KERNEL_DRIVER_ONLY);
+    assert_eq!(claim(&kernel_crypto::Driver { flags, ..software.clone() }), Claim::Engine);
     nothing_left(&module);
 }
 
