@@ -63,6 +63,9 @@ pub struct Header {
     pub cpus: Vec<usize>,
     /// Who executes, by provider name.
     pub providers: BTreeMap<String, ProviderRecord>,
+    /// What the kernel's crypto offers, if a provider reaches it or was to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<Box<cpb_providers::af_alg::Survey>>,
     /// What spoils the figures, in words, with what to do about it.
     pub warnings: Vec<String>,
 }

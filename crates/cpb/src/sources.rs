@@ -10,8 +10,13 @@ use crate::transport::process::Program;
 use crate::transport::qemu::Inside;
 use crate::transport::{Description, Lost, Patience, Place, Runner, Source, Way};
 use anyhow::{Context, Error, Result, anyhow, bail};
+use cpb_providers::af_alg::Survey;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 /// A provider that could be measured, or why not.
 pub struct Known {
@@ -137,6 +142,14 @@ impl Home {
         }
     }
 
+    /// What its kernel's crypto offers. None if it gives no answer.
+    pub fn kernel(&self, cpu: usize, patience: &Patience) -> Option<Survey> {
+        match self {
+            Home::Here => own_survey(patience.answer),
+            Home::Guest(guest) => Some(guest.about(cpu, patience.answer).ok()?.kernel),
+        }
+    }
+
     fn way(&self, program: &Path, name: &str) -> Way {
         match self {
             Home::Here => Way::Program(own_program(program, name)),
@@ -185,6 +198,34 @@ fn own_program(program: &Path, name: &str) -> Program {
         arguments: vec!["runner".into(), name.into()],
         environment: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
     }
+}
+
+/// This machine's, taken by a process of its own: it tries drivers, and the host calls none.
+fn own_survey(answer: Duration) -> Option<Survey> {
+    let mut command = Command::new(std::env::current_exe().ok()?);
+    command.args(["list", "--kernel", "--json"]).stdin(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.stdout(Stdio::piped()).spawn().ok()?;
+    let mut output = child.stdout.take()?;
+    let (sender, text) = channel();
+    std::thread::spawn(move || {
+        let mut text = String::new();
+        let read = output.read_to_string(&mut text);
+        // Nobody listens any more if it took too long.
+        let _ = sender.send(read.map(|_| text));
+    });
+    let text = text.recv_timeout(answer);
+    // It has closed its output and ends, or hangs: no reason to wait for a driver's sake.
+    let _ = child.kill();
+    std::thread::spawn(move || child.wait());
+    serde_json::from_str::<Survey>(&text.ok()?.ok()?).ok().map(Survey::of_known_algorithms)
+}
+
+/// Whether what the kernel's crypto offers matters to a record of these providers.
+pub fn concern_the_kernel(known: &[Known]) -> bool {
+    known.iter().any(|known| {
+        cpb_providers::find(&known.source.name)
+            .is_some_and(|choice| choice.entry.variants.is_some())
+    })
 }
 
 /// Drops what a user who named nobody does not want to read about.

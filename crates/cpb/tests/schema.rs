@@ -15,6 +15,8 @@ use cpb_core::{
     Algorithm, Claim, CryptoWorkload, DataSet, Error, KeyUse, Operation, Phase, Placement, Ticks,
     Unsupported,
 };
+use cpb_providers::af_alg::{KernelChoice, Reach, Survey, Surveyed};
+use cpb_providers::kernel_crypto::{Driver, Selftest};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -283,8 +285,8 @@ fn header() -> impl Strategy<Value = Header> {
     ]);
     let providers = proptest::collection::btree_map(word(), provider(), 0..3);
     let lists = (vec(any::<usize>(), 0..3), providers, vec(word(), 0..3));
-    (word(), word(), evidence, machine(), plan(), lists).prop_map(
-        |(version, began, evidence, machine, plan, (cpus, providers, warnings))| Header {
+    (word(), word(), evidence, machine(), plan(), lists, kernel()).prop_map(
+        |(version, began, evidence, machine, plan, (cpus, providers, warnings), kernel)| Header {
             target: String::new(),
             schema: SCHEMA,
             version,
@@ -294,9 +296,56 @@ fn header() -> impl Strategy<Value = Header> {
             plan,
             cpus,
             providers,
+            kernel,
             warnings,
         },
     )
+}
+
+/// What a kernel offers, or nothing of it.
+fn kernel() -> impl Strategy<Value = Option<Box<Survey>>> {
+    let reach = || {
+        prop_oneof![
+            select(vec![
+                Reach::Reachable,
+                Reach::Policy,
+                Reach::SelftestFailed,
+                Reach::InTest,
+                Reach::KernelOnly,
+            ]),
+            word().prop_map(Reach::Absent),
+            word().prop_map(Reach::Permission),
+            any::<i32>().prop_map(Reach::Failed),
+        ]
+    };
+    let words = (word(), word(), proptest::option::of(word()), vec(word(), 0..3));
+    let numbers = (any::<i32>(), any::<u32>(), any::<Option<(u32, u32)>>(), any::<Option<u32>>());
+    let driver = (words, numbers, any::<Option<bool>>(), any::<bool>(), reach()).prop_map(
+        |((name, driver, module, devices), numbers, asynchronous, internal, reach)| {
+            let (priority, references, key_bytes, flags) = numbers;
+            let (kind, selftest) = ("skcipher".to_owned(), Selftest::Passed);
+            let driver = Driver {
+                name,
+                driver,
+                module,
+                priority,
+                kind,
+                asynchronous,
+                internal,
+                selftest,
+                references,
+                key_bytes,
+                flags,
+            };
+            Surveyed { driver, reach, interrupts: devices.clone(), devices }
+        },
+    );
+    let choice = (word(), word(), proptest::option::of(word()), any::<bool>()).prop_map(
+        |(name, preferred, taken, fell_back)| KernelChoice { name, preferred, taken, fell_back },
+    );
+    let survey = (reach(), vec(driver, 0..3), vec(choice, 0..3))
+        .prop_map(|(af_alg, drivers, choices)| Box::new(Survey { af_alg, drivers, choices }));
+    proptest::option::of(survey)
 }
 
 fn source() -> impl Strategy<Value = Source> {

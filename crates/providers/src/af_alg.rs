@@ -14,8 +14,10 @@ mod reach;
 mod request;
 mod session;
 mod socket;
+mod survey;
 
-pub use reach::{Reach, classify, interface};
+pub use reach::{Bind, Reach, classify, interface};
+pub use survey::{KernelChoice, Survey, Surveyed, survey};
 
 use crate::interrupts::{self, Lines};
 use crate::kernel_crypto::{self, Driver, kernel_name, kernel_names};

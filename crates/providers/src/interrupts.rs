@@ -58,7 +58,11 @@ impl Lines {
     /// (software) or its device never interrupts (polled). `root` is `/`, or a copy for a test.
     pub fn of(root: &Path, driver: &str) -> Option<Lines> {
         let listed = kernel_crypto::drivers(root);
-        let driver = listed.iter().find(|known| known.driver == driver)?;
+        Lines::of_driver(root, listed.iter().find(|known| known.driver == driver)?)
+    }
+
+    /// The same for a driver that is known from the kernel's list.
+    pub fn of_driver(root: &Path, driver: &Driver) -> Option<Lines> {
         let file = root.join("proc/interrupts");
         let lines = parse(&fs::read_to_string(&file).ok()?);
         let mut ids: Vec<String> = Vec::new();

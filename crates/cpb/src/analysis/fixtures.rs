@@ -143,6 +143,7 @@ pub(crate) fn record(cells: impl Iterator<Item = Vec<Round>>) -> Record {
         plan: Plan::load(None).unwrap(),
         cpus: vec![0],
         providers: providers.iter().map(|name| ((*name).into(), available(clock(20)))).collect(),
+        kernel: None,
         warnings: Vec::new(),
     };
     let cells = cells.map(|rounds| (rounds[0].cell.clone(), Outcome::Measured(rounds))).collect();

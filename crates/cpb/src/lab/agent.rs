@@ -79,6 +79,8 @@ pub struct About {
     pub providers: Vec<Listed>,
     /// The executors that are looked at where nobody names any.
     pub usual: Vec<String>,
+    /// What its kernel's crypto offers.
+    pub kernel: cpb_providers::af_alg::Survey,
 }
 
 /// A provider of a cpb.
@@ -171,6 +173,7 @@ fn about(cpu: usize) -> About {
         machine: Machine::read(Path::new("/"), cpu),
         providers: Listed::own(),
         usual: cpb_providers::kernel_crypto::usual(Path::new("/")),
+        kernel: cpb_providers::af_alg::survey().of_known_algorithms(),
     }
 }
 

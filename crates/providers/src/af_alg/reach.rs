@@ -50,8 +50,8 @@ impl fmt::Display for Reach {
     }
 }
 
-/// What trying to bind said.
-pub(super) type Bind = Result<(), i32>;
+/// What trying to bind said: an errno.
+pub type Bind = Result<(), i32>;
 
 /// Tries to bind `name`.
 pub(super) fn bind(kind: &str, name: &str) -> Bind {

@@ -1,0 +1,78 @@
+//! `cpb list --kernel`: every driver, and what stands between it and a program.
+
+use crate::report::wrap;
+use cpb_providers::af_alg::{Survey, Surveyed};
+use cpb_providers::kernel_crypto::{ALLOCATES_MEMORY, NEEDS_FALLBACK, Selftest};
+use std::fmt::{Result, Write};
+
+/// The survey for people, by algorithm.
+pub(super) fn words(survey: &Survey) -> std::result::Result<String, std::fmt::Error> {
+    let mut text = String::new();
+    paragraph(&mut text, "", &format!("AF_ALG: {}", survey.af_alg))?;
+    if survey.drivers.is_empty() {
+        text.push_str("This kernel lists no crypto drivers (/proc/crypto)\n");
+        return Ok(text);
+    }
+    text.push_str("\nDrivers by algorithm, in the order in which the kernel prefers them\n");
+    let mut name = "";
+    for one in &survey.drivers {
+        if one.driver.name != name {
+            name = &one.driver.name;
+            writeln!(text, "{name}")?;
+        }
+        paragraph(&mut text, "  ", &format!("{}: {}", one.driver.driver, about(one)))?;
+    }
+    if !survey.choices.is_empty() {
+        text.push_str("\nWhom the kernel takes for an algorithm's name\n");
+    }
+    for choice in &survey.choices {
+        let taken = match &choice.taken {
+            None => "nobody that AF_ALG could have".to_owned(),
+            Some(taken) if *taken == choice.preferred => taken.clone(),
+            Some(taken) if choice.fell_back => {
+                format!("{taken}: it fell back to software from {}", choice.preferred)
+            }
+            Some(taken) => format!("{taken}, although it prefers {}", choice.preferred),
+        };
+        paragraph(&mut text, "  ", &format!("{}: {taken}", choice.name))?;
+    }
+    Ok(text)
+}
+
+fn about(one: &Surveyed) -> String {
+    let driver = &one.driver;
+    let mut words = vec![one.reach.to_string()];
+    words.push(driver.kind.clone());
+    words.push(format!("priority {}", driver.priority));
+    match &driver.module {
+        Some(module) => words.push(format!("module {module}")),
+        None => words.push("built in".to_owned()),
+    }
+    let flag = |flag: u32| driver.flags.is_some_and(|flags| flags & flag != 0);
+    let remarks = [
+        (driver.asynchronous == Some(true), "asynchronous"),
+        (driver.internal, "internal"),
+        (flag(NEEDS_FALLBACK), "hands what it cannot do to software"),
+        (flag(ALLOCATES_MEMORY), "allocates memory"),
+        (driver.selftest == Selftest::Passed, "self-test passed"),
+        (driver.selftest == Selftest::Unknown, "self-test not passed"),
+    ];
+    words.extend(remarks.iter().filter(|(so, _)| *so).map(|(_, word)| (*word).to_owned()));
+    if !one.devices.is_empty() {
+        words.push(format!("device {}", one.devices.join(" and ")));
+    }
+    if !one.interrupts.is_empty() {
+        words.push(format!("interrupts {}", one.interrupts.join(" and ")));
+    }
+    words.join(", ")
+}
+
+/// Words in as many lines as 80 columns need, all but the first indented.
+fn paragraph(text: &mut String, indent: &str, words: &str) -> Result {
+    let mut further = "";
+    for line in wrap(words, 76 - indent.len()) {
+        writeln!(text, "{indent}{further}{line}")?;
+        further = "    ";
+    }
+    Ok(())
+}
