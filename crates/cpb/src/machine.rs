@@ -92,6 +92,13 @@ pub struct State {
 }
 
 impl Machine {
+    /// What is known of it, for a heading: name, board, CPU, instruction set.
+    pub fn words(&self) -> String {
+        let known = [&self.name, &self.board, &self.cpu, &self.architecture];
+        let known = known.into_iter().map(String::as_str).filter(|word| !word.is_empty());
+        known.collect::<Vec<&str>>().join(", ")
+    }
+
     /// Reads `<root>/proc` and `<root>/sys` for the measured `cpu`. With `/` it is the machine that
     /// cpb runs on, and the process itself is asked too.
     pub fn read(root: &Path, cpu: usize) -> Machine {

@@ -74,13 +74,23 @@ impl Location {
         }
     }
 
+    /// What each value, in the order they were given, adds to the error: the root of the sum of their
+    /// squares is the standard error. All nothing with fewer than [`LEAST`] values.
+    pub fn errors(&self) -> impl Iterator<Item = f64> + '_ {
+        let count = self.influences.len();
+        let scale = ((count * count.saturating_sub(1)).max(1) as f64).sqrt();
+        self.influences.iter().map(move |influence| influence / scale)
+    }
+
+    /// Degrees of freedom of the error; none with fewer than [`LEAST`] values.
+    pub fn freedom(&self) -> Option<usize> {
+        self.counted.checked_sub(1).filter(|_| self.influences.len() >= LEAST)
+    }
+
     /// Half the width of its interval; none with fewer than [`LEAST`] values.
     pub fn margin(&self, confidence: Confidence) -> Option<f64> {
-        let count = self.influences.len();
-        let freedom = self.counted.checked_sub(1).filter(|_| count >= LEAST)?;
-        let squares: f64 = self.influences.iter().map(|influence| influence.powi(2)).sum();
-        let error = (squares / (count * (count - 1)) as f64).sqrt();
-        Some(error * student(freedom, confidence))
+        let squares: f64 = self.errors().map(|error| error.powi(2)).sum();
+        Some(squares.sqrt() * student(self.freedom()?, confidence))
     }
 }
 
@@ -158,6 +168,13 @@ pub fn relative_spread(values: &[f64]) -> Option<f64> {
     Some(NORMAL * median(&deviations)? / middle)
 }
 
+/// How far values typically are from 0: their median absolute value, scaled to the standard deviation
+/// of normal noise. 0 of none.
+pub fn deviation(values: &[f64]) -> f64 {
+    let distances: Vec<f64> = values.iter().map(|value| value.abs()).collect();
+    NORMAL * median(&distances).unwrap_or(0.0)
+}
+
 fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -165,7 +182,7 @@ fn sorted(values: &[f64]) -> Vec<f64> {
 }
 
 /// Two-sided quantile of Student's t distribution.
-fn student(freedom: usize, confidence: Confidence) -> f64 {
+pub(crate) fn student(freedom: usize, confidence: Confidence) -> f64 {
     // Abramowitz and Stegun, Handbook of Mathematical Functions, table 26.10.
     const SHOWN: [f64; 10] =
         [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];

@@ -5,21 +5,33 @@
 //! pass, [`location`] one of many passes; [`estimate`] and [`ratio`] put units and words to it,
 //! [`execution`] says who did the work,
 //! and [`summary`] does all of it for a whole record.
+//!
+//! What figures mean for someone who must choose begins at [`paths`]: a task and who can do it.
+//! [`uncertain`] carries errors through sums, [`fit`] finds fixed cost and cost of a byte,
+//! [`crossover`] where another path gets faster, [`cost`] what the CPU pays, [`advice`] what to take;
+//! [`explain`] does all of it.
 
+pub mod advice;
 pub mod agreement;
 pub mod batches;
 pub mod comparison;
+pub mod cost;
+pub mod crossover;
 pub mod crowding;
 pub mod estimate;
 pub mod execution;
+pub mod explain;
 pub mod facts;
+pub mod fit;
 pub mod latency;
 pub mod location;
 pub mod meaningful;
 pub mod no_figure;
 pub mod passes;
+pub mod paths;
 pub mod ratio;
 pub mod summary;
+pub mod uncertain;
 pub mod units;
 
 #[cfg(test)]

@@ -212,7 +212,7 @@ pub fn summarise(record: &Record) -> Summary {
 }
 
 /// The passes of a cell, or why they make no figure.
-fn of_cell(
+pub(crate) fn of_cell(
     record: &Record,
     cell: &Cell,
     outcome: &Outcome,

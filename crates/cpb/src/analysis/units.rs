@@ -35,6 +35,8 @@ units! {
     Cycles;
     /// Cycles of the core's effective clock for each byte of message.
     CyclesPerByte;
+    /// Bytes of message.
+    Bytes;
     /// Bytes of message in a second.
     BytesPerSecond;
     /// Clock cycles in a second.

@@ -3,6 +3,7 @@
 mod agent;
 mod check;
 mod completions;
+mod explain;
 mod lab;
 mod list;
 mod man;
@@ -39,6 +40,8 @@ enum Command {
     Run(Box<run::Arguments>),
     /// Show a record again
     Show(show::Arguments),
+    /// Say which path to take at which message size, and why
+    Explain(explain::Arguments),
     /// List providers and algorithms, and why something is not available here
     List(list::Arguments),
     /// Try the known answers of every provider
@@ -65,6 +68,7 @@ pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(arguments) => run::run(*arguments),
         Command::Show(arguments) => show::run(arguments),
+        Command::Explain(arguments) => explain::run(arguments),
         Command::List(arguments) => list::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),

@@ -86,7 +86,7 @@ pub(super) fn say(line: &str) {
 }
 
 /// Colour is for terminals, and for people who want it: see no-color.org.
-fn colour() -> bool {
+pub(super) fn colour() -> bool {
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     std::io::stdout().is_terminal() && !unwanted
 }

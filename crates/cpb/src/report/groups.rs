@@ -91,7 +91,7 @@ pub(crate) fn groups(summary: &Summary) -> Vec<Group<'_>> {
 }
 
 /// What differs from the plain case, in words.
-fn heading(kind: &CryptoWorkload, threads: u8, phases_vary: bool) -> String {
+pub(crate) fn heading(kind: &CryptoWorkload, threads: u8, phases_vary: bool) -> String {
     let mut words = vec![format!("{} {}", kind.algorithm, kind.operation)];
     if phases_vary || kind.phase != Phase::Message {
         words.push(kind.phase.name().replace('-', " "));

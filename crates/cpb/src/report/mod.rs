@@ -9,6 +9,7 @@ mod blocks;
 mod by_size;
 pub mod csv;
 mod execution;
+pub mod explain;
 mod groups;
 pub mod json;
 pub mod markdown;

@@ -52,11 +52,7 @@ fn add<'a, T>(notes: &mut Vec<(&'a NoFigure, Vec<T>)>, reason: &'a NoFigure, wha
 /// One line that names the run.
 pub(crate) fn title(summary: &Summary) -> String {
     let run = &summary.run;
-    let machine = &run.machine;
-    let known = [&machine.name, &machine.board, &machine.cpu, &machine.architecture];
-    let machine: Vec<&str> =
-        known.into_iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
-    format!("{}: {}", run.plan, machine.join(", "))
+    format!("{}: {}", run.plan, run.machine.words())
 }
 
 /// The facts of a run: a word, and what is known of it.

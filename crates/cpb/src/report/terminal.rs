@@ -125,14 +125,17 @@ fn write_faint(text: &mut String, words: &str, width: usize, style: Style) {
 }
 
 #[derive(Clone, Copy)]
-struct Styles {
-    look: Look,
-    fastest: Style,
+pub(crate) struct Styles {
+    /// Headings and what is faint.
+    pub(crate) look: Look,
+    /// The fastest figure, and what to do.
+    pub(crate) fastest: Style,
     warning: Style,
 }
 
 impl Styles {
-    fn new(colour: bool) -> Styles {
+    /// With colours, or none at all.
+    pub(crate) fn new(colour: bool) -> Styles {
         let plain = Style::new();
         if !colour {
             return Styles {
@@ -190,7 +193,14 @@ pub(crate) fn write_note(text: &mut String, word: &str, words: &str, width: usiz
     write_styled_note(text, word, words, width, Style::new());
 }
 
-fn write_styled_note(text: &mut String, word: &str, words: &str, width: usize, style: Style) {
+/// The same in a style.
+pub(crate) fn write_styled_note(
+    text: &mut String,
+    word: &str,
+    words: &str,
+    width: usize,
+    style: Style,
+) {
     const COLUMN: usize = 13;
     let room = width.saturating_sub(COLUMN).max(20);
     for (place, line) in wrap(words, room).iter().enumerate() {

@@ -1,0 +1,98 @@
+//! What `cpb explain` says of published tables and of made-up records.
+
+#[path = "golden/records.rs"]
+mod records;
+
+use cpb::analysis::explain::{Explanation, Question, explain};
+use cpb::record::Record;
+use cpb::report::explain::render;
+use cpb::store;
+use records::Case;
+use std::path::Path;
+
+fn published(name: &str) -> Record {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../records");
+    store::read(&folder.join(format!("{name}.jsonl"))).expect("a published record")
+}
+
+fn imx6(question: Option<Question>) -> Explanation {
+    let names = ["imx6-af_alg", "imx6-cryptodev", "imx6-software"];
+    explain(&names.map(published), question)
+}
+
+fn case(case: Case) -> Explanation {
+    explain(&[records::record(case)], None)
+}
+
+#[test]
+fn on_the_imx6_software_wins_at_every_size() {
+    let explanation = imx6(None);
+    insta::assert_snapshot!("imx6_80", render(&explanation, 80, false));
+    let [task] = &explanation.tasks[..] else { panic!("{explanation:?}") };
+    let [advice] = &task.advice[..] else { panic!("{:?}", task.advice) };
+    assert_eq!(
+        (advice.take.as_slice(), advice.least, advice.largest),
+        (&["software".into()][..], 16, 8192)
+    );
+    let line = |provider: &str| {
+        let costs = task.paths.iter().find(|costs| costs.provider == provider).unwrap();
+        let line = &costs.fit.as_ref().unwrap().lines[0];
+        (line.fixed.value.0 / 1000.0, line.per_byte.value.0)
+    };
+    let near = |figure: f64, truth: f64, share: f64| (figure / truth - 1.0).abs() < share;
+    assert!(near(line("cryptodev").0, 70.0, 0.02), "{:?}", line("cryptodev"));
+    assert!(near(line("af_alg").0, 74.0, 0.02), "{:?}", line("af_alg"));
+    assert!(near(line("software").1, 28.6, 0.005), "{:?}", line("software"));
+}
+
+#[test]
+fn a_load_of_ones_own_is_answered_per_path() {
+    let question = Question { bytes: 390, rate: 2000.0 };
+    insta::assert_snapshot!("imx6_load_80", render(&imx6(Some(question)), 80, false));
+    let beyond = Question { bytes: 9000, rate: 2000.0 };
+    assert!(imx6(Some(beyond)).tasks[0].paths.iter().all(|costs| costs.load.is_none()));
+}
+
+#[test]
+fn tables_of_one_size_are_compared_and_not_fitted() {
+    for name in ["imxrt-mbedtls", "otfad-flexspi", "armv8-aes"] {
+        let explanation = explain(&[published(name)], None);
+        insta::assert_snapshot!(name, render(&explanation, 80, false));
+    }
+}
+
+#[test]
+fn made_up_records_are_explained() {
+    insta::assert_snapshot!("normal_80", render(&case(Case::Normal), 80, false));
+    insta::assert_snapshot!("no_clock_80", render(&case(Case::NoClock), 80, false));
+    insta::assert_snapshot!("failures_80", render(&case(Case::Failures), 80, false));
+    insta::assert_snapshot!("threads_80", render(&case(Case::Threads), 80, false));
+    insta::assert_snapshot!("empty_80", render(&case(Case::Empty), 80, false));
+}
+
+#[test]
+fn of_an_emulated_cpu_nothing_is_said_but_why() {
+    let explanation = case(Case::Emulated);
+    assert!(explanation.tasks.is_empty() && !explanation.without.is_empty());
+    insta::assert_snapshot!("emulated_80", render(&explanation, 80, false));
+}
+
+#[test]
+fn every_explanation_fits_its_width_and_holds_no_number_that_is_none() {
+    for one in Case::ALL {
+        for width in [60, 80, 120] {
+            let text = render(&case(one), width, false);
+            for line in text.lines() {
+                assert!(line.chars().count() <= width, "{one:?} at {width}: {line}");
+            }
+            let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+            assert!(words.into_iter().all(|word| !["NaN", "inf"].contains(&word)), "{text}");
+        }
+        let coloured = render(&case(one), 80, true);
+        assert_eq!(
+            anstream::adapter::strip_str(&coloured).to_string(),
+            render(&case(one), 80, false)
+        );
+        assert!(!serde_json::to_string(&case(one)).unwrap().contains("NaN"));
+    }
+}
