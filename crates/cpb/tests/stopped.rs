@@ -100,8 +100,19 @@ fn stopping_while_a_runner_hangs_is_no_finding_about_it() {
 
 #[test]
 fn stopping_before_anything_is_measured_leaves_no_record() {
+    stop_before_anything("exec sleep 60");
+}
+
+#[test]
+fn stopping_leaves_nothing_of_a_runner_that_is_a_script_around_one() {
+    stop_before_anything("sleep 60; exit 1");
+}
+
+/// Stops a run whose runner, the end of a script, never answers.
+fn stop_before_anything(runner: &str) {
     let lab = Lab::new();
-    let silent = lab.script("silent", "touch \"$(dirname \"$0\")/started\"; exec sleep 60");
+    let body = format!("touch \"$(dirname \"$0\")/started\"; {runner}");
+    let silent = lab.script("silent", &body);
     let line = format!("run -a sha-256 --timeout 60s --runner {}", silent.display());
     let running = Running::start(&lab, &line, "");
     let deadline = Instant::now() + Duration::from_secs(60);

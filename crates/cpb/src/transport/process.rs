@@ -3,6 +3,7 @@
 use super::conversation::{self, Conversation};
 use super::{Lost, Patience, Place};
 use cpb_core::Error;
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -73,8 +74,14 @@ pub(super) struct Peer {
 }
 
 impl Peer {
+    /// Kills it and what it started: a foreign runner may be a script around the program.
     pub(super) fn kill(&mut self) {
         // It may be gone already; then there is nothing to kill.
+        if let Some(group) = Pid::from_raw(self.child.id().cast_signed())
+            && matches!(self.child.try_wait(), Ok(None))
+        {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -98,7 +105,7 @@ impl Peer {
         let errors = self.errors.lock().map(|tail| tail.trim().to_owned()).unwrap_or_default();
         let last = errors.lines().last().unwrap_or_default();
         let separator = if last.is_empty() { "" } else { ": " };
-        let _ = self.child.kill();
+        self.kill();
         Lost { error: Error::Crashed, detail: format!("it {how}{separator}{last}"), again: true }
     }
 }
