@@ -3,3 +3,4 @@
 
 pub mod core;
 pub mod cpb;
+pub mod providers;

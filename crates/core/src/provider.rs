@@ -80,8 +80,8 @@ pub enum Claim {
     Process,
     /// On the CPU, in the kernel: its driver has no device.
     Kernel,
-    /// On the CPU, in the kernel, although a driver with a device is listed for the same algorithm:
-    /// the kernel fell back to software.
+    /// On the CPU, in the kernel, although the kernel lists a driver with a device for the same
+    /// algorithm and with a higher priority: it fell back to software.
     Fallback,
     /// In a device, by its driver.
     Engine,

@@ -115,10 +115,7 @@ impl Run<'_> {
                 }
             };
             let mut tried: HashMap<(Algorithm, Operation), Option<Reason>> = HashMap::new();
-            for cell in mine {
-                if source.found && not_its_algorithm(&mut runner, &source, &cell) {
-                    continue;
-                }
+            for cell in of_its_algorithms(mine, &source, &mut runner) {
                 let what = (cell.workload.algorithm, cell.workload.operation);
                 self.watch.progress(
                     0.0,
@@ -331,10 +328,21 @@ fn wide(
     cells.iter().filter(|cell| !narrow.contains(cell)).map(group).collect()
 }
 
-/// Whether an executor that nobody named is simply for other algorithms: nothing is missing then.
-fn not_its_algorithm(runner: &mut Option<Conversation>, source: &Source, cell: &Cell) -> bool {
-    let Some(process) = runner else { return false };
-    matches!(process.supports(source.provider, &cell.workload), Ok(Err(Unsupported::Algorithm)))
+/// The cells to look at. An executor of an interface is for some algorithms and not for others, and
+/// nothing is missing then; but one that was named for others only is to say so.
+fn of_its_algorithms(
+    cells: Vec<Cell>,
+    source: &Source,
+    runner: &mut Option<Conversation>,
+) -> Vec<Cell> {
+    let executor = cpb_providers::find(&source.name).is_some_and(|name| !name.variant.is_empty());
+    let Some(process) = runner.as_mut().filter(|_| executor) else { return cells };
+    let mut not_its = |cell: &Cell| {
+        let answer = process.supports(source.provider, &cell.workload);
+        matches!(answer, Ok(Err(Unsupported::Algorithm)))
+    };
+    let (others, its): (Vec<Cell>, Vec<Cell>) = cells.into_iter().partition(|cell| not_its(cell));
+    if its.is_empty() && !source.found { others } else { its }
 }
 
 fn not_again() -> Reason {

@@ -90,7 +90,7 @@ impl Lines {
 }
 
 /// Where `driver` runs, by the devices it drives. Of one that the kernel `chose` for an algorithm and
-/// that runs on the CPU, it is a fallback if another driver of that algorithm has a device.
+/// that runs on the CPU, it is a fallback if the kernel prefers another one, which has a device.
 pub fn claim(root: &Path, driver: &Driver, chose: bool) -> Claim {
     let in_device = |driver: &Driver| !devices(root, driver).is_empty();
     let only_there = driver.flags.is_some_and(|flags| flags & KERNEL_DRIVER_ONLY != 0);
@@ -103,8 +103,9 @@ pub fn claim(root: &Path, driver: &Driver, chose: bool) -> Claim {
         return Claim::Unknown;
     }
     let listed = kernel_crypto::drivers(root);
-    let passed_over =
-        || kernel_crypto::candidates(&listed, &driver.name).into_iter().any(in_device);
+    let preferred = |other: &&Driver| other.priority > driver.priority;
+    let candidates = kernel_crypto::candidates(&listed, &driver.name);
+    let passed_over = || candidates.into_iter().filter(preferred).any(in_device);
     if chose && passed_over() { Claim::Fallback } else { Claim::Kernel }
 }
 
@@ -139,18 +140,18 @@ fn built_in(root: &Path, driver: &Driver) -> Vec<PathBuf> {
         .into_iter()
         .filter(|word| !algorithm.contains(word) && !GENERIC.contains(&word.as_str()))
         .collect();
-    let mut found: Vec<(usize, PathBuf)> = Vec::new();
+    let mut found = Vec::new();
     for bus in entries(&root.join("sys/bus")) {
         for folder in entries(&bus.join("drivers")) {
             let name = words(&file_name(&folder));
             let common = own.iter().filter(|word| name.contains(word)).count();
             // All of its own words must be there: `virtio` alone leads to any virtio driver.
             if common > 0 && common == own.len() {
-                found.push((name.len(), folder));
+                found.push(folder);
             }
         }
     }
-    found.into_iter().map(|(_, folder)| folder).collect()
+    found
 }
 
 /// The devices that are bound to a device driver: its folder holds a link to each.

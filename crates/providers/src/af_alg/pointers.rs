@@ -142,5 +142,5 @@ fn the_header_points_to_the_very_parts_and_control_messages() {
     let made = header(Some(&control), parts.as_slice());
     assert_eq!(made.msg_iov.cast_const(), parts.as_slice().as_ptr());
     assert_eq!(made.msg_control.cast_const(), control.bytes().as_ptr().cast::<c_void>());
-    assert_eq!(made.msg_controllen, control.bytes().len() as _);
+    assert_eq!(made.msg_controllen as u64, control.bytes().len() as u64);
 }

@@ -70,6 +70,7 @@ pub fn classify(driver: &Driver, bound: Result<(), i32>, has_type: bool) -> Reac
         _ if driver.internal || driver.af_alg_type().is_none() => Reach::KernelOnly,
         Ok(()) => Reach::Reachable,
         Err(libc::ELIBBAD) => Reach::SelftestFailed,
+        Err(libc::EAGAIN) if untested => Reach::InTest,
         // Before Linux 4.20 a driver that had failed was as if it did not exist.
         Err(libc::ENOENT) if untested => Reach::SelftestFailed,
         Err(libc::ENOENT) if !has_type => Reach::Absent(missing_type(driver.af_alg_type())),

@@ -131,3 +131,7 @@ impl Survey {
         self
     }
 }
+
+#[cfg(test)]
+#[path = "survey_tests.rs"]
+mod tests;

@@ -1,7 +1,7 @@
 //! `cpb list --kernel`: every driver, and what stands between it and a program.
 
 use crate::report::wrap;
-use cpb_providers::af_alg::{Survey, Surveyed};
+use cpb_providers::af_alg::{Reach, Survey, Surveyed};
 use cpb_providers::kernel_crypto::{ALLOCATES_MEMORY, NEEDS_FALLBACK, Selftest};
 use std::fmt::{Result, Write};
 
@@ -20,7 +20,13 @@ pub(super) fn words(survey: &Survey) -> std::result::Result<String, std::fmt::Er
             name = &one.driver.name;
             writeln!(text, "{name}")?;
         }
-        paragraph(&mut text, "  ", &format!("{}: {}", one.driver.driver, about(one)))?;
+        // Where nothing is reached, it is said once.
+        let told = survey.af_alg != Reach::Reachable && one.reach == survey.af_alg;
+        let reach = if told { "not reached".to_owned() } else { one.reach.to_string() };
+        paragraph(&mut text, "  ", &format!("{}: {reach}, {}", one.driver.driver, about(one)))?;
+    }
+    if survey.af_alg != Reach::Reachable {
+        return Ok(text);
     }
     if !survey.choices.is_empty() {
         text.push_str("\nWhom the kernel takes for an algorithm's name\n");
@@ -41,8 +47,7 @@ pub(super) fn words(survey: &Survey) -> std::result::Result<String, std::fmt::Er
 
 fn about(one: &Surveyed) -> String {
     let driver = &one.driver;
-    let mut words = vec![one.reach.to_string()];
-    words.push(driver.kind.clone());
+    let mut words = vec![driver.kind.clone()];
     words.push(format!("priority {}", driver.priority));
     match &driver.module {
         Some(module) => words.push(format!("module {module}")),

@@ -1,0 +1,157 @@
+//! States that a user must be able to tell apart, each from a list as a kernel writes it and from what
+//! trying says.
+
+use super::*;
+use std::fs;
+
+const GUEST: &str = include_str!("../kernel_crypto/fixtures/linux-6.1-virtio.txt");
+const FAILED: &str = include_str!("../kernel_crypto/fixtures/caam-failed-selftest.txt");
+
+/// A machine with this `/proc/crypto`, and a virtio-crypto device.
+fn machine(crypto: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |path: &str| folder.path().join(path);
+    for path in
+        ["proc", "sys/module/virtio_crypto/drivers", "sys/bus/drivers/v", "sys/devices/virtio0"]
+    {
+        fs::create_dir_all(at(path)).expect("a folder");
+    }
+    fs::write(at("proc/crypto"), crypto).expect("a file");
+    fs::write(at("proc/interrupts"), " CPU0\n 25: 9 PCI-MSI 1-edge virtio0-virtqueues\n")
+        .expect("a file");
+    let link = |to: &str, path: &str| std::os::unix::fs::symlink(at(to), at(path)).expect("a link");
+    link("sys/bus/drivers/v", "sys/module/virtio_crypto/drivers/virtio:virtio_crypto");
+    link("sys/devices/virtio0", "sys/bus/drivers/v/virtio0");
+    folder
+}
+
+fn survey_of(
+    crypto: &str,
+    bind: &dyn Fn(&str, &str) -> Bind,
+    take: &dyn Fn(&str) -> Option<String>,
+) -> Survey {
+    Survey::of(machine(crypto).path(), Reach::Reachable, bind, take, &|_| false)
+}
+
+fn reach_of<'s>(survey: &'s Survey, driver: &str) -> &'s Reach {
+    let found = survey.drivers.iter().find(|one| one.driver.driver == driver);
+    &found.expect("listed").reach
+}
+
+fn choice<'s>(survey: &'s Survey, name: &str) -> &'s KernelChoice {
+    survey.choices.iter().find(|choice| choice.name == name).expect("known")
+}
+
+#[test]
+fn what_can_be_bound_is_reachable_and_the_kernels_choice_is_its_preferred_one() {
+    let take = |name: &str| (name == "cbc(aes)").then(|| "cbc-aes-aesni".to_owned());
+    let survey = survey_of(GUEST, &|_, _| Ok(()), &take);
+    assert_eq!(*reach_of(&survey, "virtio_crypto_aes_cbc"), Reach::Reachable);
+    assert_eq!(*reach_of(&survey, "__cbc-aes-aesni"), Reach::KernelOnly);
+    assert_eq!(*reach_of(&survey, "aes-generic"), Reach::KernelOnly);
+    let virtio = survey.drivers.iter().find(|one| one.driver.driver == "virtio_crypto_aes_cbc");
+    let virtio = virtio.expect("listed");
+    assert_eq!(
+        (virtio.devices.as_slice(), virtio.interrupts.as_slice()),
+        (&["virtio0".into()][..], &["25".into()][..])
+    );
+    let choice = choice(&survey, "cbc(aes)");
+    assert_eq!((choice.preferred.as_str(), choice.fell_back), ("cbc-aes-aesni", false));
+}
+
+/// Linux 7.2: what is asynchronous does not exist for AF_ALG, and a name leads to software whatever
+/// the priorities.
+#[test]
+fn an_accelerator_that_is_listed_and_cannot_be_bound_is_kept_back_by_policy() {
+    let crypto = GUEST.replace("priority     : 150\nrefcnt       : 1\nselftest     : passed\ninternal     : no\ntype         : skcipher", "priority     : 900\nrefcnt       : 1\nselftest     : passed\ninternal     : no\ntype         : skcipher");
+    let bind = |_: &str, name: &str| match name {
+        "virtio_crypto_aes_cbc" => Err(libc::ENOENT),
+        _ => Ok(()),
+    };
+    let survey = survey_of(&crypto, &bind, &|_| Some("cbc-aes-aesni".to_owned()));
+    assert_eq!(*reach_of(&survey, "virtio_crypto_aes_cbc"), Reach::Policy);
+    assert!(Reach::Policy.to_string().contains("unreachable by policy"));
+    let choice = choice(&survey, "cbc(aes)");
+    assert_eq!(choice.preferred, "virtio_crypto_aes_cbc");
+    assert_eq!((choice.taken.as_deref(), choice.fell_back), (Some("cbc-aes-aesni"), true));
+}
+
+#[test]
+fn a_type_that_the_kernel_does_not_offer_is_absent_and_names_its_option() {
+    let bind = |kind: &str, _: &str| if kind == "aead" { Err(libc::ENOENT) } else { Ok(()) };
+    let survey = survey_of(GUEST, &bind, &|_| None);
+    match reach_of(&survey, "generic-gcm-aesni") {
+        Reach::Absent(missing) => assert!(missing.contains("algif_aead"), "{missing}"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(*reach_of(&survey, "cbc-aes-aesni"), Reach::Reachable);
+}
+
+#[test]
+fn a_failed_self_test_a_running_one_and_a_missing_permission_are_three_states() {
+    let bind = |_: &str, name: &str| match name {
+        "cbc-aes-caam" => Err(libc::ELIBBAD),
+        "ctr-aes-caam" => Err(libc::EAGAIN),
+        _ => Err(libc::EACCES),
+    };
+    let survey = survey_of(FAILED, &bind, &|_| Some("cbc-aes-neonbs".to_owned()));
+    assert_eq!(*reach_of(&survey, "cbc-aes-caam"), Reach::SelftestFailed);
+    assert!(matches!(reach_of(&survey, "cbc-aes-neonbs"), Reach::Permission(_)));
+    let states: Vec<&Reach> = survey.drivers.iter().map(|one| &one.reach).collect();
+    assert!(states.contains(&&Reach::InTest), "{states:?}");
+    let words: std::collections::HashSet<String> = states.iter().map(ToString::to_string).collect();
+    assert_eq!(words.len(), 3, "{words:?}");
+}
+
+#[test]
+fn without_af_alg_nothing_is_bound_and_everything_says_why() {
+    let absent = Reach::Absent("CONFIG_CRYPTO_USER_API_SKCIPHER".into());
+    let nobody = |_: &str, name: &str| -> Bind { panic!("bound {name}") };
+    let folder = machine(GUEST);
+    let survey =
+        Survey::of(folder.path(), absent.clone(), &nobody, &|_| Some("x".into()), &|_| true);
+    assert_eq!(*reach_of(&survey, "virtio_crypto_aes_cbc"), absent);
+    assert_eq!(*reach_of(&survey, "aes-generic"), Reach::KernelOnly);
+    assert!(survey.choices.iter().all(|choice| choice.taken.is_none() && !choice.fell_back));
+}
+
+#[test]
+fn a_record_keeps_the_states_as_data() {
+    let bind = |_: &str, name: &str| {
+        if name.contains("virtio") { Err(libc::ENOENT) } else { Ok(()) }
+    };
+    let survey = survey_of(GUEST, &bind, &|_| None);
+    let whole = survey.drivers.len();
+    let kept = survey.of_known_algorithms();
+    assert!(kept.drivers.len() < whole / 2 && kept.drivers.len() > 5);
+    let data = serde_json::to_string(&kept).expect("data");
+    assert!(
+        data.contains(r#""driver":"virtio_crypto_aes_cbc""#)
+            && data.contains(r#"{"state":"policy"}"#)
+    );
+    assert_eq!(serde_json::from_str::<Survey>(&data).expect("the same"), kept);
+}
+
+#[test]
+fn an_interface_that_is_switched_off_is_policy_and_one_that_is_refused_permission() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reach = |errno| reach::interface_refused(folder.path(), errno);
+    assert!(matches!(reach(libc::EPERM), Reach::Permission(_)));
+    assert!(matches!(reach(libc::EMFILE), Reach::Failed(libc::EMFILE)));
+    match reach(libc::EAFNOSUPPORT) {
+        Reach::Absent(missing) => assert!(missing.contains("CONFIG_CRYPTO_USER_API"), "{missing}"),
+        other => panic!("{other:?}"),
+    }
+    let release = folder.path().join("proc/sys/kernel/osrelease");
+    fs::create_dir_all(release.parent().expect("a folder")).expect("a folder");
+    fs::write(release, "6.1.0\n").expect("a file");
+    let modules = folder.path().join("lib/modules/6.1.0");
+    fs::create_dir_all(&modules).expect("a folder");
+    fs::write(modules.join("modules.dep"), "kernel/crypto/af_alg.ko.xz: kernel/x.ko\n")
+        .expect("a file");
+    assert!(reach(libc::EAFNOSUPPORT).to_string().contains("modprobe af_alg"));
+    let switch = folder.path().join("proc/sys/crypto/af_alg_restrict");
+    fs::create_dir_all(switch.parent().expect("a folder")).expect("a folder");
+    fs::write(switch, "2\n").expect("a file");
+    assert_eq!(reach(libc::EAFNOSUPPORT), Reach::Policy);
+}
