@@ -64,6 +64,9 @@ impl Program {
     }
 }
 
+/// How long a process that was killed is waited for.
+const LAST: Duration = Duration::from_secs(2);
+
 /// The running process.
 pub(super) struct Peer {
     child: Child,
@@ -83,7 +86,12 @@ impl Peer {
             let _ = kill_process_group(group, Signal::KILL);
         }
         let _ = self.child.kill();
-        let _ = self.child.wait();
+        // One that waits in the kernel for an engine that never answers does not take the signal:
+        // it is left behind, and the run goes on without it.
+        let patience = Instant::now() + LAST;
+        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < patience {
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Why it is gone.
