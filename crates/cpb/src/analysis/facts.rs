@@ -4,6 +4,7 @@ use crate::analysis::units::{Hertz, Interval};
 use crate::machine::Machine;
 use crate::plan::Layout;
 use crate::record::{Evidence, ProviderRecord, Record};
+use cpb_providers::af_alg::Survey;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -34,6 +35,9 @@ pub struct Run {
     pub cpus: Vec<usize>,
     /// Who executes, or why not.
     pub providers: BTreeMap<String, ProviderRecord>,
+    /// What the kernel's crypto offers, where that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<Box<Survey>>,
     /// What spoils the figures.
     pub warnings: Vec<String>,
 }
@@ -61,6 +65,7 @@ impl Run {
             machine: header.machine.clone(),
             cpus: header.cpus.clone(),
             providers: header.providers.clone(),
+            kernel: header.kernel.clone(),
             warnings,
         }
     }

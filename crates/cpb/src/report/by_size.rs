@@ -1,10 +1,10 @@
 //! One column a message size, one block a figure: how tables of accelerators have long been printed,
 //! with what it took of the machine beside it. For a plan that says `report = "by-size"`.
 
-use super::execution;
 use super::groups::Group;
 use super::numbers::{count, large, megabytes, share, short};
 use super::table::{Block, Place};
+use super::{execution, notes};
 use crate::analysis::execution::{CpuUse, Execution};
 use crate::analysis::no_figure::NoFigure;
 use crate::analysis::summary::{Figures, Known, Row, Summary};
@@ -90,8 +90,8 @@ fn who(summary: &Summary, group: &Group<'_>) -> Block {
         })
         .collect();
     for (name, provider) in &summary.run.providers {
-        if let ProviderRecord::Unavailable { .. } = provider {
-            rows.push((name.clone(), vec![Place::Note("not here".to_owned())]));
+        if let ProviderRecord::Unavailable { reason, .. } = provider {
+            rows.push((name.clone(), vec![Place::Note(notes::unavailable(*reason).to_owned())]));
         }
     }
     let columns = vec![String::new(); group.sizes.len()];

@@ -10,6 +10,8 @@ use crate::analysis::summary::{Known, Row, Summary};
 use crate::record::ProviderRecord;
 use crate::size::Size;
 use cpb_core::Claim;
+use cpb_providers::af_alg::{Reach, Surveyed};
+use cpb_providers::kernel_crypto::kernel_name;
 
 /// Whether any provider of the run says that its operations run elsewhere than in its own process.
 pub(crate) fn wanted(summary: &Summary) -> bool {
@@ -149,9 +151,33 @@ pub(crate) fn notes(
         let others = if many { format!(" and {} more", cells.len() - 1) } else { String::new() };
         notes.push((verdict.words().to_owned(), format!("{words}: {}{others}", cells[0])));
     }
+    notes.extend(engines(summary));
     let refused = groups.iter().flat_map(|group| group.rows()).find_map(cpu_refused);
     notes.extend(refused.map(|words| ("refused".to_owned(), words.to_owned())));
     notes
+}
+
+/// Engines that the kernel lists for what was measured, and that AF_ALG does not reach; and drivers that
+/// failed the kernel's own test.
+fn engines(summary: &Summary) -> Vec<(String, String)> {
+    let Some(kernel) = &summary.run.kernel else { return Vec::new() };
+    let wanted =
+        |name: &str| summary.cells.iter().any(|row| kernel_name(row.workload.algorithm).1 == name);
+    let barred = |found: &&Surveyed| {
+        let engine = !found.devices.is_empty() && found.reach != Reach::Reachable;
+        wanted(&found.driver.name) && (engine || found.reach == Reach::SelftestFailed)
+    };
+    let note = |found: &Surveyed| {
+        let words = match found.devices.as_slice() {
+            [] => format!("{}, by AF_ALG: {}", found.driver.driver, found.reach),
+            devices => {
+                let devices = devices.join(", ");
+                format!("{} of {devices}, by AF_ALG: {}", found.driver.driver, found.reach)
+            }
+        };
+        ("driver".to_owned(), words)
+    };
+    kernel.drivers.iter().filter(barred).map(note).collect()
 }
 
 fn reason(execution: &Execution) -> Option<&str> {

@@ -43,7 +43,7 @@ pub fn render(summary: &Summary) -> String {
     for (word, words) in notes::missing(&groups) {
         text.push_str(&format!("- {word}: {}\n", escape(&words)));
     }
-    if execution::wanted(summary) {
+    if execution::wanted(summary) || summary.run.kernel.is_some() {
         for (word, words) in execution::notes(summary, &groups, summary.run.by_size) {
             text.push_str(&format!("- {word}: {}\n", escape(&words)));
         }

@@ -6,6 +6,7 @@ use crate::analysis::no_figure::NoFigure;
 use crate::analysis::summary::{Known, Summary};
 use crate::record::{Evidence, ProviderRecord};
 use crate::size::Size;
+use cpb_core::Unsupported;
 
 /// Each reason for missing figures in words, with whom and what it concerns.
 pub(crate) fn missing(groups: &[Group<'_>]) -> Vec<(String, String)> {
@@ -111,11 +112,20 @@ pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
     for (name, provider) in &run.providers {
         if let ProviderRecord::Unavailable { reason, detail } = provider {
             let why = if detail.is_empty() { reason.to_string() } else { detail.clone() };
-            facts.push(("not here", format!("{name}: {why}")));
+            facts.push((unavailable(*reason), format!("{name}: {why}")));
         }
     }
     facts.extend(run.warnings.iter().map(|warning| ("warning", warning.clone())));
     facts
+}
+
+/// What stands between the user and a provider, in a word or two.
+pub(crate) fn unavailable(reason: Unsupported) -> &'static str {
+    match reason {
+        Unsupported::Policy => "by policy",
+        Unsupported::Permission => "permission",
+        _ => "not here",
+    }
 }
 
 fn run_words(summary: &Summary) -> String {

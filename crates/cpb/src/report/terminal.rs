@@ -102,7 +102,7 @@ fn write_notes(
     for (word, words) in notes::missing(groups) {
         write_note(text, &word, &words, width);
     }
-    if execution::wanted(summary) {
+    if execution::wanted(summary) || summary.run.kernel.is_some() {
         for (word, words) in execution::notes(summary, groups, by_size) {
             let style = if word == "unproven" { styles.warning } else { Style::new() };
             write_styled_note(text, &word, &words, width, style);

@@ -3,6 +3,35 @@
 use cpb::record::{Cell, Line, Reason, Without};
 use cpb_core::message::{Counters, CpuTime};
 use cpb_core::{Claim, Unsupported};
+use cpb_providers::af_alg::{Reach, Survey, Surveyed};
+use cpb_providers::kernel_crypto::Driver;
+
+/// Those that cannot be measured.
+pub(crate) const NOT_HERE: [&str; 2] = ["cryptodev:gcm(aes)", "af_alg:cbc-aes-barred"];
+
+/// The kernel's list, as far as it tells what cannot be had.
+pub(crate) fn survey() -> Survey {
+    let driver = |name: &str, reach, devices: &[&str]| Surveyed {
+        driver: Driver {
+            name: "cbc(aes)".into(),
+            driver: name.into(),
+            kind: "skcipher".into(),
+            ..Driver::default()
+        },
+        reach,
+        devices: devices.iter().map(ToString::to_string).collect(),
+        interrupts: Vec::new(),
+    };
+    Survey {
+        af_alg: Reach::Reachable,
+        drivers: vec![
+            driver("cbc-aes-caam", Reach::Reachable, &["2101000.jr"]),
+            driver("cbc-aes-barred", Reach::Policy, &["30900000.crypto"]),
+            driver("cbc-aes-broken", Reach::SelftestFailed, &[]),
+        ],
+        choices: Vec::new(),
+    }
+}
 
 /// Who runs what `name` names.
 pub(crate) fn executor(name: &str) -> &str {

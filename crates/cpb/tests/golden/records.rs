@@ -104,7 +104,8 @@ impl Case {
                 reason = "Does the accelerator pay?"
                 providers = ["null", "openssl", "openssl:nocrypto", "cryptodev:cbc(aes)",
                     "cryptodev:gcm(aes)", "af_alg:cbc-aes-caam", "af_alg:cbc-aes-neonbs",
-                    "af_alg:cbc(aes)", "af_alg:cbc-dcp", "af_alg:cbc-aes-polled"]
+                    "af_alg:cbc(aes)", "af_alg:cbc-dcp", "af_alg:cbc-aes-polled",
+                    "af_alg:cbc-aes-barred"]
                 report = "by-size"
                 counted-ms = 20
                 [[measure]]
@@ -177,6 +178,10 @@ fn header(case: Case, plan: Plan, names: &[String]) -> Header {
             reason: Unsupported::Device,
             detail: "the CPU has no AES instructions".into(),
         },
+        (_, "af_alg:cbc-aes-barred") => ProviderRecord::Unavailable {
+            reason: Unsupported::Policy,
+            detail: cpb_providers::af_alg::Reach::Policy.to_string(),
+        },
         (_, "cryptodev:gcm(aes)") => ProviderRecord::Unavailable {
             reason: Unsupported::Device,
             detail: "this kernel has no driver of gcm(aes) for /dev/crypto".into(),
@@ -208,7 +213,8 @@ fn header(case: Case, plan: Plan, names: &[String]) -> Header {
         },
         cpus: if case == Case::Threads { vec![0, 1, 2, 3] } else { vec![3] },
         providers: names.iter().map(|name| (name.clone(), provider(name))).collect(),
-        kernel: None,
+        kernel: matches!(case, Case::Kernel | Case::KernelEmulated)
+            .then(|| Box::new(kernel::survey())),
         plan,
         warnings: match case {
             Case::Failures => vec![
@@ -276,7 +282,7 @@ fn measure(
     for workload in plan.workloads() {
         for &threads in &plan.threads {
             // What is not here is not measured.
-            for provider in names.iter().filter(|name| *name != "cryptodev:gcm(aes)") {
+            for provider in names.iter().filter(|name| !kernel::NOT_HERE.contains(&name.as_str())) {
                 let cell = Cell { provider: provider.clone(), workload, threads };
                 // Two of the cells' neighbours on the memory bus: four threads are not four times
                 // as fast.
