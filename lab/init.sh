@@ -27,10 +27,10 @@ for word in $(cat /proc/cmdline); do
     cpb.shell) shell=yes ;;
   esac
 done
-if [ -n "$without" ]; then
-  # Nor when something asks for them later.
-  echo "$without" | tr , '\n' | sed -n 's/^\(..*\)$/blacklist \1/p' > /etc/modprobe.conf
-fi
+# Gone, so that the kernel cannot load them later either. A file may have `-` for `_`.
+for module in $(echo "$without" | tr , ' '); do
+  find /lib/modules -name "$(echo "$module" | tr _ '?').ko" -exec rm {} +
+done
 while read -r module; do
   case $without in *,$module,*) continue ;; esac
   modprobe "$module" || echo "lab: module $module cannot be loaded"

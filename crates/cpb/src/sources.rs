@@ -3,7 +3,7 @@
 
 use crate::lab::agent::Listed;
 use crate::lab::guest::Guest;
-use crate::machine::Machine;
+use crate::machine::{self, Machine, State};
 use crate::names;
 use crate::record::ProviderRecord;
 use crate::transport::process::Program;
@@ -148,6 +148,24 @@ impl Home {
             Home::Here => own_survey(patience.answer),
             Home::Guest(guest) => Some(guest.about(cpu, patience.answer).ok()?.kernel),
         }
+    }
+
+    /// The state at the end of a run that began with `before`, and what spoiled the figures
+    /// meanwhile. A guest that is dead by then has no state any more.
+    pub fn end(&self, before: &Machine, cpu: usize, patience: &Patience) -> (State, Vec<String>) {
+        let Home::Guest(guest) = self else {
+            let state = State::read(Path::new("/"), cpu);
+            let changes = machine::changes(before, &state);
+            return (state, changes);
+        };
+        // Its load and its clocks mean nothing.
+        let mut warnings = Vec::new();
+        if guest.deaths() > 0 {
+            let times = if guest.deaths() == 1 { "once" } else { "more than once" };
+            warnings.push(format!("The guest died {times} and was booted again."));
+        }
+        let state = guest.is_alive().then(|| self.machine(cpu, patience).ok()).flatten();
+        (state.map(|machine| machine.state).unwrap_or_default(), warnings)
     }
 
     fn way(&self, program: &Path, name: &str) -> Way {

@@ -384,14 +384,7 @@ impl Sitting {
         let cells = run.check(&Vectors::load()?, self.cells)?;
         let ended = run.measure(cells, self.first_pass, self.rounds, &enough)?;
         let cpu = self.header.cpus.first().copied().unwrap_or(0);
-        // A guest that is dead by now has no state any more.
-        let state = self.home.machine(cpu, &self.patience).map(|machine| machine.state);
-        let warnings = match (&state, &self.home) {
-            (Ok(state), Home::Here) => machine::changes(&self.header.machine, state),
-            // A guest may have been booted in between; its load and its clocks mean nothing.
-            _ => Vec::new(),
-        };
-        let state = state.unwrap_or_default();
+        let (state, warnings) = self.home.end(&self.header.machine, cpu, &self.patience);
         self.store.append(&Line::End(End {
             ended: now(),
             interrupted: ended == Ended::Interrupted,

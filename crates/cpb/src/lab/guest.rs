@@ -59,6 +59,18 @@ impl Guest {
         &self.definition.name
     }
 
+    /// How often it has died and was booted again.
+    pub fn deaths(&self) -> u32 {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.boots.saturating_sub(1)
+    }
+
+    /// Whether its QEMU runs.
+    pub fn is_alive(&self) -> bool {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.vm.as_ref().is_some_and(|vm| vm.wait(Duration::ZERO).is_none())
+    }
+
     /// The QEMU that runs, or else a new one.
     ///
     /// # Errors
@@ -89,7 +101,10 @@ impl Guest {
             let mut stream = vm.connect(patience)?;
             stream.set_read_timeout(Some(patience))?;
             write_line(&mut stream, order)?;
-            let answer = serde_json::from_str(&read_line(&mut stream)?)?;
+            let answer = serde_json::from_str(&read_line(&mut stream)?).context(
+                "the cpb in it was built from another source than this one; `make static` builds it \
+                 anew",
+            )?;
             stream.set_read_timeout(None)?;
             Ok((stream, answer))
         };
@@ -99,8 +114,7 @@ impl Guest {
             Err(error) => {
                 // Nothing in it can be trusted to answer.
                 vm.kill();
-                Err(error
-                    .context(format!("the agent of the guest {} gives no answer", self.name())))
+                Err(error.context(format!("the guest {} gives no answer", self.name())))
             }
         }
     }

@@ -3,6 +3,7 @@
 
 mod cryptodev;
 mod ends;
+mod faults;
 mod guests;
 mod measures;
 #[path = "../support/running.rs"]
