@@ -44,9 +44,9 @@ def cpb():
 
 
 @functools.cache
-def example(name):
-    """An example of the runner's package, up to date."""
-    _cargo("--package", "cpb-runner", "--example", name)
+def example(name, package="cpb-runner", features=()):
+    """An example of a package, up to date."""
+    _cargo("--package", package, "--example", name, *features)
     return target_directory() / "release" / "examples" / name
 
 

@@ -9,11 +9,12 @@
 //! What figures mean for someone who must choose begins at [`paths`]: a task and who can do it.
 //! [`uncertain`] carries errors through sums, [`fit`] finds fixed cost and cost of a byte,
 //! [`crossover`] where another path gets faster, [`cost`] what the CPU pays, [`advice`] what to take;
-//! [`explain`] does all of it.
+//! [`explain`] does all of it. [`compare`] holds two runs against each other.
 
 pub mod advice;
 pub mod agreement;
 pub mod batches;
+pub mod compare;
 pub mod comparison;
 pub mod cost;
 pub mod crossover;

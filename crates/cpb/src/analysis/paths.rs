@@ -146,7 +146,8 @@ fn measured(run: usize, record: &Record, tasks: &mut Tasks, own: usize) {
     let suspects = agreement::disagreements(record);
     let alone = Alone::of_record(record);
     for (cell, outcome) in &record.cells {
-        if cell.provider == cpb_providers::NULL {
+        // Floors compute nothing: no path to anywhere.
+        if !cpb_providers::computes(&cell.provider) {
             continue;
         }
         let passes = match suspects.get(cell) {

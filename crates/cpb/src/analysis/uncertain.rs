@@ -77,6 +77,12 @@ impl Uncertain {
         sum
     }
 
+    /// The same with errors that no other figure shares: of another run, whose passes are not these.
+    pub fn apart(&self) -> Uncertain {
+        let own = self.error().powi(2);
+        Uncertain { value: self.value, by_pass: Vec::new(), own, freedom: self.freedom }
+    }
+
     /// The errors of this one about another figure.
     pub fn about(self, value: f64) -> Uncertain {
         Uncertain { value, ..self }

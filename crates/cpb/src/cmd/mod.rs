@@ -2,6 +2,7 @@
 
 mod agent;
 mod check;
+mod compare;
 mod completions;
 mod explain;
 mod lab;
@@ -42,6 +43,8 @@ enum Command {
     Show(show::Arguments),
     /// Say which path to take at which message size, and why
     Explain(explain::Arguments),
+    /// Hold two runs, or two providers of one, against each other
+    Compare(compare::Arguments),
     /// List providers and algorithms, and why something is not available here
     List(list::Arguments),
     /// Try the known answers of every provider
@@ -69,6 +72,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(*arguments),
         Command::Show(arguments) => show::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
+        Command::Compare(arguments) => compare::run(arguments),
         Command::List(arguments) => list::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),

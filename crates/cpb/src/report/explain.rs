@@ -123,7 +123,8 @@ fn title(task: &Explained) -> String {
     }
 }
 
-fn what(subject: &Subject, threads: u8) -> String {
+/// What is done, in words.
+pub(crate) fn what(subject: &Subject, threads: u8) -> String {
     match subject {
         Subject::Measured(workload) => heading(workload, threads, false),
         Subject::Published { algorithm, operation, phase } => {

@@ -7,6 +7,7 @@
 
 mod blocks;
 mod by_size;
+pub mod compare;
 pub mod csv;
 mod execution;
 pub mod explain;

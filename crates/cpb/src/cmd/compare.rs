@@ -1,0 +1,72 @@
+//! `cpb compare`: did anything get slower or faster?
+
+use super::{DONE, FAILED, output};
+use crate::analysis::compare::{self, Compared, Row};
+use crate::analysis::ratio::Verdict;
+use crate::budget::Percent;
+use crate::{report, store};
+use anyhow::{Result, bail};
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Args)]
+#[command(
+    after_help = "Ratios are cost of the second by cost of the first: above 1 the second is \
+    slower.\n\nExit status: 0 done, 1 slower than --fail-if-slower allows, 2 bad input or nothing to \
+    compare.\n\nExamples:\n  cpb compare BEFORE.jsonl AFTER.jsonl\n  \
+    cpb compare BEFORE.jsonl AFTER.jsonl --fail-if-slower 3%\n  \
+    cpb compare RECORD.jsonl --between openssl,mbedtls:c"
+)]
+pub(super) struct Arguments {
+    /// The first record
+    first: PathBuf,
+    /// The second
+    #[arg(required_unless_present = "between", conflicts_with = "between")]
+    second: Option<PathBuf>,
+    /// Two providers of one record in place of two records
+    #[arg(long, value_delimiter = ',', num_args = 2, value_name = "FIRST,SECOND")]
+    between: Vec<String>,
+    /// Exit with status 1 if a cell is slower by more than this share, and surely slower
+    #[arg(long, value_name = "SHARE")]
+    fail_if_slower: Option<Percent>,
+    /// Print everything as JSON
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+pub(super) fn run(arguments: Arguments) -> Result<u8> {
+    let first = store::read(&arguments.first)?;
+    let compared = match (&arguments.second, arguments.between.as_slice()) {
+        (Some(second), _) => compare::runs(&first, &store::read(second)?),
+        (None, [one, other]) => compare::providers(&first, one, other),
+        (None, _) => bail!("name a second record, or two providers by --between FIRST,SECOND"),
+    };
+    if compared.cells.is_empty() {
+        bail!(
+            "nothing to compare: {} and {} have no cell with a figure in common (`cpb show` says why \
+             a cell has none)",
+            compared.first,
+            compared.second
+        );
+    }
+    let text = if arguments.json {
+        serde_json::to_string_pretty(&compared)? + "\n"
+    } else {
+        report::compare::render(&compared, output::width(), output::colour())
+    };
+    output::print(&text)?;
+    let Some(allowed) = arguments.fail_if_slower else { return Ok(DONE) };
+    let slower = slower(&compared, allowed.0);
+    for row in &slower {
+        output::say(&format!("cpb: slower than allowed: {}", report::compare::cell(row)));
+    }
+    Ok(if slower.is_empty() { DONE } else { FAILED })
+}
+
+/// Cells that are surely slower, and by more than is allowed.
+fn slower(compared: &Compared, allowed: f64) -> Vec<&Row> {
+    let cells = compared.cells.iter();
+    cells
+        .filter(|row| row.verdict == Verdict::Slower && row.ratio.value.0 > 1.0 + allowed)
+        .collect()
+}

@@ -1,0 +1,130 @@
+//! Two runs or providers against each other, for a terminal.
+
+use super::explain::what;
+use super::numbers::{margin, significant};
+use super::table::{Block, Place, paint, render as table, wrap};
+use super::terminal::{Styles, write_note};
+use crate::analysis::compare::{Compared, Row};
+use crate::analysis::paths::Subject;
+use crate::analysis::ratio::Verdict;
+use crate::analysis::uncertain::Bounded;
+use crate::analysis::units::Times;
+use crate::size::Size;
+
+/// Sizes beside each other.
+const BESIDE: usize = 3;
+
+/// For a terminal of `width` columns.
+pub fn render(compared: &Compared, width: usize, colour: bool) -> String {
+    let styles = Styles::new(colour);
+    let mut text = String::new();
+    for line in wrap(&headline(compared), width) {
+        paint(&mut text, styles.look.heading, &line);
+        text.push('\n');
+    }
+    for difference in &compared.differences {
+        write_note(&mut text, "differs", difference, width);
+    }
+    text.push('\n');
+    text.push_str(&table(&blocks(compared), width, styles.look));
+    text.push_str("\nall sizes and providers together, geometric mean\n");
+    let rows = compared.families.iter().map(|family| {
+        let place = place(&family.ratio, family.verdict);
+        (format!("{} ({})", what(&family.subject, 1), family.cells), vec![place])
+    });
+    let families =
+        Block { heading: String::new(), columns: vec![String::new()], rows: rows.collect() };
+    text.push_str(table(&[families], width, styles.look).trim_start_matches('\n'));
+    text.push('\n');
+    let words = "cost of the second by cost of the first, ± half of the 95% interval; slower and faster \
+                 are sure 99 times of 100";
+    write_note(&mut text, "note", words, width);
+    if compared.unpaired > 0 {
+        let words = format!("{} cells have a figure on one side only", compared.unpaired);
+        write_note(&mut text, "left out", &words, width);
+    }
+    text
+}
+
+fn headline(compared: &Compared) -> String {
+    let count = |verdict| compared.cells.iter().filter(|row| row.verdict == verdict).count();
+    let undecided = match count(Verdict::Undecided) {
+        0 => String::new(),
+        many => format!(", {many} undecided for want of passes"),
+    };
+    format!(
+        "{} against {}: {} slower, {} faster, {} indistinguishable{undecided}",
+        compared.second,
+        compared.first,
+        count(Verdict::Slower),
+        count(Verdict::Faster),
+        count(Verdict::Indistinguishable)
+    )
+}
+
+/// A cell and its ratio in words.
+pub(crate) fn cell(row: &Row) -> String {
+    let size = match row.bytes {
+        0 => String::new(),
+        bytes => format!(" at {}", Size::from(bytes)),
+    };
+    let ratio = significant(row.ratio.value.0, 4);
+    format!("{} {}{size}: {ratio}×", row.provider, what(&row.subject, row.threads))
+}
+
+fn blocks(compared: &Compared) -> Vec<Block> {
+    let mut groups: Vec<((&Subject, u8), Vec<&Row>)> = Vec::new();
+    for row in &compared.cells {
+        let group = (&row.subject, row.threads);
+        match groups.iter_mut().find(|(known, _)| *known == group) {
+            Some((_, rows)) => rows.push(row),
+            None => groups.push((group, vec![row])),
+        }
+    }
+    groups.iter().flat_map(|((subject, threads), rows)| group(subject, *threads, rows)).collect()
+}
+
+fn group(subject: &Subject, threads: u8, rows: &[&Row]) -> Vec<Block> {
+    let mut sizes: Vec<u32> = rows.iter().map(|row| row.bytes).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let mut providers: Vec<&str> = Vec::new();
+    for row in rows {
+        if !providers.contains(&row.provider.as_str()) {
+            providers.push(&row.provider);
+        }
+    }
+    let block = |sizes: &[u32]| {
+        let row = |provider: &&str| {
+            let place = |size: &u32| {
+                let row = rows.iter().find(|row| row.provider == **provider && row.bytes == *size);
+                row.map_or(Place::Blank, |row| place(&row.ratio, row.verdict))
+            };
+            ((*provider).to_owned(), sizes.iter().map(place).collect())
+        };
+        Block {
+            heading: what(subject, threads),
+            columns: sizes
+                .iter()
+                .map(|size| match size {
+                    0 => "time".to_owned(),
+                    size => Size::from(*size).to_string(),
+                })
+                .collect(),
+            rows: providers.iter().map(row).collect(),
+        }
+    };
+    sizes.chunks(BESIDE).map(block).collect()
+}
+
+fn place(ratio: &Bounded<Times>, verdict: Verdict) -> Place {
+    let word = match verdict {
+        Verdict::Slower => "slower ",
+        Verdict::Faster => "faster ",
+        Verdict::Indistinguishable => "same ",
+        Verdict::Undecided => "",
+    };
+    let share =
+        ratio.interval.map(|interval| (interval.high.0 - interval.low.0) / 2.0 / ratio.value.0);
+    Place::figure(format!("{word}{}", significant(ratio.value.0, 4)), margin(share))
+}

@@ -1,0 +1,15 @@
+//! Planted costs are found again in the noise of real runs; `bench/planted_truth.py` does the same
+//! with more seeds, against narrower bounds.
+
+mod planted;
+
+#[test]
+fn crossovers_lie_in_their_intervals_and_never_is_true() {
+    let score = planted::score(0, 1000);
+    assert_eq!((score.crossing, score.without, score.switches), (600, 200, 200));
+    assert!((0.93..=0.98).contains(&score.coverage()), "{}", score.coverage());
+    assert!(score.never_right() >= 0.97 && score.said_rightly >= 194, "{}", score.never_right());
+    assert!(score.made_up <= 6, "{} crossovers where there is none", score.made_up);
+    assert!(score.found >= 190, "{} of {} switches", score.found, score.switches);
+    assert!(score.width() < 2.0, "{} times the oracle's width", score.width());
+}
