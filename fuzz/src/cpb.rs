@@ -1,9 +1,12 @@
 //! What the targets for `cpb` do with an input. `crates/cpb/tests/corpus.rs` includes this file and
 //! replays the corpus through it.
 
+use cpb::analysis::compare;
+use cpb::analysis::explain::{Question, explain};
 use cpb::analysis::summary::summarise;
 use cpb::plan::Plan;
-use cpb::report::{csv, json, markdown, terminal};
+use cpb::record::Record;
+use cpb::report::{self, csv, json, markdown, published, terminal};
 use cpb::store::parse_record;
 use std::collections::HashSet;
 
@@ -20,6 +23,27 @@ pub fn record(bytes: &[u8]) {
     let _ = markdown::render(&summary);
     json::render(&summary).expect("JSON");
     figures_are_numbers(&csv::render(&summary).expect("a table"));
+    let _ = published::render(&record, 80) + &published::render_markdown(&record);
+    published::render_csv(&record).expect("a table");
+    published::render_json(&record).expect("JSON");
+    explained(&record);
+}
+
+/// Explained, and held against itself.
+fn explained(record: &Record) {
+    let question = Question { bytes: 390, rate: 2000.0 };
+    let explanation = explain([record], Some(question));
+    let compared = compare::runs(record, record);
+    let text = report::explain::render(&explanation, 80, false)
+        + &report::compare::render(&compared, 80, false);
+    // What a record says in words is its own affair; figures stand beside their units.
+    for none in ["NaN ", "inf ", "NaN×", "inf×", "NaN%", "inf%"] {
+        assert!(!text.contains(none) || words(record).contains(none.trim_end()), "{text}");
+    }
+}
+
+fn words(record: &Record) -> String {
+    format!("{record:?}")
 }
 
 /// Each row has all columns, and no figure is negative, infinite or none at all.

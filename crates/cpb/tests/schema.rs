@@ -1,13 +1,16 @@
 //! Every schema that a record ever had stays readable, and every line comes back as it was written.
 
+use cpb::analysis::compare;
+use cpb::analysis::explain::{Question, explain};
 use cpb::analysis::summary::summarise;
 use cpb::machine::{Machine, State};
 use cpb::plan::Plan;
 use cpb::record::{
     Batch, Cell, Check, End, Evidence, Flag, FlagKind, Header, Line, Outcome, Printed,
-    ProviderRecord, Published, PublishedPath, Quantity, Reading, Reason, Round, SCHEMA, Source,
-    Without,
+    ProviderRecord, Published, PublishedPath, Quantity, Reading, Reason, Record, Round, SCHEMA,
+    Source, Without,
 };
+use cpb::report;
 use cpb::report::terminal::{self, Options};
 use cpb::store;
 use cpb_core::message::{ClockDescription, Counters, CpuTime};
@@ -420,6 +423,18 @@ proptest! {
         let text = serde_json::to_string(&line).unwrap();
         prop_assert!(!text.contains('\n'), "one line is one line");
         prop_assert_eq!(serde_json::from_str::<Line>(&text).unwrap(), line);
+    }
+
+    #[test]
+    fn any_record_is_explained_and_compared_without_a_panic(
+        header in header(), lines in vec(line(), 0..12),
+    ) {
+        let record = Record::assemble(header, lines);
+        let question = Question { bytes: 390, rate: 2000.0 };
+        let explanation = explain([&record, &record], Some(question));
+        report::explain::render(&explanation, 80, false);
+        report::compare::render(&compare::runs(&record, &record), 80, false);
+        report::published::render(&record, 80);
     }
 
     #[test]

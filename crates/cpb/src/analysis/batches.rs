@@ -76,7 +76,7 @@ pub fn normalise(round: &Round, scale: Scale) -> Result<Figures, NoFigure> {
     if clock.frequency == 0 {
         return Err(NoFigure::Broken("a clock of no ticks per second"));
     }
-    let least = LEAST_STEPS * least_interval(clock);
+    let least = LEAST_STEPS.saturating_mul(least_interval(clock));
     let all = round.samples.iter().flatten();
     let lengths: Vec<f64> = all.map(|batch| batch.0 as f64).collect();
     let typical = median(&lengths).ok_or(NoFigure::NotReached)?;

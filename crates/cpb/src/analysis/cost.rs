@@ -31,7 +31,7 @@ impl Cpu {
     /// Of rounds in which an operation takes `time` nanoseconds in one thread; none if the system
     /// counted nothing.
     pub fn of(rounds: &[Round], time: f64) -> Option<Cpu> {
-        let sum = |part: fn(&Round) -> u64| rounds.iter().map(part).sum::<u64>() as f64;
+        let sum = |part: fn(&Round) -> u64| rounds.iter().map(|r| part(r) as f64).sum::<f64>();
         let operations = sum(|round| round.counters.operations);
         let wall = sum(|round| round.counters.wall_ns);
         let cpu = sum(|round| round.counters.cpu_ns);
@@ -46,13 +46,13 @@ impl Cpu {
         let in_kernel = if user + system > 0.0 { system / (user + system) } else { 0.0 };
         let softirqs = rounds
             .iter()
-            .map(|round| round.counters.machine.map(|machine| machine.softirq_ns))
-            .collect::<Option<Vec<u64>>>();
+            .map(|round| round.counters.machine.map(|machine| machine.softirq_ns as f64))
+            .collect::<Option<Vec<f64>>>();
         Some(Cpu {
             total: Nanoseconds(total),
             user: Nanoseconds(total * (1.0 - in_kernel)),
             system: Nanoseconds(total * in_kernel),
-            softirq: softirqs.map(|all| Nanoseconds(all.iter().sum::<u64>() as f64 / operations)),
+            softirq: softirqs.map(|all| Nanoseconds(all.iter().sum::<f64>() / operations)),
         })
     }
 

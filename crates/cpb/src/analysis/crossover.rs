@@ -171,13 +171,13 @@ impl Pair {
 
     /// The size between two at which both paths cost the same, if there is one.
     fn zero(&self, from: f64, to: f64) -> Option<f64> {
-        let zeros = self.differences.windows(2).filter_map(|pair| {
+        let mut zeros = self.differences.windows(2).filter_map(|pair| {
             let [(left, low), (right, high)] = pair else { return None };
             let changes = (low.value > 0.0) != (high.value > 0.0);
             let share = low.value / (low.value - high.value);
             changes.then_some(left + share * (right - left))
         });
-        zeros.filter(|zero| (from..=to).contains(zero)).next_back()
+        zeros.rfind(|zero| (from..=to).contains(zero))
     }
 
     /// The difference at a share of the way through a bracket, and its margin.

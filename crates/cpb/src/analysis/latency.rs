@@ -54,7 +54,7 @@ pub fn of<'a>(
     }
     let cost = clock.cost.0 as f64;
     let middle = percentile(&buckets, operations, 0.5, max);
-    if middle - cost < (LEAST_STEPS * least_interval(clock)) as f64 {
+    if middle - cost < LEAST_STEPS.saturating_mul(least_interval(clock)) as f64 {
         return Err(NoFigure::BelowResolution);
     }
     let time = |ticks: f64| Nanoseconds(nanoseconds(ticks - cost, clock));

@@ -191,7 +191,7 @@ impl Published {
 
     /// How long one operation took on the clock, in nanoseconds. A count of operations is preferred,
     /// being raw; then cycles at the stated clock, which a benchmark's loop takes no part in; then a
-    /// rate.
+    /// rate. None that no machine could take: below a picosecond, or above two weeks.
     pub fn nanoseconds(&self) -> Option<f64> {
         let bytes = f64::from(self.bytes?);
         let counted = || {
@@ -211,7 +211,8 @@ impl Published {
             let rate = |(quantity, factor)| Some(self.number(quantity)? * factor);
             Some(bytes * 1e9 / rates.into_iter().find_map(rate)?)
         };
-        counted().or_else(cycles).or_else(rate)
+        let time = counted().or_else(cycles).or_else(rate)?;
+        (1e-3..1e15).contains(&time).then_some(time)
     }
 }
 
@@ -258,7 +259,7 @@ mod tests {
         let mut flagged = cell(&[(Quantity::MegabytesPerSecond, "0.5")]);
         flagged.figures[0].flag = Some(Flag { kind: FlagKind::Doubtful, why: "cut".into() });
         assert_eq!(flagged.nanoseconds(), None);
-        for text in ["inf", "NaN", "227:", "", "-", "0.00", "-1"] {
+        for text in ["1e-300", "1e300", "inf", "NaN", "227:", "", "-", "0.00", "-1"] {
             assert_eq!(cell(&[(Quantity::MegabytesPerSecond, text)]).nanoseconds(), None, "{text}");
         }
     }
