@@ -88,7 +88,7 @@ fn open(variant: &str) -> Result<AfAlg, Unavailable> {
         options: options(&driver),
         kind,
         bind: variant.to_owned(),
-        interrupts: Lines::of(Path::new(ROOT), &executor),
+        interrupts: Lines::to_watch(Path::new(ROOT), &executor),
         // Bound by its own name, it was the user who chose it.
         claim: interrupts::claim(Path::new(ROOT), &driver, executor != variant),
         executor,

@@ -147,7 +147,7 @@ fn open<D: Device>(device: D, variant: &str, root: &Path) -> Result<Cryptodev<D>
         variant => format!("{}:{variant}", ENTRY.name),
     };
     let mut lines = Vec::new();
-    for found in offered.iter().filter_map(|offered| Lines::of(root, &offered.driver.name)) {
+    for found in offered.iter().filter_map(|offered| Lines::to_watch(root, &offered.driver.name)) {
         if !lines.contains(&found) {
             lines.push(found);
         }

@@ -61,13 +61,29 @@ impl Lines {
         Lines::of_driver(root, listed.iter().find(|known| known.driver == driver)?)
     }
 
-    /// The same for a driver that is known from the kernel's list.
+    /// The lines to watch while `driver` works: its own; for software, those of the engines that the
+    /// kernel lists for the same algorithm, which are to stand still.
+    pub fn to_watch(root: &Path, driver: &str) -> Option<Lines> {
+        let listed = kernel_crypto::drivers(root);
+        let driver = listed.iter().find(|known| known.driver == driver)?;
+        if claim(root, driver, false) != Claim::Kernel {
+            return Lines::of_driver(root, driver);
+        }
+        let others = kernel_crypto::candidates(&listed, &driver.name).into_iter();
+        Lines::of_devices(root, &others.flat_map(|other| devices(root, other)).collect::<Vec<_>>())
+    }
+
+    /// The same as [`Lines::of`] for a driver that is known from the kernel's list.
     pub fn of_driver(root: &Path, driver: &Driver) -> Option<Lines> {
+        Lines::of_devices(root, &devices(root, driver))
+    }
+
+    fn of_devices(root: &Path, devices: &[PathBuf]) -> Option<Lines> {
         let file = root.join("proc/interrupts");
         let lines = parse(&fs::read_to_string(&file).ok()?);
         let mut ids: Vec<String> = Vec::new();
-        for device in devices(root, driver) {
-            for line in lines.iter().filter(|line| belongs(line, &device, root)) {
+        for device in devices {
+            for line in lines.iter().filter(|line| belongs(line, device, root)) {
                 if !ids.contains(&line.id) {
                     ids.push(line.id.clone());
                 }

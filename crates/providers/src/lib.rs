@@ -7,6 +7,8 @@ pub mod af_alg;
 mod cryptodev;
 pub mod interrupts;
 pub mod kernel_crypto;
+#[cfg(not(all(feature = "openssl", feature = "mbedtls")))]
+mod left_out;
 #[cfg(feature = "mbedtls")]
 mod mbedtls;
 mod null;
@@ -90,10 +92,20 @@ pub const LIST: &[Entry] = &[
     openssl::NOCRYPTO,
     #[cfg(feature = "openssl")]
     openssl::SCALAR,
+    #[cfg(not(feature = "openssl"))]
+    left_out::entry("openssl"),
+    #[cfg(not(feature = "openssl"))]
+    left_out::entry("openssl:nocrypto"),
+    #[cfg(not(feature = "openssl"))]
+    left_out::entry("openssl:scalar"),
     #[cfg(feature = "mbedtls")]
     mbedtls::ACCEL,
     #[cfg(feature = "mbedtls")]
     mbedtls::C,
+    #[cfg(not(feature = "mbedtls"))]
+    left_out::entry("mbedtls:accel"),
+    #[cfg(not(feature = "mbedtls"))]
+    left_out::entry("mbedtls:c"),
     af_alg::ENTRY,
     #[cfg(target_os = "linux")]
     cryptodev::ENTRY,

@@ -66,6 +66,7 @@ pub(crate) fn counters(cell: &Cell, time: f64) -> Counters {
         "af_alg:cbc-aes-caam" => (Some(operations), 3, 44),
         "af_alg:cbc-dcp" => (Some(0), 2, 60),
         "af_alg:cbc-aes-polled" => (None, 0, 100),
+        name if name.starts_with("af_alg") => (Some(0), 0, 100),
         _ => (None, 0, 100),
     };
     let cpu_ns = WALL * own / 100;
