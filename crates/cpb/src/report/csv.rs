@@ -82,7 +82,7 @@ const COLUMNS: [&str; 58] = [
     "machine_softirq_ratio",
 ];
 
-/// Columns of [`execution`], at the end of a row.
+/// Columns of [`Execution`], at the end of a row.
 const EXECUTION: usize = 13;
 
 fn values(row: &Row, summary: &Summary, comparisons: &Comparisons<'_>) -> Vec<String> {
