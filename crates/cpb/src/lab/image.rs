@@ -14,6 +14,7 @@ use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The first program of a guest.
 const INIT: &str = include_str!("../../../../lab/init.sh");
@@ -39,12 +40,7 @@ pub struct Image {
 /// A program, a package, or the static cpb is missing, or a file cannot be written.
 pub fn prepare(guest: &Definition, say: &dyn Fn(&str)) -> Result<Image> {
     let cpb = static_cpb(&guest.target)?;
-    let folder = cache()?;
-    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-    // Another cpb may be at it: wait for it, then take what it made.
-    let lock_path = folder.join(format!("{}.lock", guest.name));
-    let lock = File::create(&lock_path).with_context(|| lock_path.display().to_string())?;
-    lock.lock().with_context(|| lock_path.display().to_string())?;
+    let (folder, _lock) = locked(guest)?;
     let prepared = folder.join(folder_name(guest));
     if !prepared.join(COMPLETE).is_file() {
         fetch(guest, &folder, &prepared, say)?;
@@ -57,8 +53,7 @@ pub fn prepare(guest: &Definition, say: &dyn Fn(&str)) -> Result<Image> {
 /// # Errors
 /// As [`prepare`], but no static cpb is needed.
 pub fn renew(guest: &Definition, say: &dyn Fn(&str)) -> Result<String> {
-    let folder = cache()?;
-    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    let (folder, _lock) = locked(guest)?;
     let prepared = folder.join(folder_name(guest));
     fetch(guest, &folder, &prepared, say)?;
     Ok(fs::read_to_string(prepared.join(COMPLETE))?)
@@ -67,6 +62,17 @@ pub fn renew(guest: &Definition, say: &dyn Fn(&str)) -> Result<String> {
 /// The release of the kernel that has been fetched for `guest`, if any.
 pub fn fetched(guest: &Definition) -> Option<String> {
     fs::read_to_string(cache().ok()?.join(folder_name(guest)).join(COMPLETE)).ok()
+}
+
+/// The cache, and a lock on what is kept for `guest`: another cpb may be at it.
+fn locked(guest: &Definition) -> Result<(PathBuf, File)> {
+    let folder = cache()?;
+    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    // Guests that differ in their machine alone share a folder, and so a lock.
+    let path = folder.join(format!("{}.lock", folder_name(guest)));
+    let lock = File::create(&path).with_context(|| path.display().to_string())?;
+    lock.lock().with_context(|| path.display().to_string())?;
+    Ok((folder, lock))
 }
 
 fn folder_name(guest: &Definition) -> String {
@@ -116,9 +122,11 @@ fn image(guest: &Definition, prepared: &Path, cpb: &Path) -> Result<Image> {
     let key = hash(&(&program, INIT, env!("CARGO_PKG_VERSION")));
     let initramfs = prepared.join(format!("initramfs-{key:016x}.cpio"));
     if !initramfs.is_file() {
-        // Those of earlier builds of cpb.
+        // Those of earlier builds of cpb. One that is young may be on its way into a QEMU.
         for entry in fs::read_dir(prepared)?.flatten() {
-            if entry.file_name().to_string_lossy().starts_with("initramfs-") {
+            let age = entry.metadata()?.modified()?.elapsed().unwrap_or_default();
+            let image = entry.file_name().to_string_lossy().starts_with("initramfs-");
+            if image && age > Duration::from_secs(3600) {
                 fs::remove_file(entry.path())?;
             }
         }

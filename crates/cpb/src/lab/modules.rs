@@ -98,8 +98,8 @@ mod tests {
             files,
             [
                 "kernel/arch/x86/crypto/aesni-intel.ko",
-                "kernel/crypto/crypto_engine.ko",
                 "kernel/crypto/cryptd.ko",
+                "kernel/crypto/crypto_engine.ko",
                 "kernel/drivers/crypto/virtio/virtio_crypto.ko",
                 "kernel/drivers/virtio/virtio.ko",
                 "kernel/net/tls.ko.xz",

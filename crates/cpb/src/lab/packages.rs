@@ -142,29 +142,35 @@ impl Mirrors {
             let main = named.to_string_lossy().trim_end_matches('/').to_owned();
             return Ok(Mirrors { security: format!("{main}-security"), main });
         }
-        let format = "$(ORIGIN)|$(RELEASE)|$(REPO_URI)";
-        let told = tools::run(Command::new("apt-get").args(["indextargets", "--format", format]))?;
+        // What it would fetch: known before it has fetched anything.
+        let told = tools::run(Command::new("apt-get").args(["update", "--print-uris"]))?;
         match Mirrors::parse(&told) {
             Some(mirrors) => Ok(mirrors),
             None => bail!(
-                "the apt of this machine gets no packages from Debian (`apt-get update` may not have \
-                 run yet); CPB_LAB_MIRROR may name a mirror, such as the URI in a Debian machine's \
-                 sources"
+                "the apt of this machine gets no packages from Debian; CPB_LAB_MIRROR may name a \
+                 mirror, such as the URI in a Debian machine's sources"
             ),
         }
     }
 
+    /// Reads lines like `'URI/dists/SUITE/InRelease' FILE 0`. Other archives have suites of the same
+    /// names; were one taken for Debian, its signature would not be Debian's.
     fn parse(told: &str) -> Option<Mirrors> {
-        let of_debian = told.lines().filter_map(|line| {
-            let mut parts = line.splitn(3, '|');
-            let (origin, release, uri) = (parts.next()?, parts.next()?, parts.next()?);
-            (origin == "Debian").then(|| (release, uri.trim_end_matches('/').to_owned()))
-        });
-        let (security, main): (Vec<_>, Vec<_>) =
-            of_debian.partition(|(release, _)| release.ends_with("-security"));
-        let main = main.into_iter().next()?.1;
-        let security = security.into_iter().next().map(|(_, uri)| uri);
-        Some(Mirrors { security: security.unwrap_or_else(|| format!("{main}-security")), main })
+        let suite = |line: &str| {
+            let line = line.strip_prefix('\'')?.split('\'').next()?;
+            let (uri, suite) = line.strip_suffix("/InRelease")?.rsplit_once("/dists/")?;
+            Some((uri.to_owned(), suite.to_owned()))
+        };
+        let suites: Vec<(String, String)> = told.lines().filter_map(suite).collect();
+        let serves = |kind: &str| {
+            let mut suites = suites.iter();
+            let found = suites.find(|(uri, suite)| suite.ends_with(kind) && uri.contains("debian"));
+            found.map(|(uri, _)| uri.clone())
+        };
+        let named = || suites.iter().map(|(uri, _)| uri).find(|uri| uri.ends_with("/debian"));
+        let main = serves("-updates").or_else(|| named().cloned())?;
+        let security = serves("-security").unwrap_or_else(|| format!("{main}-security"));
+        Some(Mirrors { main, security })
     }
 }
 
@@ -174,13 +180,22 @@ mod tests {
 
     #[test]
     fn mirrors_are_those_of_the_machine() {
-        let told = "Docker|bookworm|http://example.org/linux/\n\
-                    Debian|bookworm-security|http://mirror.example/security/\n\
-                    Debian|bookworm|http://mirror.example/debian/\n";
+        let told = "\
+'http://docker.example/linux/debian/dists/bookworm/InRelease' docker_InRelease 0
+'http://mirror.example/debian/dists/bookworm/InRelease' mirror_bookworm_InRelease 0
+'http://mirror.example/debian/dists/bookworm-updates/InRelease' mirror_updates_InRelease 0
+'http://mirror.example/fast/debian-security/dists/bookworm-security/InRelease' security_InRelease 0
+'http://mirror.example/debian/dists/bookworm/main/binary-amd64/Packages.xz' mirror_Packages 0
+";
         let found = Mirrors::parse(told).expect("there is one");
         assert_eq!(found.main, "http://mirror.example/debian");
-        assert_eq!(found.security, "http://mirror.example/security");
-        assert_eq!(Mirrors::parse("Ubuntu|noble|http://example.org/ubuntu/\n"), None);
+        assert_eq!(found.security, "http://mirror.example/fast/debian-security");
+        let only = "'http://mirror.example/debian/dists/sid/InRelease' mirror_InRelease 0\n";
+        let security = Mirrors::parse(only).map(|mirrors| mirrors.security);
+        assert_eq!(security.as_deref(), Some("http://mirror.example/debian-security"));
+        let ubuntu =
+            "'http://archive.example/ubuntu/dists/noble-updates/InRelease' noble_InRelease 0\n";
+        assert_eq!(Mirrors::parse(ubuntu), None);
     }
 
     #[test]
