@@ -288,7 +288,10 @@ impl Record {
             match line {
                 Line::Cpb(_) => {}
                 Line::Check(check) => record.checks.push(check),
-                Line::Round(round) => {
+                Line::Round(mut round) => {
+                    // A large record is mostly this, and its reader leaves room for more.
+                    round.samples.iter_mut().for_each(Vec::shrink_to_fit);
+                    round.samples.shrink_to_fit();
                     let place = outcome(&mut record.cells, &round.cell);
                     if let Outcome::Measured(rounds) = &mut record.cells[place].1 {
                         rounds.push(round);
@@ -305,6 +308,11 @@ impl Record {
                     record.warnings.extend(end.warnings.iter().cloned());
                     record.end = Some(end);
                 }
+            }
+        }
+        for (_, outcome) in &mut record.cells {
+            if let Outcome::Measured(rounds) = outcome {
+                rounds.shrink_to_fit();
             }
         }
         record.put_in_order();

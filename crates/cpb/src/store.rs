@@ -171,41 +171,57 @@ pub fn parse_record(input: impl Read) -> Result<Record> {
 }
 
 fn parse(mut input: impl BufRead) -> Result<(Record, Whole)> {
-    let mut header: Option<Header> = None;
-    let mut lines = Vec::new();
     let mut whole = Whole { bytes: 0, torn: None };
     let mut text = Vec::new();
-    for number in 1.. {
+    let mut number = 0;
+    // The next whole line of the file; none at its end, or where it is cut.
+    let mut next = |whole: &mut Whole| -> Result<Option<(usize, Vec<u8>)>> {
+        number += 1;
         text.clear();
         let count = input.by_ref().take(MAX_LINE).read_until(b'\n', &mut text)?;
         if count == 0 {
-            break;
+            return Ok(None);
         }
-        let Some(line) = text.strip_suffix(b"\n") else {
+        if text.pop() != Some(b'\n') {
             if count as u64 == MAX_LINE {
                 bail!(
                     "line {number} is longer than any of a record's: not a cpb record, or damaged there"
                 );
             }
             whole.torn = Some(number);
-            break;
-        };
-        match &header {
-            None => header = Some(parse_header(line)?),
-            Some(_) => lines.push(serde_json::from_slice::<Line>(line).map_err(|error| {
-                anyhow!(
-                    "line {number} is damaged: {error}; without that line (`sed -i {number}d` on a \
-                     copy) the rest can be read"
-                )
-            })?),
+            return Ok(None);
         }
         whole.bytes += count as u64;
-    }
-    let Some(header) = header else {
+        Ok(Some((number, std::mem::take(&mut text))))
+    };
+    let Some((_, first)) = next(&mut whole)? else {
         let nothing = if whole.torn.is_some() { "no whole first line" } else { "no line at all" };
         bail!("not a cpb record: it has {nothing}; there is nothing to show or go on with");
     };
-    Ok((Record::assemble(header, lines), whole))
+    let header = parse_header(&first)?;
+    // Line by line: all lines and the record at once would take twice its memory.
+    let mut failure = None;
+    let lines = std::iter::from_fn(|| {
+        let line = next(&mut whole).and_then(|line| line.map(parse_line).transpose());
+        line.unwrap_or_else(|error| {
+            failure = Some(error);
+            None
+        })
+    });
+    let record = Record::assemble(header, lines);
+    match failure {
+        Some(error) => Err(error),
+        None => Ok((record, whole)),
+    }
+}
+
+fn parse_line((number, text): (usize, Vec<u8>)) -> Result<Line> {
+    serde_json::from_slice(&text).map_err(|error| {
+        anyhow!(
+            "line {number} is damaged: {error}; without that line (`sed -i {number}d` on a copy) the \
+             rest can be read"
+        )
+    })
 }
 
 /// The first line, with a clear word for what is not ours or not of our time.
