@@ -27,9 +27,10 @@ fn the_aarch64_guest_proves_its_accelerator_and_that_it_is_emulated() {
 /// Measures in `guest`, with the accelerator and a driver of the kernel's that is software.
 fn measure(guest: &str, software: &str) {
     let lab = Lab::new();
+    let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plans/imx6.toml");
     let line = format!(
-        "run --target lab:{guest} -a aes-128-cbc --operation encrypt -s 16,1K,16K --budget 3s \
-         -p {ENGINE},{software},mbedtls:c -o record.jsonl"
+        "run --target lab:{guest} --plan {plan} -s 16,1K,16K --budget 3s \
+         -p {ENGINE},{software},mbedtls:c,cryptodev -o record.jsonl"
     );
     println!("reduced lengths, all there is for a cell: {line}");
     let ran = lab.run(&line);
@@ -60,8 +61,25 @@ fn measure(guest: &str, software: &str) {
         );
     }
     assert!(of_kind(&lines, "without").is_empty(), "{}", ran.all());
-    // Times under emulation are refused in words.
+    // Times under emulation are refused in words, and the rest stands.
     assert!(ran.stdout.contains("refused      emulated: how long"), "{}", ran.all());
+    let row = |heading: &str, provider: &str| -> Vec<&str> {
+        let blocks = ran.stdout.split("\n\n");
+        let block = blocks.into_iter().find(|block| block.starts_with(heading));
+        let rows = block.map(str::lines).into_iter().flatten();
+        let mut words = rows.map(|row| row.split_whitespace().collect::<Vec<_>>());
+        words.find(|words| words.first() == Some(&provider)).unwrap_or_default()
+    };
+    for refused in ["operations in 3 s", "MB/s", "CPU "] {
+        assert_eq!(row(refused, "refused:"), ["refused:", "emulated"], "{}", ran.all());
+    }
+    assert_eq!(row("who executed", ENGINE), [ENGINE, "accelerated"], "{}", ran.all());
+    assert_eq!(row("who executed", software), [software, "software"], "{}", ran.all());
+    assert_eq!(row("who executed", "cryptodev"), ["cryptodev", "not", "here"], "{}", ran.all());
+    let silent = row("interrupts an operation", software);
+    assert_eq!(silent, [software, "0", "0", "0"], "{}", ran.all());
+    let switches = row("context switches an operation", ENGINE);
+    assert_eq!(switches.len(), 1 + SIZES.len(), "{}", ran.all());
 }
 
 fn the_machine_is_the_guest(header: &Value, guest: &str) {
