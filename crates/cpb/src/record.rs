@@ -294,6 +294,10 @@ impl Record {
                     round.samples.shrink_to_fit();
                     let place = outcome(&mut record.cells, &round.cell);
                     if let Outcome::Measured(rounds) = &mut record.cells[place].1 {
+                        if rounds.len() == rounds.capacity() {
+                            // Not twice as much: see above.
+                            rounds.reserve_exact(rounds.len() / 4 + 4);
+                        }
                         rounds.push(round);
                     }
                 }
@@ -308,11 +312,6 @@ impl Record {
                     record.warnings.extend(end.warnings.iter().cloned());
                     record.end = Some(end);
                 }
-            }
-        }
-        for (_, outcome) in &mut record.cells {
-            if let Outcome::Measured(rounds) = outcome {
-                rounds.shrink_to_fit();
             }
         }
         record.put_in_order();
