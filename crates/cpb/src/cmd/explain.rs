@@ -10,8 +10,8 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cpb explain cpb-results/default-20260101T120000Z.jsonl\n  \
-    cpb explain records/imx6-*.jsonl             a published table, in three records\n  \
-    cpb explain RECORD --size 390 --rate 2000/s  what your own load takes of the CPU")]
+    cpb explain records/imx6-*.jsonl             published tables\n  \
+    cpb explain RECORD --size 390 --rate 2000/s  what your own load takes")]
 pub(super) struct Arguments {
     /// The records; published tables of one machine are explained together
     #[arg(required = true)]
