@@ -84,28 +84,40 @@ fn fetch(guest: &Definition, folder: &Path, prepared: &Path, say: &dyn Fn(&str))
     let name = folder_name(guest);
     let partial = folder.join(format!("{name}.partial"));
     let apt_folder = folder.join(format!("{name}.apt"));
-    for leftover in [&partial, &apt_folder] {
-        remove(leftover)?;
+    let clean = || [&partial, &apt_folder].into_iter().try_for_each(|folder| remove(folder));
+    // Of a cpb that was killed at it.
+    clean()?;
+    let filled = fill(guest, &partial, &apt_folder);
+    if filled.is_ok() {
+        remove(prepared)?;
+        fs::rename(&partial, prepared).with_context(|| prepared.display().to_string())?;
     }
+    clean()?;
+    filled
+}
+
+/// Fetches into `partial`, by an apt in `apt_folder`.
+fn fill(guest: &Definition, partial: &Path, apt_folder: &Path) -> Result<()> {
     let tree = partial.join("tree");
     let root = partial.join("root");
-    let apt = Apt::update(&apt_folder, guest)?;
+    let apt = Apt::update(apt_folder, guest)?;
     let mut packages = apt.kernel(&guest.kernel)?;
     packages.extend(guest.packages.iter().cloned());
     apt.unpack(&packages, &tree)?;
     fs::create_dir_all(root.join("bin"))?;
     let release = modules::pick(&tree, &root, &guest.modules)?;
-    fs::copy(tree.join("boot").join(format!("vmlinuz-{release}")), partial.join("vmlinuz"))
-        .with_context(|| format!("{} has no kernel", packages.join(", ")))?;
+    // Newer packages leave it to the installation to copy it into /boot.
+    let kernel =
+        ["boot/vmlinuz-".to_owned() + &release, format!("usr/lib/modules/{release}/vmlinuz")];
+    let kernel = kernel.iter().map(|path| tree.join(path)).find(|path| path.is_file());
+    let kernel = kernel.with_context(|| format!("{} has no kernel", packages.join(", ")))?;
+    fs::copy(kernel, partial.join("vmlinuz"))?;
     let busybox = ["bin/busybox", "usr/bin/busybox"].map(|path| tree.join(path));
     let busybox = busybox.iter().find(|path| path.is_file()).context("no busybox was unpacked")?;
     fs::copy(busybox, root.join("bin/busybox"))?;
     fs::write(root.join("etc-modules"), guest.modules.join("\n") + "\n")?;
     remove(&tree)?;
-    remove(&apt_folder)?;
-    fs::write(partial.join(COMPLETE), &release)?;
-    remove(prepared)?;
-    fs::rename(&partial, prepared).with_context(|| prepared.display().to_string())
+    Ok(fs::write(partial.join(COMPLETE), &release)?)
 }
 
 fn remove(path: &Path) -> Result<()> {

@@ -52,8 +52,12 @@ pub(super) fn pick(from: &Path, to: &Path, wanted: &[String]) -> Result<String> 
 
     let folder = to.join("lib/modules").join(&release);
     fs::create_dir_all(&folder)?;
+    // By these, modprobe knows what is built in. Not every package has them all.
     for name in ["modules.order", "modules.builtin", "modules.builtin.modinfo"] {
-        fs::copy(all.join(&release).join(name), folder.join(name)).context(name)?;
+        let from = all.join(&release).join(name);
+        if from.is_file() {
+            fs::copy(from, folder.join(name)).context(name)?;
+        }
     }
     for file in Dependencies::parse(&text).files(wanted) {
         let copy = folder.join(&file);
