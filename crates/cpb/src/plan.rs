@@ -12,6 +12,7 @@ use cpb_core::{
 };
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
+use std::io::Read;
 use std::path::Path;
 
 /// The plan that `cpb run` uses when none is named.
@@ -179,6 +180,15 @@ pub struct Changes {
     pub threads: Vec<u8>,
 }
 
+/// The text of a file that is no longer than plans are.
+fn read(path: &Path) -> Result<String> {
+    const LONGEST: u64 = 1 << 20;
+    let mut text = String::new();
+    std::fs::File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
+    anyhow::ensure!(text.len() as u64 <= LONGEST, "it is longer than 1 MiB");
+    Ok(text)
+}
+
 impl Plan {
     /// The plan in `path`, or the built-in one.
     ///
@@ -188,8 +198,8 @@ impl Plan {
         let plan = match path {
             None => Plan::parse(DEFAULT).context("the built-in plan")?,
             Some(path) => {
-                let text = std::fs::read_to_string(path)
-                    .with_context(|| format!("cannot read the plan {}", path.display()))?;
+                let text =
+                    read(path).with_context(|| format!("cannot read the plan {}", path.display()))?;
                 Plan::parse(&text).with_context(|| format!("{} is not a plan", path.display()))?
             }
         };

@@ -1,12 +1,17 @@
 //! What an operation costs the CPU, and what a load of many costs.
 //!
-//! The counters of a round hold what its operations used and what the harness itself did, which is
-//! busy all the time that it is not running operations. What operations took is known, so the rest of
-//! the round's wall-clock time is taken off its CPU time.
+//! An operation uses the CPU for as long as it takes, but for the time in which it sleeps while
+//! something else works: a round's wall-clock time less its CPU time. Only an operation that gives
+//! the CPU up of its own accord sleeps. Without that, a round has less CPU time than it lasted because
+//! other programs took the CPU away, and that is no cost of theirs nor a gain of ours.
 
 use crate::analysis::units::{BytesPerSecond, Nanoseconds};
 use crate::record::Round;
 use serde::Serialize;
+
+/// Voluntary context switches an operation from which on it counts as one that sleeps: an engine's
+/// makes about one; interrupts coalesce some.
+const SLEEPS: f64 = 0.02;
 
 /// CPU time of an operation, all of it by the thread that asked for it; what kernel threads and
 /// interrupts do beside it is in [`Cpu::softirq`] as far as the system tells.
@@ -38,20 +43,19 @@ impl Cpu {
         if operations == 0.0 || cpu == 0.0 {
             return None;
         }
-        let harness = (wall - operations * time).clamp(0.0, cpu);
-        let total = ((cpu - harness) / operations).clamp(0.0, time);
-        let (user, system) =
-            (sum(|round| round.counters.user_ns), sum(|round| round.counters.system_ns));
-        let user = (user - harness).max(0.0);
-        let in_kernel = if user + system > 0.0 { system / (user + system) } else { 0.0 };
+        let sleeps = sum(|round| round.counters.voluntary.into()) >= SLEEPS * operations;
+        let asleep = if sleeps { (wall - cpu).max(0.0) / operations } else { 0.0 };
+        let total = (time - asleep).max(0.0);
+        // The harness around the operations hardly enters the kernel.
+        let system = (sum(|round| round.counters.system_ns) / operations).min(total);
         let softirqs = rounds
             .iter()
             .map(|round| round.counters.machine.map(|machine| machine.softirq_ns as f64))
             .collect::<Option<Vec<f64>>>();
         Some(Cpu {
             total: Nanoseconds(total),
-            user: Nanoseconds(total * (1.0 - in_kernel)),
-            system: Nanoseconds(total * in_kernel),
+            user: Nanoseconds(total - system),
+            system: Nanoseconds(system),
             softirq: softirqs.map(|all| Nanoseconds(all.iter().sum::<f64>() / operations)),
         })
     }
@@ -138,7 +142,7 @@ mod tests {
     use cpb_core::message::{Counters, CpuTime};
 
     #[test]
-    fn the_harness_is_taken_off_and_what_is_left_is_the_operations() {
+    fn what_an_operation_sleeps_is_no_cost_of_the_cpu() {
         // 1000 operations of 100 µs, asleep for 80 of them, and 20 ms of harness.
         let counters = Counters {
             operations: 1000,
@@ -146,6 +150,7 @@ mod tests {
             cpu_ns: 40_000_000,
             user_ns: 25_000_000,
             system_ns: 15_000_000,
+            voluntary: 1000,
             machine: Some(CpuTime { busy_ns: 0, softirq_ns: 2_000_000, total_ns: 0 }),
             ..Counters::default()
         };
@@ -156,6 +161,22 @@ mod tests {
         assert_eq!(cpu.share(100_000.0), 0.2);
         assert!((cpu.seconds_per_megabyte(1000.0) - 0.02).abs() < 1e-12);
         assert_eq!(Cpu::of(&[round(0, 1, Vec::new())], 100.0), None);
+    }
+
+    #[test]
+    fn what_other_programs_took_makes_an_operation_no_cheaper() {
+        let counters = Counters {
+            operations: 1000,
+            wall_ns: 300_000_000,
+            cpu_ns: 110_000_000,
+            user_ns: 110_000_000,
+            involuntary: 90,
+            voluntary: 2,
+            ..Counters::default()
+        };
+        let rounds = [crate::record::Round { counters, ..round(0, 1, Vec::new()) }];
+        let cpu = Cpu::of(&rounds, 100_000.0).unwrap();
+        assert_eq!((cpu.total.0, cpu.share(100_000.0)), (100_000.0, 1.0));
     }
 
     #[test]

@@ -55,8 +55,8 @@ impl fmt::Display for NoFigure {
             NoFigure::NotReached => f.write_str("the run ended before it; allow more time"),
             NoFigure::BelowResolution => f.write_str("less than ten steps of the clock"),
             NoFigure::AllDiscarded => f.write_str(
-                "the core's clock changed within every batch; fix its frequency, or \
-                 allow more time",
+                "the core's clock changed or something interrupted in every batch; stop \
+                 other programs, fix the frequency, or allow more time",
             ),
             NoFigure::Broken(words) => write!(f, "the samples hold {words}"),
             NoFigure::NoCommonPass => f.write_str("no pass measured both"),

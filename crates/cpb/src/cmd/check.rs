@@ -7,7 +7,7 @@ use crate::run::known_answers;
 use crate::sources::{self, Home, Known};
 use crate::transport::{Patience, Place};
 use crate::vectors::Vectors;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use cpb_core::{Algorithm, Error, Operation};
 use std::path::PathBuf;
@@ -48,8 +48,13 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         columns.push(Column::check(known, &algorithms, &vectors, &patience)?);
     }
     output::print(&matrix(&algorithms, &columns))?;
-    let failed = columns.iter().any(|column| !column.wrong.is_empty());
-    Ok(if failed { FAILED } else { DONE })
+    if columns.iter().any(|column| !column.wrong.is_empty()) {
+        return Ok(FAILED);
+    }
+    if columns.iter().all(|column| column.right.iter().all(Option::is_none)) {
+        bail!("nothing was checked: no provider that is named is here and computes one of these");
+    }
+    Ok(DONE)
 }
 
 /// One provider's answers.

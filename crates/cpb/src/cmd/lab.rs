@@ -105,9 +105,17 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
+/// Boots a guest; none if the user stops it before it is up.
+fn boot(name: &str, screen: bool, stop: &Arc<AtomicBool>) -> Result<Option<Arc<Guest>>> {
+    match Guest::boot(name, screen, stop, &say) {
+        Err(_) if stop.load(Ordering::Relaxed) => Ok(None),
+        booted => booted.map(Some),
+    }
+}
+
 fn up(name: &str) -> Result<u8> {
     let stop = stop_on_signals()?;
-    let guest = Guest::boot(name, true, &stop, &say)?;
+    let Some(guest) = boot(name, true, &stop)? else { return Ok(INTERRUPTED) };
     let vm = guest.vm()?;
     let terminal = Raw::set()?;
     if terminal.is_some() {
@@ -163,7 +171,7 @@ impl Drop for Raw {
 
 fn run_command(name: &str, command: Vec<String>) -> Result<u8> {
     let stop = stop_on_signals()?;
-    let guest = Guest::boot(name, false, &stop, &say)?;
+    let Some(guest) = boot(name, false, &stop)? else { return Ok(INTERRUPTED) };
     let (stream, vm, _) = guest.order(&Order::Exec { command }, ANSWER)?;
     let input = stream.try_clone()?;
     thread::spawn(move || {

@@ -217,6 +217,9 @@ impl Sitting {
             (None, Some(_)) => plan.budget = Seconds(PRECISION_LIMIT.as_secs_f64()),
             (None, None) => {}
         }
+        if arguments.target.as_deref() == Some("") {
+            bail!("an empty --target: it is `lab:GUEST`; without the option it is this machine");
+        }
         let target = arguments.target.clone().unwrap_or_default();
         let (home, patience) = reach(&target, arguments, stop)?;
         let began = Instant::now();
