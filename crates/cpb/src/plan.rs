@@ -198,8 +198,8 @@ impl Plan {
         let plan = match path {
             None => Plan::parse(DEFAULT).context("the built-in plan")?,
             Some(path) => {
-                let text =
-                    read(path).with_context(|| format!("cannot read the plan {}", path.display()))?;
+                let text = read(path)
+                    .with_context(|| format!("cannot read the plan {}", path.display()))?;
                 Plan::parse(&text).with_context(|| format!("{} is not a plan", path.display()))?
             }
         };
