@@ -1,0 +1,69 @@
+//! Where a run measures: the machine, and the CPUs of it.
+
+use super::Arguments;
+use crate::lab::guest::Guest;
+use crate::sources::Home;
+use crate::transport::{Patience, Place};
+use anyhow::{Context, Result, bail};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Longest wait for an answer of a runner on this machine ...
+const ANSWER: Duration = Duration::from_secs(10);
+/// ... and of one in a guest, which runs tens of times slower.
+const SLOW_ANSWER: Duration = Duration::from_secs(60);
+
+/// The machine to measure, and how long to wait for its answers.
+pub(super) fn reach(
+    target: &str,
+    arguments: &Arguments,
+    stop: &Arc<AtomicBool>,
+) -> Result<(Home, Patience)> {
+    let named = arguments.timeout.map(|time| time.duration());
+    let patience = |usual| Patience { answer: named.unwrap_or(usual), stop: Arc::clone(stop) };
+    if target.is_empty() {
+        return Ok((Home::Here, patience(ANSWER)));
+    }
+    let Some(guest) = target.strip_prefix("lab:") else {
+        bail!("unknown target '{target}'; it is `lab:GUEST`, and `cpb lab list` shows the guests");
+    };
+    let say: &dyn Fn(&str) = if arguments.quiet { &|_| () } else { &crate::cmd::lab::say };
+    Ok((Home::Guest(Guest::boot(guest, false, stop, say)?), patience(SLOW_ANSWER)))
+}
+
+/// These CPUs, before anything is known of them.
+pub(super) fn place(cpus: &[usize]) -> Place {
+    Place { cpus: cpus.to_vec(), latency: None }
+}
+
+/// The CPUs to measure on: the chosen one first, then others for more threads.
+pub(super) fn cpus(
+    home: &Home,
+    patience: &Patience,
+    chosen: Option<usize>,
+    threads: &[u8],
+) -> Result<Vec<usize>> {
+    let mut allowed = match home {
+        Home::Here => cpb_runner::pin::allowed().context("cannot find out which CPUs there are")?,
+        Home::Guest(_) => (0..home.machine(0, patience)?.cpus.max(1)).collect(),
+    };
+    let list = || allowed.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    let first = match chosen {
+        Some(cpu) if allowed.contains(&cpu) => cpu,
+        Some(cpu) => bail!("no CPU {cpu} for this process; it may use {}", list()),
+        None => *allowed.last().context("this process may use no CPU")?,
+    };
+    let most = threads.iter().copied().max().unwrap_or(1).into();
+    if most > allowed.len() {
+        bail!(
+            "{most} threads need {most} CPUs; this process may use {}: {}",
+            allowed.len(),
+            list()
+        );
+    }
+    allowed.retain(|cpu| *cpu != first);
+    allowed.insert(0, first);
+    allowed.truncate(most);
+    Ok(allowed)
+}

@@ -1,0 +1,334 @@
+//! One sitting of a run: a record begun, or gone on with, until it is stopped or complete.
+
+use super::Arguments;
+use super::reach::{cpus, place, reach};
+use crate::analysis::batches::Scale;
+use crate::analysis::crowding::Alone;
+use crate::analysis::estimate;
+use crate::budget::{Percent, Seconds};
+use crate::machine::{self, Machine};
+use crate::plan::{Changes, Plan};
+use crate::progress::Progress;
+use crate::record::{
+    Cell, End, Evidence, Header, Line, Outcome, ProviderRecord, Record, Round, SCHEMA,
+};
+use crate::run::{self, Ended, Enough, Narrow, Run};
+use crate::schedule;
+use crate::sources::{self, Home, Known};
+use crate::store::Store;
+use crate::transport::{Patience, Place};
+use crate::vectors::Vectors;
+use anyhow::{Context, Result, bail};
+use cpb_core::Ticks;
+use cpb_core::measure::Budget;
+use cpb_core::message::ClockDescription;
+use cpb_providers::af_alg::Survey;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// The most time that a run by precision takes if no budget is given.
+const PRECISION_LIMIT: Duration = Duration::from_secs(600);
+
+/// Everything that is settled before the first measurement.
+pub(super) struct Sitting {
+    home: Home,
+    /// When it could be reached: a guest's boot is no measuring time.
+    began: Instant,
+    patience: Patience,
+    pub(super) store: Store,
+    header: Header,
+    known: Vec<Known>,
+    /// Cells that are still to be checked and measured.
+    cells: Vec<Cell>,
+    /// Rounds of earlier sittings.
+    rounds: HashMap<Cell, Vec<Round>>,
+    first_pass: u32,
+    used: Duration,
+}
+
+impl Sitting {
+    /// A new record; none if the user stops it first.
+    pub(super) fn begin(arguments: &Arguments, stop: &Arc<AtomicBool>) -> Result<Option<Sitting>> {
+        let mut plan = Plan::load(arguments.plan.as_deref())?;
+        plan.change(&Changes {
+            algorithms: arguments.algorithm.clone(),
+            operations: arguments.operation.clone(),
+            phases: arguments.phase.clone(),
+            sizes: arguments.size.clone(),
+            providers: arguments.provider.clone(),
+            threads: arguments.threads.clone(),
+        })?;
+        plan.precision =
+            arguments.precision.or(plan.precision.filter(|_| arguments.budget.is_none()));
+        match (arguments.budget, plan.precision) {
+            (Some(budget), _) => plan.budget = budget,
+            (None, Some(_)) => plan.budget = Seconds(PRECISION_LIMIT.as_secs_f64()),
+            (None, None) => {}
+        }
+        if arguments.target.as_deref() == Some("") {
+            bail!("an empty --target: it is `lab:GUEST`; without the option it is this machine");
+        }
+        let target = arguments.target.clone().unwrap_or_default();
+        let (home, patience) = reach(&target, arguments, stop)?;
+        let began = Instant::now();
+        let cpus = cpus(&home, &patience, arguments.cpu, &plan.threads)?;
+        let known =
+            sources::discover(&plan.providers, &arguments.runner, &home, &place(&cpus), &patience);
+        if patience.stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let known = known?;
+        if !known.iter().any(|known| known.available() && known.source.name != cpb_providers::NULL)
+        {
+            let why = known.iter().map(|known| match known.record() {
+                ProviderRecord::Unavailable { detail, .. } => {
+                    format!("{}: {detail}", known.source.name)
+                }
+                ProviderRecord::Available { .. } => String::new(),
+            });
+            let why: Vec<String> = why.filter(|s| !s.is_empty()).collect();
+            if why.is_empty() {
+                bail!(
+                    "{} is only the harness's own floor, measured in each run; name another \
+                     provider as well (`cpb list` shows all)",
+                    cpb_providers::NULL
+                );
+            }
+            bail!("no provider can run here: {}", why.join("; "));
+        }
+        let machine = home.machine(cpus.first().copied().unwrap_or(0), &patience)?;
+        let mut header = header(plan, target, machine, cpus, &known);
+        if sources::concern_the_kernel(&known) {
+            let cpu = header.cpus.first().copied().unwrap_or(0);
+            header.kernel = home.kernel(cpu, &patience).map(Box::new);
+            header.warnings.extend(header.kernel.iter().flat_map(|survey| fallen_back(survey)));
+        }
+        let path = match &arguments.output {
+            Some(path) => path.clone(),
+            None => default_path(&header),
+        };
+        let store = Store::create(&path, &header)?;
+        let providers: Vec<String> = known
+            .iter()
+            .filter(|known| known.available())
+            .map(|known| known.source.name.clone())
+            .collect();
+        let cells = run::cells(&header.plan, &providers);
+        Ok(Some(Sitting {
+            home,
+            began,
+            patience,
+            store,
+            header,
+            known,
+            cells,
+            rounds: HashMap::new(),
+            first_pass: 0,
+            used: Duration::ZERO,
+        }))
+    }
+
+    /// An old record; none if the user stops it first.
+    pub(super) fn resume(
+        path: &Path,
+        arguments: &Arguments,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Option<Sitting>> {
+        let (store, record) = Store::resume(path)?;
+        let Record { header, cells: seen, .. } = record;
+        let (home, patience) = reach(&header.target, arguments, stop)?;
+        let began = Instant::now();
+        let machine = home.machine(header.cpus.first().copied().unwrap_or(0), &patience)?;
+        let (then, now) = (&header.machine, &machine);
+        if (&then.name, &then.cpu, &then.kernel) != (&now.name, &now.cpu, &now.kernel) {
+            bail!(
+                "{} was measured on {} ({}, {}), this is {} ({}, {}): begin a new record here",
+                path.display(),
+                then.name,
+                then.cpu,
+                then.kernel,
+                now.name,
+                now.cpu,
+                now.kernel
+            );
+        }
+        if header.version != env!("CARGO_PKG_VERSION") {
+            bail!(
+                "{} was begun by cpb {}, this is {}: begin a new record",
+                path.display(),
+                header.version,
+                env!("CARGO_PKG_VERSION")
+            );
+        }
+        let wanted: Vec<String> = header.providers.keys().cloned().collect();
+        let known =
+            sources::discover(&wanted, &arguments.runner, &home, &place(&header.cpus), &patience);
+        if patience.stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let mut known = known.with_context(|| {
+            format!("cannot go on with {} (does it need a --runner?)", path.display())
+        })?;
+        for known in &mut known {
+            // Its name comes from the record now; what the user named is in the plan.
+            known.source.found = cpb_providers::find(&known.source.name)
+                .is_some_and(|choice| !choice.variant.is_empty())
+                && !header.plan.providers.contains(&known.source.name);
+        }
+        let available: Vec<String> = known
+            .iter()
+            .filter(|known| known.available())
+            .map(|known| known.source.name.clone())
+            .collect();
+        let mut cells = run::cells(&header.plan, &available);
+        let mut rounds: HashMap<Cell, Vec<Round>> = HashMap::new();
+        for (cell, outcome) in seen {
+            match outcome {
+                Outcome::Measured(seen) => _ = rounds.insert(cell, seen),
+                Outcome::Without(_) => cells.retain(|other| *other != cell),
+            }
+        }
+        let all = || rounds.values().flatten();
+        let first_pass = all().map(|round| round.pass + 1).max().unwrap_or(0);
+        let used = Duration::from_millis(all().map(|round| round.at_ms).max().unwrap_or(0));
+        Ok(Some(Sitting {
+            home,
+            began,
+            patience,
+            store,
+            header,
+            known,
+            cells,
+            rounds,
+            first_pass,
+            used,
+        }))
+    }
+
+    pub(super) fn measure(mut self, arguments: &Arguments) -> Result<Ended> {
+        let plan = &self.header.plan;
+        let enough = Enough {
+            budget: plan.budget.duration(),
+            precision: plan.precision.map(|Percent(share)| share),
+            narrow: narrow(&self.known),
+        };
+        let mut progress = Progress::new(arguments.quiet, arguments.verbose);
+        let mut run = Run {
+            sources: self.known.iter().map(|known| known.source.clone()).collect(),
+            place: Place {
+                latency: sources::multiply_latency(&self.known),
+                ..place(&self.header.cpus)
+            },
+            patience: self.patience.clone(),
+            budget: Budget {
+                counted: Ticks(u64::from(plan.counted_ms) * 1_000_000),
+                ..match self.home {
+                    Home::Here => schedule::BUDGET,
+                    Home::Guest(_) => schedule::SLOW_BUDGET,
+                }
+            },
+            store: &mut self.store,
+            watch: &mut progress,
+            began: self.began,
+            used_before: self.used,
+        };
+        let cells = run.check(&Vectors::load()?, self.cells)?;
+        let ended = run.measure(cells, self.first_pass, self.rounds, &enough)?;
+        let cpu = self.header.cpus.first().copied().unwrap_or(0);
+        let (state, warnings) = self.home.end(&self.header.machine, cpu, &self.patience);
+        self.store.append(&Line::End(End {
+            ended: now(),
+            interrupted: ended == Ended::Interrupted,
+            state,
+            warnings,
+        }))?;
+        self.store.sync()?;
+        Ok(ended)
+    }
+}
+
+/// Tells the cells whose interval is narrow enough.
+fn narrow(known: &[Known]) -> Box<Narrow> {
+    let clocks: HashMap<String, ClockDescription> = known
+        .iter()
+        .filter_map(|known| match known.record() {
+            ProviderRecord::Available { clock, .. } => Some((known.source.name.clone(), clock)),
+            ProviderRecord::Unavailable { .. } => None,
+        })
+        .collect();
+    Box::new(move |cells, share| {
+        let clock = |cell: &Cell| clocks.get(&cell.provider);
+        let rounds = cells.iter().filter_map(|(cell, rounds)| Some((clock(cell)?, rounds)));
+        let alone = Alone::of(rounds.flat_map(|(clock, all)| all.iter().map(move |r| (r, clock))));
+        let narrow = |cell: &Cell, rounds: &[Round]| {
+            clock(cell)
+                .is_none_or(|clock| estimate::narrow_enough(rounds, Scale { clock, alone }, share))
+        };
+        let cells = cells.iter().filter(|(cell, rounds)| narrow(cell, rounds));
+        cells.map(|(cell, _)| cell.clone()).collect()
+    })
+}
+
+fn header(
+    plan: Plan,
+    target: String,
+    machine: Machine,
+    cpus: Vec<usize>,
+    known: &[Known],
+) -> Header {
+    let cpu = cpus.first().copied().unwrap_or(0);
+    let providers: std::collections::BTreeMap<_, _> =
+        known.iter().map(|known| (known.source.name.clone(), known.record())).collect();
+    let clock_known = providers.values().any(|provider| match provider {
+        ProviderRecord::Available { clock, .. } => clock.reference_cycles > 0,
+        ProviderRecord::Unavailable { .. } => false,
+    });
+    let evidence: Evidence = machine::evidence(&machine, clock_known);
+    let mut warnings = machine::doubts(&machine, clock_known);
+    if target.is_empty() {
+        warnings.extend(machine::warnings(&machine, cpu));
+    }
+    Header {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        began: now(),
+        evidence,
+        target,
+        machine,
+        plan,
+        cpus,
+        providers,
+        kernel: None,
+        warnings,
+    }
+}
+
+/// Where the kernel runs in software what a device was there for.
+fn fallen_back(survey: &Survey) -> impl Iterator<Item = String> + '_ {
+    survey.choices.iter().filter(|choice| choice.fell_back).map(|choice| {
+        format!(
+            "asked for {}, the kernel takes {} although it lists {} with a higher priority: it fell \
+             back to software (`cpb list --kernel` says why)",
+            choice.name,
+            choice.taken.as_deref().unwrap_or("none"),
+            choice.preferred
+        )
+    })
+}
+
+fn default_path(header: &Header) -> PathBuf {
+    let stamp: String = header.began.chars().filter(|c| !matches!(c, '-' | ':')).collect();
+    let base = format!("{}-{stamp}", header.plan.name);
+    let folder = Path::new("cpb-results");
+    let numbered = (2..).map(|number| format!("{base}-{number}"));
+    let mut candidates = std::iter::once(base.clone()).chain(numbered);
+    let free = candidates.find(|name| !folder.join(format!("{name}.jsonl")).exists());
+    folder.join(format!("{}.jsonl", free.unwrap_or(base)))
+}
+
+fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
