@@ -1,6 +1,6 @@
 //! Two runs or providers against each other, for a terminal.
 
-use super::explain::what;
+use super::explain_words::what;
 use super::numbers::{margin, significant};
 use super::table::{Block, Place, paint, render as table, wrap};
 use super::terminal::{Styles, write_note};

@@ -11,6 +11,7 @@ pub mod compare;
 pub mod csv;
 mod execution;
 pub mod explain;
+mod explain_words;
 mod groups;
 pub mod json;
 pub mod markdown;
