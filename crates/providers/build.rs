@@ -17,6 +17,9 @@ mod mbedtls_source;
 #[path = "build/openssl.rs"]
 mod openssl;
 #[cfg(feature = "mbedtls")]
+#[path = "build/registry_source.rs"]
+mod registry_source;
+#[cfg(feature = "mbedtls")]
 #[path = "build/symbols.rs"]
 mod symbols;
 #[cfg(any(feature = "openssl", feature = "mbedtls"))]
