@@ -3,7 +3,6 @@
 //! A runner is one process with one or more providers. The host (`cpb`) starts it, asks, and keeps
 //! what it answers; a runner writes no file and makes no decision.
 
-mod arena;
 mod arguments;
 mod chain;
 mod counters;

@@ -1,6 +1,6 @@
 //! The runner's conversation with its host: one frame in, one or more frames out.
 
-use crate::round::{self, ThreadRound};
+use crate::round;
 use crate::time::MonotonicRaw;
 use cpb_core::check::check;
 use cpb_core::frame::{self, Decoder, FrameError, MAX_FRAME};
@@ -156,7 +156,7 @@ impl<W: Write> Wire<W> {
     }
 
     /// Everything that one thread saw.
-    fn send_thread(&mut self, thread: u8, seen: &ThreadRound) -> io::Result<()> {
+    fn send_thread(&mut self, thread: u8, seen: &cpb_round::Seen) -> io::Result<()> {
         for samples in seen.samples.chunks(cpb_core::message::SAMPLES) {
             let samples = samples.iter().copied().collect();
             self.send(&Reply::Samples { thread, samples })?;

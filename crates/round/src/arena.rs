@@ -1,5 +1,7 @@
 //! Memory for a workload's jobs, laid out the same way for every provider and every run.
 
+use alloc::vec;
+use alloc::vec::Vec;
 use cpb_core::material::{self, Part};
 use cpb_core::{CryptoWorkload, Data, DataSet, Depth, Job, KeyUse, Placement};
 
@@ -13,12 +15,40 @@ const OUTPUT_OFFSET: usize = PAGE / 2;
 /// The most memory that one round's jobs may take.
 const LIMIT: usize = 3 << 30;
 
+/// What messages and outputs lie in.
+enum Memory<'m> {
+    Own(Vec<u8>),
+    Lent(&'m mut [u8]),
+}
+
+impl<'m> Memory<'m> {
+    /// `size` zeros, of `lent` if there is something lent; none where they do not fit.
+    fn zeroed(size: usize, lent: Option<&'m mut [u8]>) -> Option<Self> {
+        if let Some(lent) = lent {
+            let bytes = lent.get_mut(..size)?;
+            bytes.fill(0);
+            return Some(Memory::Lent(bytes));
+        }
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(size).ok()?;
+        bytes.resize(size, 0);
+        Some(Memory::Own(bytes))
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        match self {
+            Memory::Own(bytes) => bytes,
+            Memory::Lent(bytes) => bytes,
+        }
+    }
+}
+
 /// Keys, IVs, messages and outputs of one workload.
-pub(crate) struct Arena {
+pub(crate) struct Arena<'m> {
     keys: Vec<Vec<u8>>,
     ivs: Vec<Vec<u8>>,
     associated: Vec<u8>,
-    memory: Vec<u8>,
+    memory: Memory<'m>,
     /// Where the first page of `memory` begins.
     origin: usize,
     tags: Vec<Vec<u8>>,
@@ -35,9 +65,10 @@ struct Layout {
     stride: usize,
 }
 
-impl Arena {
-    /// Memory for `workload`, filled with its made-up material. `None` if it does not fit.
-    pub(crate) fn new(workload: &CryptoWorkload) -> Option<Arena> {
+impl<'m> Arena<'m> {
+    /// Memory for `workload`, filled with its made-up material: messages and outputs in `lent`, if
+    /// something is lent. `None` if it does not fit.
+    pub(crate) fn new(workload: &CryptoWorkload, lent: Option<&'m mut [u8]>) -> Option<Self> {
         let shape = workload.algorithm.shape();
         let jobs = jobs(workload)?;
         let message = workload.message as usize;
@@ -52,10 +83,8 @@ impl Arena {
         if size > LIMIT {
             return None;
         }
-        let mut memory = Vec::new();
-        memory.try_reserve_exact(size).ok()?;
-        memory.resize(size, 0);
-        let origin = memory.as_ptr().align_offset(PAGE);
+        let mut memory = Memory::zeroed(size, lent)?;
+        let origin = memory.bytes().as_ptr().align_offset(PAGE);
         let made = |part, index, length| {
             let mut bytes = vec![0; length];
             material::fill(part, index, &mut bytes);
@@ -107,13 +136,13 @@ impl Arena {
 
     /// Inputs (and outputs where they are apart) of all jobs.
     fn buffers(&mut self) -> impl Iterator<Item = (&mut [u8], Option<&mut [u8]>)> {
-        buffers(self.layout, &mut self.memory[self.origin..])
+        buffers(self.layout, &mut self.memory.bytes()[self.origin..])
     }
 
     /// The keys and the jobs: what a session is opened with.
     pub(crate) fn parts(&mut self) -> (Vec<&[u8]>, Vec<Job<'_>>) {
         let one_key = self.keys.len() == 1;
-        let places = buffers(self.layout, &mut self.memory[self.origin..]);
+        let places = buffers(self.layout, &mut self.memory.bytes()[self.origin..]);
         let rest = self.ivs.iter().zip(&mut self.tags);
         let jobs = places.zip(rest).enumerate().map(|(index, ((input, output), (iv, tag)))| Job {
             key: if one_key { 0 } else { index },

@@ -1,0 +1,123 @@
+//! The answers of a round: what they must be, and whether they still are.
+
+use crate::arena::Arena;
+use alloc::vec::Vec;
+use cpb_core::check::once;
+use cpb_core::frame::output_checksum;
+use cpb_core::{CryptoWorkload, Error, Operation, Phase, Placement, Provider, Unsupported};
+
+/// Updates of a stream that are looked at, before and after it is timed.
+const STREAM_UPDATES: usize = 3;
+
+/// The workload's memory; for Decrypt with what this provider encrypted.
+pub(crate) fn prepare<'m>(
+    provider: &dyn Provider,
+    workload: &CryptoWorkload,
+    memory: Option<&'m mut [u8]>,
+) -> Result<Arena<'m>, Error> {
+    let mut arena = Arena::new(workload, memory).ok_or(Unsupported::Memory)?;
+    if workload.operation == Operation::Decrypt && workload.phase != Phase::Setup {
+        let encrypt = CryptoWorkload {
+            operation: Operation::Encrypt,
+            phase: Phase::Message,
+            placement: Placement::Apart,
+            ..*workload
+        };
+        let mut source = Arena::new(&encrypt, None).ok_or(Unsupported::Memory)?;
+        run_once(provider, &encrypt, &mut source)?;
+        arena.set_inputs(&source.outputs(), source.tags());
+    }
+    Ok(arena)
+}
+
+/// What the jobs come to.
+#[derive(PartialEq)]
+pub(crate) struct Answers {
+    pub(crate) outputs: Vec<u8>,
+    tags: Vec<Vec<u8>>,
+}
+
+impl Answers {
+    fn of(arena: &mut Arena<'_>) -> Answers {
+        Answers { outputs: arena.outputs(), tags: arena.tags().to_vec() }
+    }
+
+    pub(crate) fn checksum(&self) -> u64 {
+        let tags = self.tags.iter().map(Vec::as_slice);
+        output_checksum(core::iter::once(self.outputs.as_slice()).chain(tags))
+    }
+
+    /// Only the first `jobs` of them.
+    fn truncate(&mut self, jobs: usize) {
+        let length = self.outputs.len() / self.tags.len().max(1);
+        self.outputs.truncate(length * jobs);
+        self.tags.truncate(jobs);
+    }
+}
+
+/// What this provider answers, untimed, to every job; the arena is as before afterwards, with
+/// outputs cleared. A decryption must give the message back.
+pub(crate) fn first(
+    provider: &dyn Provider,
+    workload: &CryptoWorkload,
+    arena: &mut Arena<'_>,
+    computes: bool,
+) -> Result<Answers, Error> {
+    if workload.phase == Phase::Setup {
+        return Ok(Answers { outputs: Vec::new(), tags: Vec::new() });
+    }
+    let (inputs, tags) = (arena.inputs(), arena.tags().to_vec());
+    run_once(provider, workload, arena)?;
+    let answers = Answers::of(arena);
+    let whole_messages = workload.phase != Phase::Update;
+    if workload.operation == Operation::Decrypt && whole_messages && computes {
+        let mut plain = Arena::new(workload, None).ok_or(Unsupported::Memory)?;
+        if answers.outputs != plain.inputs() {
+            return Err(Error::WrongAnswer);
+        }
+    }
+    arena.set_inputs(&inputs, &tags);
+    Ok(answers)
+}
+
+/// After the timed batches the answers must still be the right ones.
+///
+/// Whole messages that went from buffer to buffer are simply looked at: what is there was written
+/// by the timed operations. A stream, and a message that overwrote itself again and again, have
+/// moved on; there the first answers are asked for once more.
+pub(crate) fn check_after(
+    provider: &dyn Provider,
+    workload: &CryptoWorkload,
+    mut arena: Arena<'_>,
+    mut right: Answers,
+    run: u64,
+    computes: bool,
+) -> Result<(), Error> {
+    let last = if workload.phase == Phase::Update || workload.placement == Placement::InPlace {
+        let mut again = prepare(provider, workload, None)?;
+        first(provider, workload, &mut again, computes)?
+    } else if workload.phase == Phase::Setup || !computes {
+        return Ok(());
+    } else {
+        let reached = usize::try_from(run).unwrap_or(usize::MAX).min(arena.jobs());
+        right.truncate(reached);
+        let mut answers = Answers::of(&mut arena);
+        answers.truncate(reached);
+        answers
+    };
+    if last == right { Ok(()) } else { Err(Error::WrongAnswer) }
+}
+
+/// Runs every job once, or for a stream the first few updates, in a session of its own, untimed.
+fn run_once(
+    provider: &dyn Provider,
+    workload: &CryptoWorkload,
+    arena: &mut Arena<'_>,
+) -> Result<(), Error> {
+    let times = if workload.phase == Phase::Update { STREAM_UPDATES } else { 1 };
+    let (keys, mut jobs) = arena.parts();
+    let count = jobs.len();
+    provider.session(workload, &keys, &mut jobs, &mut |session| {
+        (0..count).try_for_each(|job| (0..times).try_for_each(|_| once(session, job)))
+    })
+}

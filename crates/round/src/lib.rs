@@ -1,0 +1,117 @@
+//! One round of one workload in one thread: prepare memory, measure, look at the answers.
+//!
+//! It needs an allocator and nothing else, so that a process of Linux and a board's firmware lay out
+//! the same buffers, run the same loop and check the same answers. What a target adds, it does when
+//! it is told that a [`Stage`] is reached.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod answers;
+mod arena;
+
+use alloc::vec;
+use alloc::vec::Vec;
+use cpb_core::measure::{self, Budget, Expected, Queue, Setting, Store, Taken};
+use cpb_core::{
+    Checking, Clock, CryptoWorkload, Error, Histogram, Kind, Operation, Phase, Placement, Provider,
+    Sample, Unsupported,
+};
+
+/// What is measured, by what, and with what.
+pub struct Plan<'a, C> {
+    /// Who runs it.
+    pub provider: &'a dyn Provider,
+    /// What is run.
+    pub workload: &'a CryptoWorkload,
+    /// How much of it.
+    pub budget: &'a Budget,
+    /// What times it.
+    pub clock: &'a C,
+    /// Whether there are answers to look at: a provider that does nothing has none.
+    pub computes: bool,
+    /// Where messages and outputs lie while they are timed; `None`: in memory of the allocator's.
+    pub memory: Option<&'a mut [u8]>,
+}
+
+/// What a round saw.
+pub struct Seen {
+    /// Raw samples, in the order they were taken.
+    pub samples: Vec<Sample>,
+    /// Times of single operations.
+    pub latency: Histogram,
+    /// Operations a batch.
+    pub iterations: u32,
+    /// Operations that were run, with the warm-up.
+    pub operations: u64,
+    /// CRC-64 over the outputs and tags of all jobs.
+    pub output: u64,
+}
+
+/// How far a round has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// Memory is ready, the session is about to be opened.
+    Prepared,
+    /// The session is open: counting begins.
+    Open,
+    /// Measuring begins: threads that measure together wait for each other here.
+    WarmedUp,
+    /// Everything is done that counts: counting ends.
+    Done,
+}
+
+/// Whether `workload` can be measured with `provider` again and again.
+///
+/// # Errors
+/// The provider's reason, or that a round would destroy what it works on.
+pub fn repeatable(provider: &dyn Provider, workload: &CryptoWorkload) -> Result<(), Unsupported> {
+    provider.supports(workload)?;
+    let overwritten = workload.placement == Placement::InPlace;
+    let once_only = workload.algorithm.shape().kind == Kind::Aead
+        && workload.operation == Operation::Decrypt
+        && workload.phase != Phase::Update;
+    if overwritten && once_only {
+        // After the first time the ciphertext is gone, and its tag refuses what took its place.
+        return Err(Unsupported::Mode);
+    }
+    Ok(())
+}
+
+/// Measures, and tells `reached` how far it has come.
+///
+/// # Errors
+/// What the provider reported, that there is not enough memory, or [`Error::WrongAnswer`].
+pub fn run<C: Clock>(plan: Plan<'_, C>, reached: &mut dyn FnMut(Stage)) -> Result<Seen, Error> {
+    let Plan { provider, workload, budget, clock, computes, memory } = plan;
+    let mut arena = answers::prepare(provider, workload, memory)?;
+    let right = answers::first(provider, workload, &mut arena, computes)?;
+
+    let mut samples = vec![Sample::default(); budget.batches.into()];
+    let mut latency = Histogram::default();
+    let mut ring = vec![0; arena.jobs()];
+    let mut queue = Queue::new(&mut ring);
+    let each = (workload.checking == Checking::Each)
+        .then_some(Expected { outputs: &right.outputs, length: arena.output_length() });
+    let mut taken = Taken::default();
+    let (keys, mut jobs) = arena.parts();
+    reached(Stage::Prepared);
+    provider.session(workload, &keys, &mut jobs, &mut |session| {
+        reached(Stage::Open);
+        let mut store = Store { samples: &mut samples, latency: &mut latency };
+        let (dispatch, budget) = (workload.dispatch, *budget);
+        let ready = &mut || reached(Stage::WarmedUp);
+        let setting = Setting { clock, dispatch, expected: each, budget, ready };
+        taken = measure::round(session, setting, &mut queue, &mut store)?;
+        reached(Stage::Done);
+        Ok(())
+    })?;
+    drop(jobs);
+    samples.truncate(taken.samples);
+    let operations = queue.submitted();
+    let output = right.checksum();
+    answers::check_after(provider, workload, arena, right, operations, computes)?;
+    Ok(Seen { samples, latency, iterations: taken.iterations, operations, output })
+}
