@@ -2,6 +2,8 @@
 //!
 //! Foreign names, FFI and `unsafe` stay inside a provider's own file.
 
+extern crate alloc;
+
 pub mod af_alg;
 #[cfg(target_os = "linux")]
 mod cryptodev;

@@ -1,5 +1,6 @@
-//! A session's jobs in the form that C functions take them.
+//! A session's jobs in the form that C functions take them. The firmware compiles this file, too.
 
+use alloc::vec::Vec;
 use cpb_core::{Checking, Dispatch, KeyUse, Phase};
 use cpb_core::{CryptoWorkload, Error, Job, Unsupported};
 

@@ -82,6 +82,28 @@ macro_rules! variant {
             use super::*;
             pub(crate) use super::layout::$layout::*;
 
+            /// Begins a stream with its IV and associated data, which other versions of the
+            /// library take in one call.
+            ///
+            /// # Safety
+            /// The context has a key; IV and associated data have these lengths.
+            pub(crate) unsafe fn gcm_begin(
+                context: *mut GcmContext,
+                mode: c_int,
+                iv: *const c_uchar,
+                iv_length: usize,
+                aad: *const c_uchar,
+                aad_length: usize,
+            ) -> c_int {
+                // SAFETY: as promised by the caller.
+                unsafe {
+                    match gcm_starts(context, mode, iv, iv_length) {
+                        0 => gcm_update_ad(context, aad, aad_length),
+                        error => error,
+                    }
+                }
+            }
+
             functions! { $prefix;
                 // mbedtls/version.h: at least 9 bytes
                 fn version_get_string(string: *mut c_char);

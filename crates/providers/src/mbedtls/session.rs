@@ -1,5 +1,5 @@
 // Sessions of one variant of Mbed TLS. Included by ../mbedtls.rs once a variant, where `library` is
-// that variant. Each function opens a context and gives `body` a closure that runs one job.
+// that variant, and by the firmware's for the version that it has. Each function opens a context and gives `body` a closure that runs one job.
 //
 // SAFETY, for every call into C below: contexts are boxed and stay where they were initialised
 // until they are freed; keys have the algorithm's length; a job's pointers are valid for the
@@ -8,6 +8,7 @@
 use super::ffi;
 use super::{Body, Submit, succeeded};
 use crate::raw_jobs::{RawJob, RawJobs};
+use alloc::boxed::Box;
 use core::ffi::c_int;
 use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Phase, Unsupported};
 
@@ -181,8 +182,8 @@ fn gcm(
         let job = jobs.job(0)?;
         // SAFETY: see the top of this file.
         unsafe {
-            succeeded(library::gcm_starts(gcm.get(), mode, job.iv, shape.iv))?;
-            succeeded(library::gcm_update_ad(gcm.get(), job.associated, associated))?;
+            let (iv, aad) = (job.iv, job.associated);
+            succeeded(library::gcm_begin(gcm.get(), mode, iv, shape.iv, aad, associated))?;
         }
     }
     let run = |job: &RawJob| {
