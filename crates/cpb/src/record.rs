@@ -13,7 +13,8 @@ pub use published::{Flag, FlagKind, Printed, Published, PublishedPath, Quantity,
 use cpb_core::message::{ClockDescription, Counters};
 use cpb_core::{Algorithm, Claim, CryptoWorkload, Error, Operation, Reference, Unsupported};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 /// Version of this schema. A reader takes this one and every earlier one.
@@ -265,7 +266,8 @@ pub enum Outcome {
 }
 
 impl Record {
-    /// Puts the lines of a file together. A resumed run has an End in the middle: the last counts.
+    /// Puts the lines of a file together. A resumed run has ends in the middle: only the last line's
+    /// counts.
     pub fn assemble(header: Header, lines: impl IntoIterator<Item = Line>) -> Record {
         let warnings = header.warnings.clone();
         let mut record = Record {
@@ -277,7 +279,8 @@ impl Record {
             warnings,
             end: None,
         };
-        let mut places: std::collections::HashMap<Cell, usize> = std::collections::HashMap::new();
+        let mut places: HashMap<Cell, usize> = HashMap::new();
+        let mut checked: HashMap<(String, Algorithm, Operation), usize> = HashMap::new();
         let mut outcome = |cells: &mut Vec<(Cell, Outcome)>, cell: &Cell| {
             *places.entry(cell.clone()).or_insert_with(|| {
                 cells.push((cell.clone(), Outcome::Measured(Vec::new())));
@@ -285,9 +288,22 @@ impl Record {
             })
         };
         for line in lines {
+            // What comes after an end is of another sitting, which has an end of its own or none yet.
+            record.end = None;
             match line {
                 Line::Cpb(_) => {}
-                Line::Check(check) => record.checks.push(check),
+                Line::Check(check) => {
+                    // Each sitting of a run tries them: the last time counts.
+                    let what =
+                        |check: &Check| (check.provider.clone(), check.algorithm, check.operation);
+                    match checked.entry(what(&check)) {
+                        Entry::Occupied(place) => record.checks[*place.get()] = check,
+                        Entry::Vacant(place) => {
+                            place.insert(record.checks.len());
+                            record.checks.push(check);
+                        }
+                    }
+                }
                 Line::Round(mut round) => {
                     // A large record is mostly this, and its reader leaves room for more.
                     round.samples.iter_mut().for_each(Vec::shrink_to_fit);

@@ -110,19 +110,18 @@ impl Store {
     }
 }
 
-/// Reads a record.
+/// Reads a record. One whose last line is cut short is read up to there, with a warning in it.
 ///
 /// # Errors
-/// It is none, is of a later version, or a line of it is damaged or cut short.
+/// It is none, is of a later version, or a line of it is damaged.
 pub fn read(path: &Path) -> Result<Record> {
-    let (record, whole) = read_up_to_tear(open(path)?, path)?;
+    let (mut record, whole) = read_up_to_tear(open(path)?, path)?;
     if let Some(line) = whole.torn {
-        bail!(
-            "{} ends in the middle of line {line}: it was cut or its writer was killed; \
-             `cpb run --resume {}` drops that line and goes on, nothing else is lost",
-            path.display(),
+        record.warnings.push(format!(
+            "The record ends in the middle of line {line}: it was cut or its writer was killed. The \
+             rest is whole; `cpb run --resume {}` goes on with it.",
             path.display()
-        );
+        ));
     }
     Ok(record)
 }
@@ -198,7 +197,7 @@ fn parse(mut input: impl BufRead) -> Result<(Record, Whole)> {
         let nothing = if whole.torn.is_some() { "no whole first line" } else { "no line at all" };
         bail!("not a cpb record: it has {nothing}; there is nothing to show or go on with");
     };
-    let header = parse_header(&first)?;
+    let header = parse_header(&printable(first))?;
     // Line by line: all lines and the record at once would take twice its memory.
     let mut failure = None;
     let lines = std::iter::from_fn(|| {
@@ -216,12 +215,50 @@ fn parse(mut input: impl BufRead) -> Result<(Record, Whole)> {
 }
 
 fn parse_line((number, text): (usize, Vec<u8>)) -> Result<Line> {
-    serde_json::from_slice(&text).map_err(|error| {
-        anyhow!(
+    match serde_json::from_slice(&printable(text)) {
+        Ok(Line::Cpb(_)) => bail!(
+            "line {number} is the header of another record: give each record a file of its own"
+        ),
+        Ok(line) => Ok(line),
+        Err(error) => bail!(
             "line {number} is damaged: {error}; without that line (`sed -i {number}d` on a copy) the \
              rest can be read"
-        )
-    })
+        ),
+    }
+}
+
+/// A line of JSON without control characters in its strings: a record may come from anyone, and a
+/// report of it goes to a terminal, which takes such characters for orders.
+fn printable(mut line: Vec<u8>) -> Vec<u8> {
+    let mut at = 0;
+    while at < line.len() {
+        at += match &mut line[at..] {
+            [b'\\', b'u', code @ ..] if code.len() >= 4 => {
+                let control = code[..2] == *b"00" && matches!(code[2], b'0' | b'1' | b'8' | b'9');
+                if control || code[..4].eq_ignore_ascii_case(b"007f") {
+                    code[..4].copy_from_slice(b"fffd");
+                }
+                6
+            }
+            [escape @ b'\\', b'b' | b'f' | b'n' | b'r' | b't', ..] => {
+                *escape = b' ';
+                line[at + 1] = b' ';
+                2
+            }
+            [b'\\', _, ..] => 2,
+            // U+0080 to U+009F.
+            [0xC2, second @ 0x80..=0x9F, ..] => {
+                *second = 0xB7;
+                2
+            }
+            [delete @ 0x7F, ..] => {
+                *delete = b'?';
+                1
+            }
+            _ => 1,
+        };
+    }
+    line
 }
 
 /// The first line, with a clear word for what is not ours or not of our time.

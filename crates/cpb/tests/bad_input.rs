@@ -143,8 +143,9 @@ fn an_output_that_cannot_be_written_is_named_before_anything_is_measured() {
     lab.write("file", "precious");
     lab.write("existing.jsonl", "precious");
     fs::create_dir(lab.path("folder")).expect("a folder");
-    let lines = ["file/below.jsonl", "existing.jsonl", "folder", "/proc/record.jsonl", "/dev/full"]
-        .map(|output| format!("{} -o {output}", support::SHORT));
+    let lines =
+        ["file/below.jsonl", "existing.jsonl", "folder", "/proc/record.jsonl", "/dev/full", "-"]
+            .map(|output| format!("{} -o {output}", support::SHORT));
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     insta::assert_snapshot!(messages(&lab, &lines));
 }
@@ -167,6 +168,7 @@ fn records_that_are_none_are_named_with_what_is_wrong() {
     };
     lab.write("damaged.jsonl", damaged("{\"round\":{\"provider\":\"mbed"));
     lab.write("other-line.jsonl", damaged("{\"something\":1}"));
+    lab.write("twice.jsonl", whole.repeat(2));
     fs::create_dir(lab.path("folder")).expect("a folder");
     let long = lab.write("long.jsonl", format!("{}\n", lines[0]));
     let file = fs::OpenOptions::new().append(true).open(long).expect("a file");
@@ -180,6 +182,7 @@ fn records_that_are_none_are_named_with_what_is_wrong() {
         "newer.jsonl",
         "damaged.jsonl",
         "other-line.jsonl",
+        "twice.jsonl",
         "folder",
         "long.jsonl",
         "missing.jsonl",
@@ -191,12 +194,53 @@ fn records_that_are_none_are_named_with_what_is_wrong() {
         assert_eq!(shown, refused(&lab, &format!("run --resume {name}")), "the same for both");
         text.push_str(&format!("$ cpb show {name}\n{shown}\n\n"));
     }
-    // One that was cut can be gone on with; `show` says so.
-    let cut = lines[..4].join("\n");
-    lab.write("cut.jsonl", &cut[..cut.len() - 20]);
-    text.push_str(&messages(&lab, &["show cut.jsonl"]));
     let version = format!("cpb {};", env!("CARGO_PKG_VERSION"));
     insta::assert_snapshot!(text.replace(&version, "cpb VERSION;"));
+}
+
+#[test]
+fn a_record_that_was_cut_is_shown_as_far_as_it_is_whole() {
+    let lab = Lab::new();
+    let whole = fs::read_to_string(lab.record("whole.jsonl")).expect("a record");
+    let last = whole.trim_end().rfind('\n').expect("many lines");
+    lab.write("cut.jsonl", &whole[..last + 20]);
+    let number = whole.lines().count();
+    for line in ["show cut.jsonl", "show --json cut.jsonl", "show --markdown cut.jsonl"] {
+        let ran = lab.run(line);
+        assert_eq!(ran.status, Some(0), "{}", ran.all());
+        let words = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(&format!("middle of line {number}")), "{}", ran.stdout);
+        assert!(words.contains("cpb run --resume cut.jsonl"), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_complete_record_is_shown_again_and_not_gone_on_with() {
+    let lab = Lab::new();
+    let record = lab.record("whole.jsonl");
+    let before = fs::read(&record).expect("a record");
+    let ran = lab.run("run --resume whole.jsonl");
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    assert!(ran.stderr.contains("whole.jsonl is complete"), "{}", ran.stderr);
+    assert_eq!(ran.stdout, lab.run("show whole.jsonl").stdout);
+    assert!(before == fs::read(&record).expect("a record"), "nothing is added");
+}
+
+#[test]
+fn control_characters_of_a_foreign_record_do_not_reach_the_terminal() {
+    let lab = Lab::new();
+    let whole = fs::read_to_string(lab.record("whole.jsonl")).expect("a record");
+    let evil = r"\u001b]0;owned\u0007\u009b2J\r\n\\u001b".to_owned() + "\u{9b}1m\u{7f}";
+    let plan = "\"reason\":\"";
+    assert!(whole.contains(plan));
+    lab.write("evil.jsonl", whole.replacen(plan, &format!("{plan}{evil}"), 1));
+    for line in ["show evil.jsonl", "show --markdown evil.jsonl", "show --json evil.jsonl"] {
+        let ran = lab.run(line);
+        assert_eq!(ran.status, Some(0), "{}", ran.all());
+        let control = |c: char| c.is_control() && c != '\n';
+        assert!(!ran.stdout.contains(control), "{:?}", ran.stdout);
+        assert!(!ran.stdout.contains("\\u001b]"), "{:?}", ran.stdout);
+    }
 }
 
 #[test]
@@ -208,7 +252,8 @@ fn a_record_of_another_machine_is_left_as_it_is_even_where_it_is_cut() {
     let message = refused(&lab, "run --resume other.jsonl");
     assert!(message.contains("was measured on other-"), "{message}");
     let version = "\"version\":\"";
-    lab.write("older.jsonl", whole.replacen(version, "\"version\":\"0.0.1-", 1));
+    let older = whole.replacen(version, "\"version\":\"0.0.1-", 1);
+    lab.write("older.jsonl", &older[..older.len() - 20]);
     let message = refused(&lab, "run --resume older.jsonl");
     assert!(message.contains("begun by cpb 0.0.1-"), "{message}");
 }

@@ -442,7 +442,8 @@ proptest! {
         header in header(), lines in vec(line(), 0..4), cut in any::<prop::sample::Index>(),
     ) {
         let mut text = serde_json::to_string(&Line::Cpb(Box::new(header))).unwrap() + "\n";
-        for line in &lines {
+        // A second header would be the beginning of another record.
+        for line in lines.iter().filter(|line| !matches!(line, Line::Cpb(_))) {
             text += &(serde_json::to_string(line).unwrap() + "\n");
         }
         prop_assert!(store::parse_record(text.as_bytes()).is_ok());

@@ -19,6 +19,14 @@ pub const AGREEMENT: f64 = 0.006;
 /// A batch must be this many times as long as the least interval that the clock can tell.
 pub const LEAST_STEPS: u64 = 10;
 
+/// A batch this long is interrupted wherever another program wants the CPU: a turn of Linux's
+/// scheduler is some milliseconds (sched(7)). Of shorter ones enough are not.
+const SEVERAL_TURNS_NS: f64 = 20e6;
+
+/// So much of a round may go by without its thread on a CPU before its long batches count as
+/// interrupted.
+const OFF_CPU: f64 = 0.03;
+
 /// What one batch says of one operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
@@ -83,6 +91,10 @@ pub fn normalise(round: &Round, scale: Scale) -> Result<Figures, NoFigure> {
     if typical < least as f64 {
         return Err(NoFigure::BelowResolution);
     }
+    if nanoseconds(typical, clock) > SEVERAL_TURNS_NS && was_displaced(round) {
+        let taken = lengths.len() as u32;
+        return Ok(Figures { threads: vec![], taken, unsteady: taken, crowded: 0, grain: 0.0 });
+    }
     let holds = |reading: Reading| alone.is_none_or(|a| a.holds(reading.0, reading.1, clock));
     let (mut unsteady, mut crowded) = (0, 0);
     let mut threads = Vec::with_capacity(round.samples.len());
@@ -104,6 +116,15 @@ pub fn normalise(round: &Round, scale: Scale) -> Result<Figures, NoFigure> {
         crowded,
         grain: least_interval(clock) as f64 / typical,
     })
+}
+
+/// Whether other programs had the CPU for a part of a round that its own thread never gave up.
+fn was_displaced(round: &Round) -> bool {
+    let counters = &round.counters;
+    let off_cpu = counters.wall_ns.saturating_sub(counters.cpu_ns) as f64;
+    round.samples.len() == 1
+        && counters.involuntary > counters.voluntary
+        && off_cpu > OFF_CPU * counters.wall_ns as f64
 }
 
 /// One batch; none if it is to be discarded.
@@ -179,6 +200,27 @@ mod tests {
         let none = round(0, 0, vec![vec![batch(200_000, 10_000, 10_000)]]);
         assert!(matches!(normalise(&none, by(&clock(0))), Err(NoFigure::Broken(_))));
         assert_eq!(normalise(&round(0, 1, vec![vec![]]), by(&clock(0))), Err(NoFigure::NotReached));
+    }
+
+    #[test]
+    fn long_batches_of_a_thread_that_was_displaced_are_discarded() {
+        let displaced = |ticks, wall_ns, voluntary| {
+            let mut round = round(0, 1, vec![vec![batch(ticks, 10_000, 10_000)]]);
+            let counters = &mut round.counters;
+            (counters.wall_ns, counters.cpu_ns) = (wall_ns, 100_000_000);
+            (counters.voluntary, counters.involuntary) = (voluntary, 3);
+            normalise(&round, by(&clock(0))).unwrap()
+        };
+        assert_eq!(displaced(100_000_000, 150_000_000, 0).unsteady, 1);
+        assert!(displaced(100_000_000, 150_000_000, 0).threads.is_empty());
+        // It had the CPU, it waited by itself, it was too short to be hit for sure.
+        for figures in [
+            displaced(100_000_000, 101_000_000, 0),
+            displaced(100_000_000, 150_000_000, 4),
+            displaced(10_000_000, 150_000_000, 0),
+        ] {
+            assert_eq!((figures.threads[0].len(), figures.unsteady), (1, 0));
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::analysis::units::{Hertz, Interval};
 use crate::machine::Machine;
 use crate::plan::Layout;
-use crate::record::{Evidence, ProviderRecord, Record};
+use crate::record::{Evidence, Outcome, ProviderRecord, Record};
 use cpb_providers::af_alg::Survey;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub struct Run {
     pub by_size: bool,
     /// When the run began, RFC 3339, UTC.
     pub began: String,
-    /// How long it took in seconds; none for a run that was killed or goes on.
+    /// How long its sittings took together, in seconds; none for a run that was killed or goes on.
     pub seconds: Option<f64>,
     /// Whether it was stopped before its time.
     pub interrupted: bool,
@@ -71,9 +71,17 @@ impl Run {
     }
 }
 
+/// What rounds tell is the time of measuring alone, without what lies between sittings.
 fn seconds(record: &Record) -> Option<f64> {
-    let began: jiff::Timestamp = record.header.began.parse().ok()?;
     let ended: jiff::Timestamp = record.end.as_ref()?.ended.parse().ok()?;
+    let rounds = record.cells.iter().flat_map(|(_, outcome)| match outcome {
+        Outcome::Measured(rounds) => rounds.as_slice(),
+        Outcome::Without(_) => &[],
+    });
+    if let Some(last) = rounds.map(|round| round.at_ms).max() {
+        return Some(last as f64 / 1e3);
+    }
+    let began: jiff::Timestamp = record.header.began.parse().ok()?;
     let seconds = (ended - began).total(jiff::Unit::Second).ok()?;
     (seconds >= 0.0).then_some(seconds)
 }

@@ -3,7 +3,8 @@
 //!
 //! Inside a pass the lower quartile of its batches counts, of three the least: they share whatever
 //! the process drew at its start, and what else befalls one (an interrupt, a burst of work on the
-//! core's other thread) lengthens it and never shortens it. With several threads, what they do together is the sum of their rates.
+//! core's other thread) lengthens it and never shortens it. With several threads, what they do
+//! together is the sum of their rates.
 
 use crate::analysis::batches::{self, Figure, Scale};
 use crate::analysis::location::{lower_quartile, median, relative_spread};

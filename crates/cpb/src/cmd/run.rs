@@ -11,7 +11,7 @@ use crate::run::Ended;
 use crate::{report, store};
 use anyhow::{Context, Result};
 use clap::Args;
-use sitting::Sitting;
+use sitting::{Begun, Sitting};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -113,12 +113,18 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         Some(path) => Sitting::resume(path, &arguments, &stop),
         None => Sitting::begin(&arguments, &stop),
     };
-    let Some(sitting) = (if stop.load(Ordering::Relaxed) { None } else { begun? }) else {
-        output::say("stopped before anything was measured");
-        return Ok(INTERRUPTED);
+    let begun = if stop.load(Ordering::Relaxed) { Begun::Stopped } else { begun? };
+    let (path, ended) = match begun {
+        Begun::Ready(sitting) => (sitting.store.path().to_owned(), sitting.measure(&arguments)?),
+        Begun::Complete(path) => {
+            output::say(&format!("{} is complete: nothing is left to measure", path.display()));
+            (path, Ended::Complete)
+        }
+        Begun::Stopped => {
+            output::say("stopped before anything was measured");
+            return Ok(INTERRUPTED);
+        }
     };
-    let path = sitting.store.path().to_owned();
-    let ended = sitting.measure(&arguments)?;
 
     let record = store::read(&path)?;
     let summary = summarise(&record);

@@ -32,6 +32,11 @@ use std::time::{Duration, Instant};
 /// The most time that a run by precision takes if no budget is given.
 const PRECISION_LIMIT: Duration = Duration::from_secs(600);
 
+/// A run that takes longer than so many times its budget ...
+const OVERTIME: f64 = 1.5;
+/// ... and so many seconds more says why: the default plan on a slow board must not.
+const OVERTIME_SECONDS: f64 = 3.0;
+
 /// Everything that is settled before the first measurement.
 pub(super) struct Sitting {
     home: Home,
@@ -49,9 +54,19 @@ pub(super) struct Sitting {
     used: Duration,
 }
 
+/// How a sitting begins.
+pub(super) enum Begun {
+    /// There is something to measure.
+    Ready(Box<Sitting>),
+    /// The record that was to be gone on with is complete.
+    Complete(PathBuf),
+    /// The user stopped it first.
+    Stopped,
+}
+
 impl Sitting {
-    /// A new record; none if the user stops it first.
-    pub(super) fn begin(arguments: &Arguments, stop: &Arc<AtomicBool>) -> Result<Option<Sitting>> {
+    /// With a new record.
+    pub(super) fn begin(arguments: &Arguments, stop: &Arc<AtomicBool>) -> Result<Begun> {
         let mut plan = Plan::load(arguments.plan.as_deref())?;
         plan.change(&Changes {
             algorithms: arguments.algorithm.clone(),
@@ -78,7 +93,7 @@ impl Sitting {
         let known =
             sources::discover(&plan.providers, &arguments.runner, &home, &place(&cpus), &patience);
         if patience.stop.load(Ordering::Relaxed) {
-            return Ok(None);
+            return Ok(Begun::Stopped);
         }
         let known = known?;
         if !known.iter().any(|known| known.available() && known.source.name != cpb_providers::NULL)
@@ -107,6 +122,10 @@ impl Sitting {
             header.warnings.extend(header.kernel.iter().flat_map(|survey| fallen_back(survey)));
         }
         let path = match &arguments.output {
+            Some(path) if path.as_os_str() == "-" => bail!(
+                "--output -: a record is a file that a killed run can go on with; name one, and \
+                 take --json or --csv for what other programs read"
+            ),
             Some(path) => path.clone(),
             None => default_path(&header),
         };
@@ -117,7 +136,7 @@ impl Sitting {
             .map(|known| known.source.name.clone())
             .collect();
         let cells = run::cells(&header.plan, &providers);
-        Ok(Some(Sitting {
+        Ok(Begun::Ready(Box::new(Sitting {
             home,
             began,
             patience,
@@ -128,16 +147,19 @@ impl Sitting {
             rounds: HashMap::new(),
             first_pass: 0,
             used: Duration::ZERO,
-        }))
+        })))
     }
 
-    /// An old record; none if the user stops it first.
+    /// With an old record.
     pub(super) fn resume(
         path: &Path,
         arguments: &Arguments,
         stop: &Arc<AtomicBool>,
-    ) -> Result<Option<Sitting>> {
+    ) -> Result<Begun> {
         let (store, record) = Store::resume(path)?;
+        if record.end.as_ref().is_some_and(|end| !end.interrupted) {
+            return Ok(Begun::Complete(path.to_owned()));
+        }
         let Record { header, cells: seen, .. } = record;
         let (home, patience) = reach(&header.target, arguments, stop)?;
         let began = Instant::now();
@@ -167,7 +189,7 @@ impl Sitting {
         let known =
             sources::discover(&wanted, &arguments.runner, &home, &place(&header.cpus), &patience);
         if patience.stop.load(Ordering::Relaxed) {
-            return Ok(None);
+            return Ok(Begun::Stopped);
         }
         let mut known = known.with_context(|| {
             format!("cannot go on with {} (does it need a --runner?)", path.display())
@@ -194,7 +216,7 @@ impl Sitting {
         let all = || rounds.values().flatten();
         let first_pass = all().map(|round| round.pass + 1).max().unwrap_or(0);
         let used = Duration::from_millis(all().map(|round| round.at_ms).max().unwrap_or(0));
-        Ok(Some(Sitting {
+        Ok(Begun::Ready(Box::new(Sitting {
             home,
             began,
             patience,
@@ -205,7 +227,7 @@ impl Sitting {
             rounds,
             first_pass,
             used,
-        }))
+        })))
     }
 
     pub(super) fn measure(mut self, arguments: &Arguments) -> Result<Ended> {
@@ -238,7 +260,8 @@ impl Sitting {
         let cells = run.check(&Vectors::load()?, self.cells)?;
         let ended = run.measure(cells, self.first_pass, self.rounds, &enough)?;
         let cpu = self.header.cpus.first().copied().unwrap_or(0);
-        let (state, warnings) = self.home.end(&self.header.machine, cpu, &self.patience);
+        let (state, mut warnings) = self.home.end(&self.header.machine, cpu, &self.patience);
+        warnings.extend(too_long(self.used + self.began.elapsed(), enough.budget));
         self.store.append(&Line::End(End {
             ended: now(),
             interrupted: ended == Ended::Interrupted,
@@ -248,6 +271,18 @@ impl Sitting {
         self.store.sync()?;
         Ok(ended)
     }
+}
+
+/// Says so where a run could not keep to its time.
+fn too_long(used: Duration, budget: Duration) -> Option<String> {
+    let [used, budget] = [used, budget].map(|time| time.as_secs_f64());
+    (used > OVERTIME * budget + OVERTIME_SECONDS).then(|| {
+        format!(
+            "The run took {used:.0} s where {budget} s were allowed, because each cell is measured \
+             at least once. Name fewer sizes, algorithms or providers, or smaller sizes, or allow \
+             more time."
+        )
+    })
 }
 
 /// Tells the cells whose interval is narrow enough.
