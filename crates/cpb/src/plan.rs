@@ -38,6 +38,9 @@ pub struct Plan {
     /// Measure until each interval's half-width is below this share of the figure: `1%`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<crate::budget::Percent>,
+    /// Measure more sizes near each crossover, until it is known closely.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refine: bool,
     /// Let each round last this many milliseconds at least: how busy all CPUs are is told in steps
     /// of 10 ms. 0: rounds are as short as timing needs them.
     #[serde(default, skip_serializing_if = "is_zero")]

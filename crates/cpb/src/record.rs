@@ -334,12 +334,32 @@ impl Record {
         record
     }
 
-    /// Cells as the plan names them, providers as `cpb list` does: rounds come in random order.
+    /// Workloads as the plan names them, by size, providers as `cpb list` does: rounds come in random
+    /// order, and of sizes that the plan does not have, if it lets a run refine.
     fn put_in_order(&mut self) {
-        let workloads = self.header.plan.workloads();
-        let workload = |cell: &Cell| workloads.iter().position(|known| *known == cell.workload);
+        let without_size = |workload: CryptoWorkload| CryptoWorkload { message: 0, ..workload };
+        let mut places = HashMap::new();
+        for workload in self.header.plan.workloads() {
+            let place = places.len();
+            places.entry(without_size(workload)).or_insert(place);
+        }
+        let place = |cell: &Cell| {
+            let kind = places.get(&without_size(cell.workload)).copied();
+            (kind, cell.workload.message)
+        };
         let listed = |cell: &Cell| (cpb_providers::place(&cell.provider), cell.provider.clone());
-        self.cells.sort_by_cached_key(|(cell, _)| (workload(cell), cell.threads, listed(cell)));
+        self.cells.sort_by_cached_key(|(cell, _)| (place(cell), cell.threads, listed(cell)));
+    }
+
+    /// The rounds of measured cells, and the number of the pass that comes after them.
+    pub fn rounds(self) -> (HashMap<Cell, Vec<Round>>, u32) {
+        let measured = self.cells.into_iter().filter_map(|(cell, outcome)| match outcome {
+            Outcome::Measured(rounds) => Some((cell, rounds)),
+            Outcome::Without(_) => None,
+        });
+        let measured: HashMap<Cell, Vec<Round>> = measured.collect();
+        let next = measured.values().flatten().map(|round| round.pass + 1).max();
+        (measured, next.unwrap_or(0))
     }
 
     /// The clock of `provider`'s runner.

@@ -1,9 +1,10 @@
 //! A run: check, then measure in passes, and write down everything as it comes.
 
+use crate::analysis::refine;
 use crate::plan::Plan;
 use crate::record::{Batch, Cell, Check, Line, Reason, Round, Without};
 use crate::schedule::{self, Time};
-use crate::store::Store;
+use crate::store::{self, Store};
 use crate::transport::conversation::Conversation;
 use crate::transport::{Lost, Patience, Place, Runner, Seen, Source};
 use crate::vectors::Vectors;
@@ -12,6 +13,7 @@ use cpb_core::check::Finding;
 use cpb_core::measure::Budget;
 use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Unsupported};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -24,13 +26,16 @@ pub trait Watch {
 }
 
 /// When measuring is enough.
+#[derive(Clone)]
 pub struct Enough {
     /// After this time, whatever else.
     pub budget: Duration,
     /// Before, if each cell is known to within this share of its figure.
     pub precision: Option<f64>,
     /// The cells whose rounds so far tell their figure to within a share of it.
-    pub narrow: Box<Narrow>,
+    pub narrow: Rc<Narrow>,
+    /// Whether sizes near a crossover are measured, too, until it is known closely.
+    pub refine: bool,
 }
 
 /// See [`Enough::narrow`].
@@ -64,6 +69,14 @@ pub enum Ended {
     /// The user stopped it.
     Interrupted,
 }
+
+/// Of a run that refines, this share goes to what the plan names, if crossovers need the rest.
+const PLANNED: f64 = 0.6;
+
+/// Sizes near a crossover are measured for this long, as a share of the whole, before they tell which
+/// ones are nearer: at least for half a second, some ten passes.
+const STEP: f64 = 0.04;
+const LEAST_STEP: Duration = Duration::from_millis(500);
 
 /// A lost runner's cell is tried again in this many later passes before it counts as failed.
 const RETRIES: u32 = 2;
@@ -165,11 +178,42 @@ impl Run<'_> {
         Ok(good)
     }
 
-    /// Measures `cells` pass by pass, from pass number `first` on, until `enough`.
+    /// Measures `cells`, from pass number `first` on, until `enough`; then, if that is wanted, sizes
+    /// near their crossovers.
     ///
     /// # Errors
-    /// The record cannot be written.
+    /// The record cannot be written, or read again.
     pub fn measure(
+        &mut self,
+        cells: Vec<Cell>,
+        first: u32,
+        known: HashMap<Cell, Vec<Round>>,
+        enough: &Enough,
+    ) -> Result<Ended> {
+        if !enough.refine {
+            return self.passes(cells, first, known, enough);
+        }
+        let planned = Enough { budget: enough.budget.mul_f64(PLANNED), ..enough.clone() };
+        let mut ended = self.passes(cells.clone(), first, known, &planned)?;
+        while ended == Ended::Complete && self.used() < enough.budget {
+            let record = store::read(self.store.path())?;
+            let wanted = refine::wanted(&record);
+            let (known, first) = record.rounds();
+            if wanted.is_empty() {
+                // Nothing is left to close in on, and time is.
+                return self.passes(cells, first, known, enough);
+            }
+            let step = enough.budget.mul_f64(STEP).max(LEAST_STEP);
+            let budget = (self.used() + step).min(enough.budget);
+            let step = Enough { budget, precision: None, ..enough.clone() };
+            let known = known.into_iter().filter(|(cell, _)| wanted.contains(cell)).collect();
+            ended = self.passes(wanted, first, known, &step)?;
+        }
+        Ok(ended)
+    }
+
+    /// Measures `cells` pass by pass, from pass number `first` on, until `enough`.
+    fn passes(
         &mut self,
         mut cells: Vec<Cell>,
         first: u32,

@@ -179,9 +179,12 @@ fn the_examples_in_the_help_work() {
     for name in ["run", "show", "list", "check"] {
         for example in examples(&lab, name) {
             let mut line = example.clone();
-            for record in
-                ["cpb-results/FILE.jsonl", "cpb-results/default-20260101T120000Z.jsonl", "RECORD"]
-            {
+            for record in [
+                "cpb-results/FILE.jsonl",
+                "cpb-results/default-20260101T120000Z.jsonl",
+                "RECORD",
+                "BEFORE.jsonl",
+            ] {
                 line = line.replace(record, "record.jsonl");
             }
             if line.contains("--budget") {

@@ -11,6 +11,7 @@ use crate::analysis::uncertain::{Bounded, Uncertain};
 use crate::analysis::units::Times;
 use crate::record::{ProviderRecord, Record};
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// Standard deviation from run to run, as a share, that passes do not show. In ten runs of the default
 /// plan (`bench/repeatability.py`) 0.05 % made 97 of 100 intervals hold the other runs' figures; those
@@ -74,12 +75,12 @@ pub struct Family {
 /// Compares two runs, cell by cell.
 pub fn runs(first: &Record, second: &Record) -> Compared {
     let [tasks, others] = [first, second].map(|record| paths::of_records([record]));
+    let found: HashMap<Key, &Point> = points(&others)
+        .map(|(task, provider, point)| (key(task, provider, point), point))
+        .collect();
     let mut rows = Vec::new();
     for (task, provider, point) in points(&tasks) {
-        let other = points(&others).find(|(other, name, candidate)| {
-            *name == provider && same(task, other) && candidate.bytes == point.bytes
-        });
-        let Some((_, _, other)) = other else { continue };
+        let Some(other) = found.get(&key(task, provider, point)) else { continue };
         rows.push(row(task, provider, point, other, true));
     }
     let all = points(&tasks).count() + points(&others).count();
@@ -96,12 +97,13 @@ pub fn runs(first: &Record, second: &Record) -> Compared {
 /// Compares two providers of one run.
 pub fn providers(record: &Record, first: &str, second: &str) -> Compared {
     let tasks = paths::of_records([record]);
+    let found: HashMap<Key, &Point> = points(&tasks)
+        .filter(|(_, provider, _)| *provider == second)
+        .map(|(task, provider, point)| (key(task, provider, point), point))
+        .collect();
     let mut rows = Vec::new();
     for (task, provider, point) in points(&tasks).filter(|(_, provider, _)| *provider == first) {
-        let other = points(&tasks).find(|(other, name, candidate)| {
-            *name == second && std::ptr::eq(task, *other) && candidate.bytes == point.bytes
-        });
-        let Some((_, _, other)) = other else { continue };
+        let Some(other) = found.get(&key(task, second, point)) else { continue };
         rows.push(Row { provider: second.into(), ..row(task, provider, point, other, false) });
     }
     let named = |(_, provider, _): &(&Task, &str, &Point)| [first, second].contains(provider);
@@ -123,8 +125,11 @@ fn points(tasks: &Tasks) -> impl Iterator<Item = (&Task, &str, &Point)> {
     })
 }
 
-fn same(task: &Task, other: &Task) -> bool {
-    task.subject == other.subject && task.threads == other.threads
+/// What makes cells of two runs the same: task, threads, provider, message length.
+type Key<'a> = (&'a Subject, u8, &'a str, u32);
+
+fn key<'a>(task: &'a Task, provider: &'a str, point: &Point) -> Key<'a> {
+    (&task.subject, task.threads, provider, point.bytes)
 }
 
 fn row(task: &Task, provider: &str, first: &Point, second: &Point, apart: bool) -> Row {
@@ -206,6 +211,7 @@ fn differences(first: &Record, second: &Record) -> Vec<String> {
     let (one, other) = (&first.header, &second.header);
     let evidence = |record: &Record| format!("{:?}", record.header.evidence).to_lowercase();
     differ("evidence", &evidence(first), &evidence(second));
+    differ("run", ending(first), ending(second));
     differ("machine", &one.machine.words(), &other.machine.words());
     differ("microcode", &one.machine.microcode, &other.machine.microcode);
     differ("kernel", &one.machine.kernel, &other.machine.kernel);
@@ -232,6 +238,16 @@ fn differences(first: &Record, second: &Record) -> Vec<String> {
     differences
 }
 
+/// Whether a run got to its end: one that did not has fewer passes, and may lack cells.
+fn ending(record: &Record) -> &'static str {
+    match &record.end {
+        _ if !record.published.is_empty() => "complete",
+        None => "cut short or killed",
+        Some(end) if end.interrupted => "stopped",
+        Some(_) => "complete",
+    }
+}
+
 /// Builds are too long to print: that they differ is what matters.
 fn differences_of_build(name: &str, differ: &mut impl FnMut(&str, &str, &str)) {
     differ(&format!("build or mask of {name}"), "one", "another (`cpb show --json` has both)");
@@ -241,7 +257,8 @@ fn differences_of_build(name: &str, differ: &mut impl FnMut(&str, &str, &str)) {
 mod tests {
     use super::*;
     use crate::analysis::fixtures::{noisy_rounds, record};
-    use crate::record::Round;
+    use crate::machine::State;
+    use crate::record::{End, Round};
 
     fn cell(seed: u64, provider: &str, time: f64) -> Vec<Round> {
         let mut rounds = noisy_rounds(seed, 20, time, 0.0005);
@@ -292,8 +309,18 @@ mod tests {
         {
             *version = "2".into();
         }
+        second.end = Some(End {
+            ended: String::new(),
+            interrupted: true,
+            state: State::default(),
+            warnings: Vec::new(),
+        });
         let compared = runs(&first, &second);
-        let told = ["machine: not told and another", "version of openssl: 1 and 2"];
+        let told = [
+            "run: cut short or killed and stopped",
+            "machine: not told and another",
+            "version of openssl: 1 and 2",
+        ];
         assert_eq!(compared.differences, told);
         assert_eq!((compared.cells.len(), compared.unpaired), (0, 2));
     }

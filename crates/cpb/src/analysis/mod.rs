@@ -31,6 +31,7 @@ pub mod no_figure;
 pub mod passes;
 pub mod paths;
 pub mod ratio;
+pub mod refine;
 pub mod summary;
 pub mod uncertain;
 pub mod units;

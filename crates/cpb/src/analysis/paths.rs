@@ -19,7 +19,7 @@ use cpb_core::{Algorithm, CryptoWorkload};
 use serde::Serialize;
 
 /// What is to be done, whatever the size.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Subject {
     /// A workload with a message length of 0.

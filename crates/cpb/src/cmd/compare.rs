@@ -4,6 +4,7 @@ use super::{DONE, FAILED, output};
 use crate::analysis::compare::{self, Compared, Row};
 use crate::analysis::ratio::Verdict;
 use crate::budget::Percent;
+use crate::record::Record;
 use crate::{report, store};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -41,6 +42,23 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         (None, [one, other]) => compare::providers(&first, one, other),
         (None, _) => bail!("name a second record, or two providers by --between FIRST,SECOND"),
     };
+    conclude(&compared, arguments.json, arguments.fail_if_slower)
+}
+
+/// Compares two runs, prints that and says what the exit status is.
+///
+/// # Errors
+/// They have nothing in common, or standard output cannot be written.
+pub(super) fn with(
+    first: &Record,
+    second: &Record,
+    json: bool,
+    fail_if_slower: Option<Percent>,
+) -> Result<u8> {
+    conclude(&compare::runs(first, second), json, fail_if_slower)
+}
+
+fn conclude(compared: &Compared, json: bool, fail_if_slower: Option<Percent>) -> Result<u8> {
     if compared.cells.is_empty() {
         bail!(
             "nothing to compare: {} and {} have no cell with a figure in common (`cpb show` says why \
@@ -49,14 +67,14 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
             compared.second
         );
     }
-    let text = if arguments.json {
-        serde_json::to_string_pretty(&compared)? + "\n"
+    let text = if json {
+        serde_json::to_string_pretty(compared)? + "\n"
     } else {
-        report::compare::render(&compared, output::width(), output::colour())
+        report::compare::render(compared, output::width(), output::colour())
     };
     output::print(&text)?;
-    let Some(allowed) = arguments.fail_if_slower else { return Ok(DONE) };
-    let slower = slower(&compared, allowed.0);
+    let Some(allowed) = fail_if_slower else { return Ok(DONE) };
+    let slower = slower(compared, allowed.0);
     for row in &slower {
         output::say(&format!("cpb: slower than allowed: {}", report::compare::cell(row)));
     }

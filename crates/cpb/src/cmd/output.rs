@@ -13,13 +13,20 @@ use std::io::{ErrorKind, IsTerminal, Write};
 pub(super) struct Form {
     /// Print the summary as JSON
     #[arg(long, help_heading = "Output")]
-    json: bool,
+    pub(super) json: bool,
     /// Print one line a cell as comma-separated values
     #[arg(long, help_heading = "Output")]
     csv: bool,
     /// Print tables in Markdown
     #[arg(long, help_heading = "Output")]
     markdown: bool,
+}
+
+impl Form {
+    /// Whether nothing but tables for people was asked for.
+    pub(super) fn is_for_people(&self) -> bool {
+        !(self.json || self.csv || self.markdown)
+    }
 }
 
 /// Prints `summary` in the form that was asked for; a table for people if none was.

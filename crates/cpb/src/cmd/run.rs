@@ -3,10 +3,11 @@
 mod reach;
 mod sitting;
 
-use super::{DONE, FAILED, INTERRUPTED, output};
+use super::{DONE, FAILED, INTERRUPTED, compare, output};
+use crate::analysis::explain::explain;
 use crate::analysis::summary::summarise;
 use crate::budget::{Percent, Seconds};
-use crate::record::{Outcome, Reason};
+use crate::record::{Outcome, Reason, Record};
 use crate::run::Ended;
 use crate::{report, store};
 use anyhow::{Context, Result};
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a record that is gone on with has settled.
-const SETTLED: [&str; 12] = [
+const SETTLED: [&str; 14] = [
     "target",
     "plan",
     "algorithm",
@@ -28,8 +29,10 @@ const SETTLED: [&str; 12] = [
     "threads",
     "budget",
     "precision",
+    "refine",
     "cpu",
     "output",
+    "against",
 ];
 
 #[derive(Args)]
@@ -39,6 +42,8 @@ const SETTLED: [&str; 12] = [
   cpb run -p openssl,mbedtls:c --budget 60s  two providers, more precisely
   cpb run --precision 0.5%                   until every interval is that narrow
   cpb run -a sha-256 --threads 1,2           how it scales
+  cpb run --refine                           where another path gets faster
+  cpb run --against BEFORE.jsonl             the same again: is anything slower?
   cpb run --csv > cells.csv                  the figures for a spreadsheet
   cpb run --resume cpb-results/FILE.jsonl    go on where a run stopped
 
@@ -80,6 +85,9 @@ pub(super) struct Arguments {
     /// Measure until each interval's half-width is below this share
     #[arg(long, value_name = "SHARE", help_heading = "How")]
     precision: Option<Percent>,
+    /// Measure more sizes near each crossover, until it is known to within 5%
+    #[arg(long, help_heading = "How")]
+    refine: bool,
     /// CPU to measure on; the last that this process may use if none is named
     #[arg(long, value_name = "NUMBER", help_heading = "How", allow_negative_numbers = true)]
     cpu: Option<usize>,
@@ -93,6 +101,13 @@ pub(super) struct Arguments {
     /// Go on with a record where it stopped, by the plan in it
     #[arg(long, value_name = "RECORD", help_heading = "Output", conflicts_with_all = SETTLED)]
     resume: Option<PathBuf>,
+    /// Measure what this record did, if no plan is named, and compare with it
+    #[arg(long, value_name = "RECORD", help_heading = "Output")]
+    #[arg(conflicts_with_all = ["csv", "markdown", "all"])]
+    against: Option<PathBuf>,
+    /// Exit with status 1 if a cell is slower by more than this share, and surely slower
+    #[arg(long, value_name = "SHARE", help_heading = "Output", requires = "against")]
+    fail_if_slower: Option<Percent>,
     /// Show every size, and the latency of single operations
     #[arg(long, help_heading = "Output")]
     all: bool,
@@ -127,9 +142,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     };
 
     let record = store::read(&path)?;
-    let summary = summarise(&record);
-    let options = report::terminal::Options { all: arguments.all, by_size: false };
-    output::show(&summary, &arguments.form, &options)?;
+    let compared = show(&record, &arguments)?;
     if !arguments.quiet {
         output::say(&format!("record: {}", path.display()));
     }
@@ -140,8 +153,27 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
             INTERRUPTED
         }
         Ended::Complete if record.cells.iter().any(|(_, outcome)| failed(outcome)) => FAILED,
-        Ended::Complete => DONE,
+        Ended::Complete => compared,
     })
+}
+
+/// Shows what was measured, and how it compares if that was asked for: the status of that.
+fn show(record: &Record, arguments: &Arguments) -> Result<u8> {
+    let allowed = arguments.fail_if_slower;
+    if let Some(before) = arguments.against.as_ref().filter(|_| arguments.form.json) {
+        return compare::with(&store::read(before)?, record, true, allowed);
+    }
+    let options = report::terminal::Options { all: arguments.all, by_size: false };
+    output::show(&summarise(record), &arguments.form, &options)?;
+    if record.header.plan.refine && arguments.form.is_for_people() {
+        let explanation = explain([record], None);
+        let (width, colour) = (output::width(), output::colour());
+        output::print(&report::explain::render(&explanation, width, colour))?;
+    }
+    match &arguments.against {
+        Some(before) => compare::with(&store::read(before)?, record, false, allowed),
+        None => Ok(DONE),
+    }
 }
 
 /// The command that goes on with a record.

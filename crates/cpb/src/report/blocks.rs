@@ -50,9 +50,17 @@ impl Rates<'_> {
         let mut blocks = Vec::new();
         let most = groups.iter().map(|group| group.sizes.len().min(SHOWN)).max().unwrap_or(0);
         for group in groups {
-            let sizes = match group.sizes.as_slice() {
-                sizes if self.all || sizes.len() <= SHOWN => sizes.to_vec(),
-                sizes => vec![sizes[0], sizes[sizes.len() / 2], sizes[sizes.len() - 1]],
+            // Sizes that were added near a crossover are of its two paths only.
+            let common: Vec<u32> = group
+                .sizes
+                .iter()
+                .copied()
+                .filter(|size| group.providers.iter().all(|who| group.row(who, *size).is_some()))
+                .collect();
+            let some = if common.len() < SHOWN { &group.sizes } else { &common };
+            let sizes = match some.as_slice() {
+                _ if self.all || group.sizes.len() <= SHOWN => group.sizes.clone(),
+                some => vec![some[0], some[some.len() / 2], some[some.len() - 1]],
             };
             for sizes in sizes.chunks(SHOWN) {
                 blocks.push(self.block(group, sizes, most, margins));

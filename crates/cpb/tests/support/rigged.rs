@@ -14,6 +14,7 @@ use cpb_core::{
 use cpb_runner::{Arguments, Offer};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 /// What goes wrong.
 #[derive(Clone, Copy, PartialEq)]
@@ -24,6 +25,11 @@ enum Fault {
     Hang,
     Exit,
     Print,
+    /// So many nanoseconds are lost in each operation, and so many with each byte of its message.
+    Slow {
+        fixed: u64,
+        per_byte: u64,
+    },
 }
 
 /// When it does.
@@ -51,7 +57,12 @@ const FAULTS: &[(&str, Fault, When)] = &[
     ("rigged:print", Fault::Print, When::Timed),
     ("rigged:first-segfault", Fault::Segfault, When::First),
     ("rigged:first-hang", Fault::Hang, When::First),
+    ("rigged:fixed", Fault::Slow { fixed: 30_000, per_byte: 0 }, When::Always),
+    ("rigged:per-byte", Fault::Slow { fixed: 0, per_byte: 20 }, When::Always),
 ];
+
+/// How many times as slow the slow ones are.
+pub(crate) const TIMES: &str = "RIGGED_TIMES";
 
 /// What the script says the command line was.
 const ARGUMENTS: &str = "RIGGED_ARGUMENTS";
@@ -131,8 +142,14 @@ impl Provider for Rigged {
     ) -> Result<(), Error> {
         let (fault, at) = (self.fault, self.strikes_at(workload).unwrap_or(u64::MAX));
         let mut count = 0;
+        let lost = match fault {
+            Fault::Slow { fixed, per_byte } => fixed + per_byte * u64::from(workload.message),
+            _ => 0,
+        };
+        let times = std::env::var(TIMES).ok().and_then(|times| times.parse().ok()).unwrap_or(1);
+        let lost = Duration::from_nanos(lost * times);
         let outcome = self.inner.session(workload, keys, jobs, &mut |session| {
-            let mut session = Misbehaving { session, fault, at, count: 0 };
+            let mut session = Misbehaving { session, fault, at, count: 0, lost };
             let outcome = body(&mut session);
             count = session.count;
             outcome
@@ -159,6 +176,7 @@ struct Misbehaving<'a> {
     fault: Fault,
     at: u64,
     count: u64,
+    lost: Duration,
 }
 
 impl Session for Misbehaving<'_> {
@@ -174,9 +192,11 @@ impl Session for Misbehaving<'_> {
                 },
                 Fault::Exit => std::process::exit(7),
                 Fault::Print => println!("a library prints\0\0 something to standard output"),
-                Fault::WrongByte => {}
+                Fault::WrongByte | Fault::Slow { .. } => {}
             }
         }
+        let begun = Instant::now();
+        while begun.elapsed() < self.lost {}
         self.session.submit(job)
     }
 

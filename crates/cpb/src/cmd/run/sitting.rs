@@ -9,13 +9,11 @@ use crate::budget::{Percent, Seconds};
 use crate::machine::{self, Machine};
 use crate::plan::{Changes, Plan};
 use crate::progress::Progress;
-use crate::record::{
-    Cell, End, Evidence, Header, Line, Outcome, ProviderRecord, Record, Round, SCHEMA,
-};
+use crate::record::{Cell, End, Evidence, Header, Line, Outcome, ProviderRecord, Round, SCHEMA};
 use crate::run::{self, Ended, Enough, Narrow, Run};
 use crate::schedule;
 use crate::sources::{self, Home, Known};
-use crate::store::Store;
+use crate::store::{self, Store};
 use crate::transport::{Patience, Place};
 use crate::vectors::Vectors;
 use anyhow::{Context, Result, bail};
@@ -25,12 +23,16 @@ use cpb_core::message::ClockDescription;
 use cpb_providers::af_alg::Survey;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The most time that a run by precision takes if no budget is given.
 const PRECISION_LIMIT: Duration = Duration::from_secs(600);
+
+/// Why there is nothing to refine under emulation; see [`crate::analysis::meaningful`].
+const NO_CROSSOVER: &str = "the engine is native and the CPU is not, so crossovers mean nothing";
 
 /// A run that takes longer than so many times its budget ...
 const OVERTIME: f64 = 1.5;
@@ -48,9 +50,15 @@ pub(super) struct Sitting {
     known: Vec<Known>,
     /// Cells that are still to be checked and measured.
     cells: Vec<Cell>,
-    /// Rounds of earlier sittings.
+    past: Past,
+}
+
+/// What earlier sittings left.
+#[derive(Default)]
+struct Past {
     rounds: HashMap<Cell, Vec<Round>>,
-    first_pass: u32,
+    /// The number of the pass that comes next.
+    next_pass: u32,
     used: Duration,
 }
 
@@ -67,7 +75,7 @@ pub(super) enum Begun {
 impl Sitting {
     /// With a new record.
     pub(super) fn begin(arguments: &Arguments, stop: &Arc<AtomicBool>) -> Result<Begun> {
-        let mut plan = Plan::load(arguments.plan.as_deref())?;
+        let (mut plan, usual_target) = plan(arguments)?;
         plan.change(&Changes {
             algorithms: arguments.algorithm.clone(),
             operations: arguments.operation.clone(),
@@ -78,6 +86,7 @@ impl Sitting {
         })?;
         plan.precision =
             arguments.precision.or(plan.precision.filter(|_| arguments.budget.is_none()));
+        plan.refine |= arguments.refine;
         match (arguments.budget, plan.precision) {
             (Some(budget), _) => plan.budget = budget,
             (None, Some(_)) => plan.budget = Seconds(PRECISION_LIMIT.as_secs_f64()),
@@ -86,7 +95,10 @@ impl Sitting {
         if arguments.target.as_deref() == Some("") {
             bail!("an empty --target: it is `lab:GUEST`; without the option it is this machine");
         }
-        let target = arguments.target.clone().unwrap_or_default();
+        let target = arguments.target.clone().unwrap_or(usual_target);
+        if plan.refine && target.starts_with("lab:") {
+            bail!("--refine: in a guest of the lab {NO_CROSSOVER}; refine on the real machine");
+        }
         let (home, patience) = reach(&target, arguments, stop)?;
         let began = Instant::now();
         let cpus = cpus(&home, &patience, arguments.cpu, &plan.threads)?;
@@ -144,9 +156,7 @@ impl Sitting {
             header,
             known,
             cells,
-            rounds: HashMap::new(),
-            first_pass: 0,
-            used: Duration::ZERO,
+            past: Past::default(),
         })))
     }
 
@@ -160,7 +170,7 @@ impl Sitting {
         if record.end.as_ref().is_some_and(|end| !end.interrupted) {
             return Ok(Begun::Complete(path.to_owned()));
         }
-        let Record { header, cells: seen, .. } = record;
+        let header = record.header.clone();
         let (home, patience) = reach(&header.target, arguments, stop)?;
         let began = Instant::now();
         let machine = home.machine(header.cpus.first().copied().unwrap_or(0), &patience)?;
@@ -206,16 +216,11 @@ impl Sitting {
             .map(|known| known.source.name.clone())
             .collect();
         let mut cells = run::cells(&header.plan, &available);
-        let mut rounds: HashMap<Cell, Vec<Round>> = HashMap::new();
-        for (cell, outcome) in seen {
-            match outcome {
-                Outcome::Measured(seen) => _ = rounds.insert(cell, seen),
-                Outcome::Without(_) => cells.retain(|other| *other != cell),
-            }
-        }
-        let all = || rounds.values().flatten();
-        let first_pass = all().map(|round| round.pass + 1).max().unwrap_or(0);
-        let used = Duration::from_millis(all().map(|round| round.at_ms).max().unwrap_or(0));
+        let lost = |outcome: &Outcome| matches!(outcome, Outcome::Without(_));
+        cells.retain(|cell| !record.cells.iter().any(|(other, why)| other == cell && lost(why)));
+        let (rounds, next_pass) = record.rounds();
+        let used = rounds.values().flatten().map(|round| round.at_ms).max().unwrap_or(0);
+        let past = Past { rounds, next_pass, used: Duration::from_millis(used) };
         Ok(Begun::Ready(Box::new(Sitting {
             home,
             began,
@@ -224,9 +229,7 @@ impl Sitting {
             header,
             known,
             cells,
-            rounds,
-            first_pass,
-            used,
+            past,
         })))
     }
 
@@ -236,6 +239,7 @@ impl Sitting {
             budget: plan.budget.duration(),
             precision: plan.precision.map(|Percent(share)| share),
             narrow: narrow(&self.known),
+            refine: plan.refine,
         };
         let mut progress = Progress::new(arguments.quiet, arguments.verbose);
         let mut run = Run {
@@ -255,13 +259,14 @@ impl Sitting {
             store: &mut self.store,
             watch: &mut progress,
             began: self.began,
-            used_before: self.used,
+            used_before: self.past.used,
         };
         let cells = run.check(&Vectors::load()?, self.cells)?;
-        let ended = run.measure(cells, self.first_pass, self.rounds, &enough)?;
+        let Past { rounds, next_pass, used } = self.past;
+        let ended = run.measure(cells, next_pass, rounds, &enough)?;
         let cpu = self.header.cpus.first().copied().unwrap_or(0);
         let (state, mut warnings) = self.home.end(&self.header.machine, cpu, &self.patience);
-        warnings.extend(too_long(self.used + self.began.elapsed(), enough.budget));
+        warnings.extend(too_long(used + self.began.elapsed(), enough.budget));
         self.store.append(&Line::End(End {
             ended: now(),
             interrupted: ended == Ended::Interrupted,
@@ -270,6 +275,21 @@ impl Sitting {
         }))?;
         self.store.sync()?;
         Ok(ended)
+    }
+}
+
+/// The plan, and the target that goes with it: what is compared with a record is what it measured.
+fn plan(arguments: &Arguments) -> Result<(Plan, String)> {
+    let Some(path) = &arguments.against else {
+        return Ok((Plan::load(arguments.plan.as_deref())?, String::new()));
+    };
+    let before = store::read(path)?;
+    if !before.published.is_empty() {
+        bail!("--against {}: a published table; name a record of a run", path.display());
+    }
+    match &arguments.plan {
+        Some(plan) => Ok((Plan::load(Some(plan))?, String::new())),
+        None => Ok((before.header.plan, before.header.target)),
     }
 }
 
@@ -286,7 +306,7 @@ fn too_long(used: Duration, budget: Duration) -> Option<String> {
 }
 
 /// Tells the cells whose interval is narrow enough.
-fn narrow(known: &[Known]) -> Box<Narrow> {
+fn narrow(known: &[Known]) -> Rc<Narrow> {
     let clocks: HashMap<String, ClockDescription> = known
         .iter()
         .filter_map(|known| match known.record() {
@@ -294,7 +314,7 @@ fn narrow(known: &[Known]) -> Box<Narrow> {
             ProviderRecord::Unavailable { .. } => None,
         })
         .collect();
-    Box::new(move |cells, share| {
+    Rc::new(move |cells, share| {
         let clock = |cell: &Cell| clocks.get(&cell.provider);
         let rounds = cells.iter().filter_map(|(cell, rounds)| Some((clock(cell)?, rounds)));
         let alone = Alone::of(rounds.flat_map(|(clock, all)| all.iter().map(move |r| (r, clock))));
@@ -323,6 +343,9 @@ fn header(
     });
     let evidence: Evidence = machine::evidence(&machine, clock_known);
     let mut warnings = machine::doubts(&machine, clock_known);
+    if plan.refine && evidence == Evidence::Emulated {
+        warnings.push(format!("No size was added by --refine: {NO_CROSSOVER}."));
+    }
     if target.is_empty() {
         warnings.extend(machine::warnings(&machine, cpu));
     }

@@ -1,0 +1,91 @@
+//! `cpb run --refine` closes in on a crossover, and `cpb run --against` measures again and compares.
+//!
+//! The paths are made slow by so many nanoseconds, so their crossover is known: at 1500 bytes.
+
+#[path = "support/rigged.rs"]
+mod rigged;
+mod support;
+
+use cpb::analysis::crossover::Contest;
+use cpb::analysis::explain::explain;
+use cpb::store;
+use std::collections::BTreeSet;
+use support::{Lab, Ran};
+
+/// `cpb run` of the two slow paths.
+fn run(lab: &Lab, options: &str, times: &str) -> Ran {
+    let runner = rigged::runner(lab);
+    let line = format!("run -p mbedtls:c --quiet {options} --runner {}", runner.display());
+    lab.run_with(&line, &[("RIGGED", "fixed,per-byte"), (rigged::TIMES, times)])
+}
+
+#[test]
+fn sizes_near_a_crossover_are_measured_until_it_is_known_closely() {
+    let lab = Lab::new();
+    let ran = run(&lab, "-a sha-256 -s 64,512,8K --budget 3s --refine -o record.jsonl", "1");
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    assert!(ran.stdout.contains("overtakes rigged:per-byte at"), "{}", ran.stdout);
+
+    let record = store::read(&lab.path("record.jsonl")).expect("a record");
+    let planned = [64, 512, 8192];
+    let near: BTreeSet<u32> = record
+        .cells
+        .iter()
+        .filter(|(cell, _)| cell.provider.starts_with("rigged:"))
+        .map(|(cell, _)| cell.workload.message)
+        .filter(|size| !planned.contains(size))
+        .collect();
+    assert!(!near.is_empty());
+    assert!(near.iter().all(|size| (512..8192).contains(size)), "{near:?}");
+
+    let explanation = explain([&record], None);
+    let pairs = explanation.tasks[0].pairs.as_ref().expect("measured here");
+    let of_both = |name: &str| name.starts_with("rigged:");
+    let pair = pairs.iter().find(|pair| of_both(&pair.first) && of_both(&pair.second));
+    let Some(Contest::Crosses(found)) = pair.map(|pair| &pair.contest) else {
+        panic!("{pairs:?}");
+    };
+    let bytes = found[0].bytes.expect("between two sizes");
+    assert!((1200.0..1800.0).contains(&bytes), "{found:?}");
+}
+
+#[test]
+fn a_run_against_a_record_measures_the_same_and_says_what_is_slower() {
+    let lab = Lab::new();
+    let before = run(&lab, "-a sha-256 -s 64,512 --budget 1s -o before.jsonl", "1");
+    assert_eq!(before.status, Some(0), "{}", before.all());
+    let again = "--against before.jsonl --fail-if-slower 40%";
+
+    let same = run(&lab, &format!("{again} -o same.jsonl"), "1");
+    assert_eq!(same.status, Some(0), "{}", same.all());
+    let sizes = |name: &str| -> BTreeSet<String> {
+        let record = store::read(&lab.path(name)).expect("a record");
+        record.cells.iter().map(|(cell, _)| cell.to_string()).collect()
+    };
+    assert_eq!(sizes("before.jsonl"), sizes("same.jsonl"));
+
+    let slower = run(&lab, &format!("{again} --json -o slower.jsonl"), "2");
+    assert_eq!(slower.status, Some(1), "{}", slower.all());
+    assert!(slower.stderr.contains("slower than allowed: "), "{}", slower.stderr);
+    assert!(slower.stderr.contains("rigged:fixed"), "{}", slower.stderr);
+    let compared: serde_json::Value = serde_json::from_str(&slower.stdout).expect("JSON alone");
+    assert!(compared["cells"].as_array().is_some_and(|cells| cells.len() >= 4));
+}
+
+#[test]
+fn what_cannot_be_refined_or_compared_is_refused_before_anything_is_measured() {
+    let lab = Lab::new();
+    let published = concat!(env!("CARGO_MANIFEST_DIR"), "/../../records/imx6-software.jsonl");
+    let against = format!("run --against {published}");
+    for (line, words) in [
+        ("run --refine --target lab:x86_64-6.1", "crossovers mean nothing"),
+        ("run --against missing.jsonl", "cannot read missing.jsonl"),
+        (against.as_str(), "a published table"),
+        ("run --fail-if-slower 3%", "--against"),
+    ] {
+        let ran = lab.run(line);
+        assert_eq!(ran.status, Some(2), "cpb {line}\n{}", ran.all());
+        assert!(ran.stderr.contains(words), "cpb {line}\n{}", ran.all());
+        assert!(!lab.path("cpb-results").exists());
+    }
+}
