@@ -3,7 +3,9 @@ use super::*;
 use crate::check::{Answer, Case, Finding};
 use crate::clock::{Reference, Ticks};
 use crate::measure::Budget;
-use crate::message::{ClockDescription, Counters, CpuTime, Hello, LATENCIES, Round, SAMPLES};
+use crate::message::{
+    Board, ClockDescription, Counters, CpuTime, Hello, LATENCIES, Round, SAMPLES,
+};
 use crate::provider::{Claim, Error, Identity, Unsupported};
 use crate::sample::Sample;
 use crate::workload::tests::any_workload;
@@ -137,6 +139,11 @@ impl Parts {
                     multiply_latency: 3,
                     counts_cycles: self.small.is_multiple_of(2),
                 },
+                board: self.small.is_multiple_of(3).then_some(Board {
+                    name: executor,
+                    cpuid: self.short(4),
+                    cycle_counter: self.small.is_multiple_of(5),
+                }),
             }),
             1 => Reply::Description {
                 identity: Identity { provider, version, executor, options },
@@ -187,6 +194,7 @@ impl Parts {
                     cycles: (self.small > 9).then_some(self.numbers[0]),
                     instructions: (self.small > 19).then_some(self.numbers[1]),
                     interrupts: (self.small > 29).then_some(self.numbers[6]),
+                    stack: (self.small > 27).then_some(self.short(5)),
                     machine: (self.small > 39).then_some(CpuTime {
                         busy_ns: self.numbers[3],
                         softirq_ns: self.numbers[4],

@@ -16,6 +16,7 @@ pub mod frame;
 pub mod material;
 pub mod measure;
 pub mod message;
+pub mod null;
 pub mod provider;
 pub mod sample;
 pub mod workload;

@@ -127,6 +127,19 @@ pub struct Hello<'a> {
     pub providers: u8,
     /// Its clock.
     pub clock: ClockDescription,
+    /// The board that it runs on, where there is no system that the host could ask.
+    pub board: Option<Board<'a>>,
+}
+
+/// What a board without an operating system says of itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Board<'a> {
+    /// Its name: that of its folder in firmware/boards.
+    pub name: &'a str,
+    /// The core, by its CPUID register.
+    pub cpuid: u32,
+    /// Whether the core's cycle counter counts: QEMU's cores have none, Cortex-M7 boards do.
+    pub cycle_counter: bool,
 }
 
 /// What a host must know of a clock to make time of its ticks.
@@ -184,6 +197,9 @@ pub struct Counters {
     pub instructions: Option<u64>,
     /// Interrupts of the executor's own engine; none where it has no lines of its own.
     pub interrupts: Option<u64>,
+    /// The most stack, in bytes, that the session needed below its opening; none where a system
+    /// gives out stack as it is needed.
+    pub stack: Option<u32>,
     /// CPU time of the whole machine; none unless the round was made to last
     /// ([`Budget::counted`]), or where the system does not tell.
     pub machine: Option<CpuTime>,

@@ -146,12 +146,12 @@ fn counters() -> impl Strategy<Value = Counters> {
     let times = any::<[u64; 4]>();
     let counts = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u64>());
     let optional = || option::of(any::<u64>());
-    let machine = option::of(any::<[u64; 3]>());
-    (times, counts, (optional(), optional(), optional(), machine)).prop_map(
+    let rest = (option::of(any::<u32>()), option::of(any::<[u64; 3]>()));
+    (times, counts, (optional(), optional(), optional(), rest)).prop_map(
         |(
             [wall_ns, cpu_ns, user_ns, system_ns],
             counts,
-            (cycles, instructions, interrupts, machine),
+            (cycles, instructions, interrupts, (stack, machine)),
         )| {
             Counters {
                 operations: counts.3,
@@ -165,6 +165,7 @@ fn counters() -> impl Strategy<Value = Counters> {
                 cycles,
                 instructions,
                 interrupts,
+                stack,
                 machine: machine.map(|[busy_ns, softirq_ns, total_ns]| CpuTime {
                     busy_ns,
                     softirq_ns,

@@ -14,6 +14,7 @@ mod arena;
 
 use alloc::vec;
 use alloc::vec::Vec;
+use cpb_core::message::{self, Reply};
 use cpb_core::measure::{self, Budget, Expected, Queue, Setting, Store, Taken};
 use cpb_core::{
     Checking, Clock, CryptoWorkload, Error, Histogram, Kind, Operation, Phase, Placement, Provider,
@@ -48,6 +49,21 @@ pub struct Seen {
     pub operations: u64,
     /// CRC-64 over the outputs and tags of all jobs.
     pub output: u64,
+}
+
+impl Seen {
+    /// What tells a host of it: samples and latencies of thread number `thread`.
+    pub fn replies(&self, thread: u8) -> impl Iterator<Item = Reply<'static>> + '_ {
+        let samples = self.samples.chunks(message::SAMPLES);
+        let samples = samples
+            .map(move |some| Reply::Samples { thread, samples: some.iter().copied().collect() });
+        let (filled, max): (Vec<_>, _) = (self.latency.filled().collect(), self.latency.max);
+        let batches = filled.len().div_ceil(message::LATENCIES);
+        samples.chain((0..batches).map(move |batch| {
+            let some = filled.iter().skip(batch * message::LATENCIES).take(message::LATENCIES);
+            Reply::Latencies { thread, buckets: some.copied().collect(), max }
+        }))
+    }
 }
 
 /// How far a round has come.

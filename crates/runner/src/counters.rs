@@ -39,6 +39,7 @@ impl ThreadCounters {
             cycles: hardware.map(|(cycles, _)| cycles),
             instructions: hardware.map(|(_, instructions)| instructions),
             interrupts: None,
+            stack: None,
             machine: None,
         }
     }
@@ -114,6 +115,7 @@ pub(crate) fn sum(all: &[Counters]) -> Counters {
         cycles: add(total.cycles, one.cycles),
         instructions: add(total.instructions, one.instructions),
         interrupts: None,
+        stack: None,
         machine: None,
     })
 }

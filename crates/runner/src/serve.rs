@@ -80,6 +80,7 @@ impl<W: Write> Runner<'_, W> {
             runner: env!("CARGO_PKG_VERSION"),
             providers: self.offers.len().try_into().unwrap_or(u8::MAX),
             clock: self.clock.describe(),
+            board: None,
         }))
     }
 
@@ -122,7 +123,9 @@ impl<W: Write> Runner<'_, W> {
                 match result {
                     Ok((threads, round)) => {
                         for (index, thread) in threads.iter().enumerate() {
-                            self.wire.send_thread(index as u8, thread)?;
+                            for reply in thread.replies(index as u8) {
+                                self.wire.send(&reply)?;
+                            }
                         }
                         self.wire.send(&Reply::Round(round))
                     }
@@ -153,19 +156,5 @@ impl<W: Write> Wire<W> {
         let frame = frame::encode(reply, &mut self.frame).map_err(io::Error::other)?;
         self.output.write_all(frame)?;
         self.output.flush()
-    }
-
-    /// Everything that one thread saw.
-    fn send_thread(&mut self, thread: u8, seen: &cpb_round::Seen) -> io::Result<()> {
-        for samples in seen.samples.chunks(cpb_core::message::SAMPLES) {
-            let samples = samples.iter().copied().collect();
-            self.send(&Reply::Samples { thread, samples })?;
-        }
-        let buckets: Vec<_> = seen.latency.filled().collect();
-        for buckets in buckets.chunks(cpb_core::message::LATENCIES) {
-            let buckets = buckets.iter().copied().collect();
-            self.send(&Reply::Latencies { thread, buckets, max: seen.latency.max })?;
-        }
-        Ok(())
     }
 }

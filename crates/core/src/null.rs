@@ -1,0 +1,44 @@
+//! Does nothing, for any workload: what is left is the harness's own floor.
+
+use crate::provider::{Error, Identity, Job, Progress, Provider, Session, Unsupported};
+use crate::workload::CryptoWorkload;
+
+/// The name that [`Null`] has on every target.
+pub const NULL: &str = "null";
+
+/// The provider that computes nothing.
+pub struct Null;
+
+impl Provider for Null {
+    fn identity(&self) -> Identity<'_> {
+        Identity {
+            provider: NULL,
+            version: env!("CARGO_PKG_VERSION"),
+            executor: "nobody",
+            options: "",
+        }
+    }
+
+    fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
+        workload.valid()
+    }
+
+    fn session(
+        &self,
+        workload: &CryptoWorkload,
+        _keys: &[&[u8]],
+        _jobs: &mut [Job<'_>],
+        body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        workload.valid()?;
+        body(&mut NullSession)
+    }
+}
+
+struct NullSession;
+
+impl Session for NullSession {
+    fn submit(&mut self, _job: usize) -> Result<Progress, Error> {
+        Ok(Progress::Done)
+    }
+}
