@@ -1,0 +1,107 @@
+//! MIMXRT1170-EVK: i.MX RT1176, its Cortex-M7 at 996 MHz; LPUART1 goes to the debug probe's USB port.
+
+use crate::clock::cycles::CycleCounter;
+use crate::imxrt::{self, Uart};
+use imxrt_hal::ccm::clock_gate;
+use imxrt_hal::iomuxc;
+use imxrt_hal::lpuart::{Lpuart, Pins};
+use imxrt_ral as ral;
+use imxrt1170evk_fcb as _;
+
+/// As it is called on the command line and in records.
+pub(crate) const NAME: &str = "imxrt1170-evk";
+
+/// The clock's ticks are core cycles.
+pub(crate) const COUNTS_CYCLES: bool = true;
+
+/// The core's PLL runs at 24 MHz x 166 / 2; it is divided by 2 behind that.
+const PLL_DIVIDER: u32 = 166;
+const FREQUENCY: u32 = 24_000_000 / 2 * PLL_DIVIDER / 2;
+/// POST_DIV_SEL: divide by 2.
+const POST_DIVIDER_2: u32 = 0;
+
+/// Clock roots (CLOCK_ROOTn of the CCM), and what they may be fed by (CLOCK_ROOTn_CONTROL.MUX).
+const ROOT_M7: usize = 0;
+const ROOT_LPUART1: usize = 25;
+const M7_BY_RC_48M_HALVED: u32 = 0;
+const M7_BY_ARM_PLL: u32 = 4;
+const LPUART_BY_CRYSTAL: u32 = 1;
+
+/// DCDC_CTRL1.VDD1P0CTRL_TRG counts steps of 25 mV from 600 mV: 1.15 V, which the core needs at
+/// 996 MHz (i.MX RT1170 data sheet, "Operating ranges", overdrive).
+const CORE_VOLTAGE: u32 = (1150 - 600) / 25;
+
+/// The board, set up.
+pub(crate) struct Board(Uart);
+
+impl Board {
+    /// Sets up memory, clocks and the UART, and starts the cycle counter.
+    pub(crate) fn start(core: &mut cortex_m::Peripherals, baud: u32) -> (Board, CycleCounter) {
+        imxrt::set_up_memory(core);
+        // SAFETY: nobody else has them: this runs once, and nothing else takes peripherals.
+        let (mut ccm, pll, dcdc, pads, lpuart) = unsafe {
+            (
+                ral::ccm::CCM::instance(),
+                ral::anadig_pll::ANADIG_PLL::instance(),
+                ral::dcdc::DCDC::instance(),
+                iomuxc::into_pads(
+                    ral::iomuxc::IOMUXC::instance(),
+                    ral::iomuxc_lpsr::IOMUXC_LPSR::instance(),
+                ),
+                ral::lpuart::LPUART1::instance(),
+            )
+        };
+        // The core runs by an oscillator while its PLL is set.
+        feed(&ccm, ROOT_M7, M7_BY_RC_48M_HALVED);
+        ral::modify_reg!(ral::dcdc, dcdc, CTRL1, VDD1P0CTRL_TRG: CORE_VOLTAGE);
+        while ral::read_reg!(ral::dcdc, dcdc, REG0, STS_DC_OK == 0) {}
+        start_pll(&pll);
+        feed(&ccm, ROOT_M7, M7_BY_ARM_PLL);
+
+        feed(&ccm, ROOT_LPUART1, LPUART_BY_CRYSTAL);
+        clock_gate::lpuart::<1>().set(&mut ccm, clock_gate::ON);
+        let pins = Pins { tx: pads.gpio_ad.p24, rx: pads.gpio_ad.p25 };
+        let uart = Uart::new(Lpuart::with_pins(lpuart, pins), baud);
+        (Board(uart), CycleCounter::start(&mut core.DCB, &mut core.DWT, FREQUENCY.into()))
+    }
+
+    /// Waits for a byte.
+    pub(crate) fn read(&mut self) -> u8 {
+        self.0.read()
+    }
+
+    /// Sends bytes.
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        self.0.write(bytes);
+    }
+}
+
+/// Has a clock root follow one of its sources, undivided.
+fn feed(ccm: &ral::ccm::CCM, root: usize, source: u32) {
+    use ral::ccm::clockroot::CLOCK_ROOT_STATUS0::CHANGING;
+    let root = &ccm.CLOCK_ROOT[root];
+    root.CLOCK_ROOT_CONTROL.write(source << 8);
+    while root.CLOCK_ROOT_STATUS0.read() & CHANGING::mask != 0 {}
+}
+
+/// Starts the core's PLL. The order and the times are those of NXP's SDK: set up while powered down,
+/// power up with the ring held, let go, wait until it is stable, let the clock out.
+fn start_pll(pll: &ral::anadig_pll::ANADIG_PLL) {
+    ral::modify_reg!(ral::anadig_pll, pll, ARM_PLL_CTRL, POWERUP: 0, ENABLE_CLK: 0, ARM_PLL_GATE: 1);
+    ral::modify_reg!(ral::anadig_pll, pll, ARM_PLL_CTRL,
+        DIV_SELECT: PLL_DIVIDER, POST_DIV_SEL: POST_DIVIDER_2, BYPASS: 0);
+    wait(30);
+    ral::modify_reg!(ral::anadig_pll, pll, ARM_PLL_CTRL, POWERUP: 1, HOLD_RING_OFF: 1);
+    wait(30);
+    ral::modify_reg!(ral::anadig_pll, pll, ARM_PLL_CTRL, HOLD_RING_OFF: 0);
+    while ral::read_reg!(ral::anadig_pll, pll, ARM_PLL_CTRL, ARM_PLL_STABLE == 0) {}
+    ral::modify_reg!(ral::anadig_pll, pll, ARM_PLL_CTRL, ENABLE_CLK: 1, ARM_PLL_GATE: 0);
+}
+
+/// Waits for so many microseconds at least, while the core runs at 24 MHz.
+fn wait(microseconds: u32) {
+    cortex_m::asm::delay(24 * microseconds);
+}
+
+/// SysTick's handler; it is not used.
+pub(crate) unsafe extern "C" fn tick() {}

@@ -1,0 +1,113 @@
+//! The linker script: one for all boards and placements, written anew for each build.
+
+use crate::memory::{MEMORY, Region};
+use crate::options::{Options, Place};
+use std::fmt::Write;
+
+/// For the C code, the frames and the loop: `frame::encode` alone takes 13 KiB.
+const STACK: u32 = 32 << 10;
+/// For contexts and whatever else is small and timed.
+const HEAP: u32 = 12 << 10;
+/// For what is big and not timed: known answers, samples.
+const BULK: u32 = 256 << 10;
+/// The image vector table: `IVT_OFFSET` of the boot ROM for serial NOR flash.
+const IMAGE_VECTOR_TABLE: u32 = 0x1000;
+/// The image behind the boot header.
+const IMAGE: u32 = 0x2000;
+
+pub(crate) fn script(options: &Options) -> String {
+    let mut script = String::from("ENTRY(reset)\nMEMORY {\n");
+    let regions = [
+        ("FLASH", MEMORY.flash),
+        ("ITCM", MEMORY.itcm),
+        ("DTCM", MEMORY.dtcm),
+        ("OCRAM", MEMORY.ocram),
+        ("OCRAM_NC", MEMORY.ocram_nc),
+    ];
+    for (name, Region { start, size }) in regions {
+        _ = writeln!(script, "  {name} : ORIGIN = {start:#010x}, LENGTH = {size:#x}");
+    }
+    script += "}\nSECTIONS {\n";
+    script += &boot();
+    let [code, tables, stack, buffers] =
+        [options.code, options.tables, options.stack, options.buffers].map(memory);
+    // What lies in flash and is used elsewhere is copied there by the startup code.
+    script += &format!(
+        "  .vectors : ALIGN(1024) {{ __vectors = .; KEEP(*(.vectors)) }} > FLASH
+  .startup : ALIGN(4) {{
+    *(.startup .startup.*)
+    . = ALIGN(4);
+    __copies = .;
+    LONG(LOADADDR(.text)); LONG(ADDR(.text)); LONG(__text_end);
+    LONG(LOADADDR(.rodata)); LONG(ADDR(.rodata)); LONG(__rodata_end);
+    LONG(LOADADDR(.data)); LONG(ADDR(.data)); LONG(__data_end);
+    __copies_end = .;
+  }} > FLASH
+  .text : ALIGN(32) {{
+    *(.text .text.*) . = ALIGN(4);
+  }} > {code} AT > FLASH
+  __text_end = ADDR(.text) + SIZEOF(.text);
+  .stack (NOLOAD) : ALIGN(32) {{ __stack = .; . += {STACK}; __stack_top = .; }} > {stack}
+  .rodata : ALIGN(32) {{
+    *(.rodata .rodata.*) . = ALIGN(4);
+  }} > {tables} AT > FLASH
+  __rodata_end = ADDR(.rodata) + SIZEOF(.rodata);
+  .data : ALIGN(32) {{
+    *(.data .data.*) . = ALIGN(4);
+  }} > {stack} AT > FLASH
+  __data_end = ADDR(.data) + SIZEOF(.data);
+  __image_end = LOADADDR(.data) + SIZEOF(.data);
+  .bss (NOLOAD) : ALIGN(32) {{
+    __bss = .; *(.bss .bss.* COMMON) . = ALIGN(4);
+  }} > {stack}
+  __bss_end = ADDR(.bss) + SIZEOF(.bss);
+  .heap (NOLOAD) : ALIGN(32) {{ __heap = .; . += {HEAP}; __heap_end = .; }} > {stack}
+  .bulk (NOLOAD) : ALIGN(32) {{ __bulk = .; . += {BULK}; __bulk_end = .; }} > OCRAM
+  .buffers (NOLOAD) : ALIGN(32) {{ __buffers = .; }} > {buffers}
+  __buffers_end = {:#x};
+  __sizes_text = SIZEOF(.vectors) + SIZEOF(.startup) + SIZEOF(.text);
+  __sizes_rodata = SIZEOF(.rodata);
+  __sizes_data = SIZEOF(.data);
+  __sizes_bss = SIZEOF(.bss);
+  /DISCARD/ : {{ *(.ARM.exidx .ARM.exidx.* .ARM.extab.* .comment .note.*) }}
+}}
+",
+        options.buffers.region.start + options.buffers.region.size
+    );
+    script
+}
+
+/// What the boot ROM reads, where there is one: flash configuration block, image vector table, boot
+/// data (i.MX RT1060 reference manual, "Program image"; the fields as imxrt-rt 0.1.8 writes them).
+fn boot() -> String {
+    let flash = MEMORY.flash.start;
+    let Some(boot) = &MEMORY.boot else { return String::new() };
+    // For this linker (rust-lld) the location counter is an address inside a section, too.
+    format!(
+        "  .boot {flash:#010x} : {{
+    . = {:#x};
+    KEEP(*(.fcb))
+    . = {:#x};
+    __image_vector_table = .;
+    LONG(0x402000d1) LONG(__vectors) LONG(0) LONG(0)
+    LONG(__boot_data) LONG(__image_vector_table) LONG(0) LONG(0)
+    __boot_data = .;
+    LONG({flash:#010x}) LONG(__image_end - {flash:#010x}) LONG(0) LONG(0)
+    . = {:#x};
+  }} > FLASH
+",
+        flash + boot.flash_configuration,
+        flash + IMAGE_VECTOR_TABLE,
+        flash + IMAGE
+    )
+}
+
+fn memory(place: &Place) -> &'static str {
+    match place.name {
+        "itcm" => "ITCM",
+        "dtcm" => "DTCM",
+        "ocram" => "OCRAM",
+        "ocram-nc" => "OCRAM_NC",
+        _ => "FLASH",
+    }
+}

@@ -1,0 +1,131 @@
+//! Mbed TLS 2.28 for the target, by the bare-metal GCC: the last line with the interface that most
+//! boards' SDKs have.
+
+use crate::options::Options;
+use crate::registry_source::{self, Package};
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// `mbedtls-sys-auto` numbers itself on its own; the version of Mbed TLS is read from the source.
+const SOURCE: Package = Package {
+    name: "mbedtls-sys-auto",
+    version: "2.28.15",
+    checksum: "2fdbd15978db1dec7592cf8864094bcf6f7a101d7f84af15c2423967079982c1",
+    folder: "vendor",
+    variable: "CPB_MBEDTLS_2_SOURCE",
+    replaced: &[
+        ("bindgen", "0.65.1", &[]),
+        ("cc", "1.0.45", &[]),
+        ("cfg-if", "1.0.0", &[]),
+        ("cmake", "0.1.17", &[]),
+        ("lazy_static", "1.4.0", &[]),
+        ("libc", "0.2.0", &[]),
+        ("quote", "1.0.9", &[]),
+        ("syn", "1.0.64", &["full", "visit"]),
+    ],
+};
+
+const COMPILER: &str = "arm-none-eabi-gcc";
+
+/// The core, and the calling convention of the Rust around it.
+const TARGET: [&str; 4] = ["-mcpu=cortex-m7", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv5-d16"];
+
+/// What `mbedtls/cpb_config.h` leaves in.
+const FILES: [&str; 15] = [
+    "aes",
+    "chacha20",
+    "chachapoly",
+    "cipher",
+    "cipher_wrap",
+    "constant_time",
+    "ctr_drbg",
+    "gcm",
+    "hmac_drbg",
+    "md",
+    "platform_util",
+    "poly1305",
+    "sha1",
+    "sha256",
+    "sha512",
+];
+
+/// Builds it and tells cargo to link it, with the C library that the compiler comes with.
+pub(crate) fn build(options: &Options) -> Result<(), String> {
+    let source = registry_source::find(&SOURCE)?;
+    println!("cargo:rerun-if-changed=mbedtls");
+    let release = run(&["-dumpfullversion"])?;
+    let level = format!("-{}", options.level);
+    let mut flags: Vec<&str> = TARGET.to_vec();
+    flags.extend([&level, "-ffunction-sections", "-fdata-sections"]);
+
+    let library = source.join("library");
+    let mut build = cc::Build::new();
+    build
+        .compiler(COMPILER)
+        .archiver("arm-none-eabi-ar")
+        .no_default_flags(true)
+        .inherit_rustflags(false)
+        .cargo_warnings(true)
+        .include("mbedtls")
+        .include(source.join("include"))
+        .include(&library)
+        .define("MBEDTLS_CONFIG_FILE", "\"cpb_config.h\"")
+        .file("mbedtls/layout.c");
+    flags.iter().for_each(|flag| _ = build.flag(flag));
+    FILES.iter().for_each(|name| _ = build.file(library.join(format!("{name}.c"))));
+    build.try_compile("mbedtls").map_err(|error| format!("Mbed TLS did not build: {error}"))?;
+
+    for (name, question) in [("c", "-print-file-name=libc.a"), ("gcc", "-print-libgcc-file-name")] {
+        let path = PathBuf::from(run(&[&TARGET[..], &[question]].concat())?);
+        let folder = path.parent().filter(|folder| folder.is_absolute());
+        let folder = folder.ok_or_else(|| {
+            format!(
+                "{COMPILER} has no lib{name}.a; Debian's libnewlib-arm-none-eabi has the C library"
+            )
+        })?;
+        println!("cargo:rustc-link-search=native={}", folder.display());
+        println!("cargo:rustc-link-lib=static:-bundle={name}");
+    }
+    println!("cargo:rustc-env=CPB_MBEDTLS_VERSION={}", version(&source)?);
+    println!("cargo:rustc-env=CPB_COMPILER=GCC {release} {}", flags.join(" "));
+    Ok(())
+}
+
+fn version(source: &Path) -> Result<String, String> {
+    let path = source.join("include/mbedtls/version.h");
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    text.lines()
+        .find_map(|line| line.strip_prefix("#define MBEDTLS_VERSION_STRING "))
+        .map(|value| value.trim().trim_matches('"').to_owned())
+        .ok_or_else(|| format!("{}: no MBEDTLS_VERSION_STRING", path.display()))
+}
+
+fn run(arguments: &[&str]) -> Result<String, String> {
+    println!("cargo:rerun-if-env-changed=PATH");
+    let output = Command::new(COMPILER).args(arguments).output().map_err(|error| {
+        format!(
+            "cannot run {COMPILER}: {error}\nDebian's packages are gcc-arm-none-eabi and \
+             libnewlib-arm-none-eabi; `make setup` installs them"
+        )
+    })?;
+    if !output.status.success() {
+        return Err(format!("{COMPILER} {}: {}", arguments.join(" "), output.status));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// The board that this image is for, by the feature that was chosen.
+pub(crate) fn board() -> Result<String, String> {
+    let chosen = |feature: &str| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some();
+    let boards = [
+        ("MPS2_AN500", "mps2-an500"),
+        ("IMXRT1060_EVK", "imxrt1060-evk"),
+        ("IMXRT1170_EVK", "imxrt1170-evk"),
+    ];
+    let mut boards = boards.into_iter().filter(|(feature, _)| chosen(feature));
+    match (boards.next(), boards.next()) {
+        (Some((_, board)), None) => Ok(board.to_owned()),
+        _ => Err("choose one board: cargo build --no-default-features --features BOARD".to_owned()),
+    }
+}

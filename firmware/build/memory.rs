@@ -1,0 +1,33 @@
+// A board's memory: what its folder states, for the build script (linker script) and for the
+// firmware (MPU) alike.
+
+/// A piece of the address space.
+#[derive(Clone, Copy)]
+pub(crate) struct Region {
+    /// First address.
+    pub(crate) start: u32,
+    /// Bytes.
+    pub(crate) size: u32,
+}
+
+/// The memories that something can be placed in.
+pub(crate) struct Memory {
+    /// What the image is written to, and executed from in place (XIP).
+    pub(crate) flash: Region,
+    /// Instruction TCM.
+    pub(crate) itcm: Region,
+    /// Data TCM.
+    pub(crate) dtcm: Region,
+    /// On-chip RAM behind the caches.
+    pub(crate) ocram: Region,
+    /// On-chip RAM that the MPU keeps out of the caches.
+    pub(crate) ocram_nc: Region,
+    /// What a boot ROM wants to find at the beginning of flash, if there is one.
+    pub(crate) boot: Option<Boot>,
+}
+
+/// Where the boot ROM of an i.MX RT looks; the image vector table is at 0x1000 on all of them.
+pub(crate) struct Boot {
+    /// Offset of the flash configuration block.
+    pub(crate) flash_configuration: u32,
+}

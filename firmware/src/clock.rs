@@ -1,0 +1,30 @@
+//! What times on a Cortex-M7: its cycle counter, or where there is none, SysTick.
+
+use cpb_core::message::ClockDescription;
+use cpb_core::{Clock, Ticks};
+
+#[cfg(feature = "imxrt")]
+pub(crate) mod cycles;
+#[cfg(not(feature = "imxrt"))]
+pub(crate) mod systick;
+
+/// What a host must know of a clock; `counts_cycles`: its ticks are core cycles.
+pub(crate) fn describe(clock: &impl Clock, counts_cycles: bool) -> ClockDescription {
+    /// Readings in a row, and rows: the least is what no other thing lengthened.
+    const READINGS: u64 = 32;
+    const ROWS: usize = 4;
+    let row = |_| {
+        let start = clock.now();
+        (1..READINGS).for_each(|_| _ = core::hint::black_box(clock.now()));
+        (clock.now() - start).0
+    };
+    let cost = (0..ROWS).map(row).min().unwrap_or_default().div_ceil(READINGS);
+    ClockDescription {
+        frequency: clock.frequency(),
+        resolution: clock.resolution(),
+        cost: Ticks(cost),
+        reference_cycles: 0,
+        multiply_latency: 0,
+        counts_cycles,
+    }
+}

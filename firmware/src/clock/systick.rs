@@ -1,0 +1,57 @@
+//! SysTick: 24 bits that count down, and an exception at each end.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+use cortex_m::peripheral::SYST;
+use cortex_m::peripheral::syst::SystClkSource;
+use cpb_core::{Clock, Ticks};
+
+/// Ticks of one turn.
+const TURN: u32 = 1 << 24;
+
+/// Turns that are over.
+static TURNS: AtomicU32 = AtomicU32::new(0);
+
+/// SysTick at the processor's clock.
+pub(crate) struct SysTick {
+    frequency: u64,
+}
+
+impl SysTick {
+    /// Starts it; `frequency` is the processor's, in hertz.
+    pub(crate) fn start(syst: &mut SYST, frequency: u64) -> Self {
+        syst.set_clock_source(SystClkSource::Core);
+        syst.set_reload(TURN - 1);
+        syst.clear_current();
+        syst.enable_interrupt();
+        syst.enable_counter();
+        SysTick { frequency }
+    }
+}
+
+/// To be called by the SysTick exception.
+pub(crate) fn turned() {
+    TURNS.store(TURNS.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+}
+
+impl Clock for SysTick {
+    fn now(&self) -> Ticks {
+        loop {
+            let before = TURNS.load(Ordering::Acquire);
+            cortex_m::asm::dsb();
+            let left = SYST::get_current();
+            cortex_m::asm::dsb();
+            // A turn that ended between the two readings would be counted wrongly.
+            if TURNS.load(Ordering::Acquire) == before {
+                return Ticks(u64::from(before) * u64::from(TURN) + u64::from(TURN - 1 - left));
+            }
+        }
+    }
+
+    fn frequency(&self) -> u64 {
+        self.frequency
+    }
+
+    fn resolution(&self) -> Ticks {
+        Ticks(1)
+    }
+}

@@ -1,0 +1,159 @@
+//! The part of Mbed TLS 2.28's C interface that the provider uses, from its headers, under the names
+//! that 3.6 gives the same functions: the sessions are written once for both
+//! (crates/providers/src/mbedtls/session.rs).
+//!
+//! Functions that return an int return 0 for success. A context is bytes that only C sees into; never
+//! move one after its `_init`.
+
+use core::ffi::c_int;
+
+// mbedtls/aes.h, mbedtls/gcm.h: the same values in both.
+pub(crate) const ENCRYPT: c_int = 1;
+pub(crate) const DECRYPT: c_int = 0;
+// mbedtls/chachapoly.h: mbedtls_chachapoly_mode_t, which is the other way round.
+pub(crate) const CHACHAPOLY_ENCRYPT: c_int = 0;
+pub(crate) const CHACHAPOLY_DECRYPT: c_int = 1;
+// mbedtls/cipher.h: mbedtls_cipher_id_t
+pub(crate) const CIPHER_ID_AES: c_int = 2;
+// mbedtls/gcm.h and mbedtls/chachapoly.h: the tag did not match.
+pub(crate) const ERR_GCM_AUTH_FAILED: c_int = -0x0012;
+pub(crate) const ERR_CHACHAPOLY_AUTH_FAILED: c_int = -0x0056;
+// mbedtls/md.h: mbedtls_md_type_t, which counts differently from 3.6's.
+pub(crate) const MD_SHA256: c_int = 6;
+
+pub(crate) mod library {
+    use core::ffi::{c_int, c_uchar, c_uint};
+    use core::marker::{PhantomData, PhantomPinned};
+    use core::mem::MaybeUninit;
+
+    /// `mbedtls_md_info_t`: what describes a digest; static in the library.
+    #[repr(C)]
+    pub(crate) struct MdInfo {
+        _data: [u8; 0],
+        _marker: PhantomData<(*mut u8, PhantomPinned)>,
+    }
+
+    /// Contexts by size and alignment; mbedtls/layout.c holds them against the headers.
+    macro_rules! contexts {
+        ($($name:ident: $size:literal, $align:literal;)+) => { $(
+            #[repr(C, align($align))]
+            pub(crate) struct $name {
+                _data: [MaybeUninit<u8>; $size],
+                _marker: PhantomData<(*mut u8, PhantomPinned)>,
+            }
+
+            impl $name {
+                /// Room for a context: only its `_init` may be called on it.
+                pub(crate) const fn uninit() -> Self {
+                    $name { _data: [MaybeUninit::uninit(); $size], _marker: PhantomData }
+                }
+            }
+        )+ };
+    }
+
+    contexts! {
+        AesContext: 280, 4;
+        GcmContext: 392, 8;
+        ChachapolyContext: 232, 8;
+        MdContext: 12, 4;
+        Sha1Context: 92, 4;
+        Sha256Context: 108, 4;
+        Sha512Context: 216, 8;
+    }
+
+    /// `fn aes_init(..)` declares the C function `mbedtls_aes_init`; with `= "name"`, that one.
+    macro_rules! functions {
+        ($(fn $name:ident $(= $link:literal)? ($($argument:ident: $kind:ty),*) $(-> $result:ty)?;)+) => {
+            $(functions! { @one $name $(= $link)? ($($argument: $kind),*) $(-> $result)? })+
+        };
+        (@one $name:ident ($($argument:ident: $kind:ty),*) $(-> $result:ty)?) => {
+            unsafe extern "C" {
+                #[link_name = concat!("mbedtls_", stringify!($name))]
+                pub(crate) fn $name($($argument: $kind),*) $(-> $result)?;
+            }
+        };
+        (@one $name:ident = $link:literal ($($argument:ident: $kind:ty),*) $(-> $result:ty)?) => {
+            unsafe extern "C" {
+                #[link_name = $link]
+                pub(crate) fn $name($($argument: $kind),*) $(-> $result)?;
+            }
+        };
+    }
+
+    functions! {
+        // mbedtls/aes.h
+        fn aes_init(context: *mut AesContext);
+        fn aes_free(context: *mut AesContext);
+        fn aes_setkey_enc(context: *mut AesContext, key: *const c_uchar, bits: c_uint) -> c_int;
+        fn aes_setkey_dec(context: *mut AesContext, key: *const c_uchar, bits: c_uint) -> c_int;
+        fn aes_crypt_cbc(context: *mut AesContext, mode: c_int, length: usize, iv: *mut c_uchar, input: *const c_uchar, output: *mut c_uchar) -> c_int;
+        fn aes_crypt_ctr(context: *mut AesContext, length: usize, offset: *mut usize, nonce_counter: *mut c_uchar, stream_block: *mut c_uchar, input: *const c_uchar, output: *mut c_uchar) -> c_int;
+
+        // mbedtls/gcm.h
+        fn gcm_init(context: *mut GcmContext);
+        fn gcm_free(context: *mut GcmContext);
+        fn gcm_setkey(context: *mut GcmContext, cipher: c_int, key: *const c_uchar, bits: c_uint) -> c_int;
+        fn gcm_crypt_and_tag(context: *mut GcmContext, mode: c_int, length: usize, iv: *const c_uchar, iv_length: usize, aad: *const c_uchar, aad_length: usize, input: *const c_uchar, output: *mut c_uchar, tag_length: usize, tag: *mut c_uchar) -> c_int;
+        fn gcm_auth_decrypt(context: *mut GcmContext, length: usize, iv: *const c_uchar, iv_length: usize, aad: *const c_uchar, aad_length: usize, tag: *const c_uchar, tag_length: usize, input: *const c_uchar, output: *mut c_uchar) -> c_int;
+        fn gcm_begin = "mbedtls_gcm_starts" (context: *mut GcmContext, mode: c_int, iv: *const c_uchar, iv_length: usize, aad: *const c_uchar, aad_length: usize) -> c_int;
+        fn gcm_update_2 = "mbedtls_gcm_update" (context: *mut GcmContext, length: usize, input: *const c_uchar, output: *mut c_uchar) -> c_int;
+
+        // mbedtls/chachapoly.h: key 32 bytes, nonce 12, tag 16
+        fn chachapoly_init(context: *mut ChachapolyContext);
+        fn chachapoly_free(context: *mut ChachapolyContext);
+        fn chachapoly_setkey(context: *mut ChachapolyContext, key: *const c_uchar) -> c_int;
+        fn chachapoly_encrypt_and_tag(context: *mut ChachapolyContext, length: usize, nonce: *const c_uchar, aad: *const c_uchar, aad_length: usize, input: *const c_uchar, output: *mut c_uchar, tag: *mut c_uchar) -> c_int;
+        fn chachapoly_auth_decrypt(context: *mut ChachapolyContext, length: usize, nonce: *const c_uchar, aad: *const c_uchar, aad_length: usize, tag: *const c_uchar, input: *const c_uchar, output: *mut c_uchar) -> c_int;
+        fn chachapoly_starts(context: *mut ChachapolyContext, nonce: *const c_uchar, mode: c_int) -> c_int;
+        fn chachapoly_update_aad(context: *mut ChachapolyContext, aad: *const c_uchar, aad_length: usize) -> c_int;
+        fn chachapoly_update(context: *mut ChachapolyContext, length: usize, input: *const c_uchar, output: *mut c_uchar) -> c_int;
+
+        // mbedtls/sha1.h, sha256.h, sha512.h: what returns an error has `_ret` in its name.
+        fn sha1_init(context: *mut Sha1Context);
+        fn sha1_free(context: *mut Sha1Context);
+        fn sha1_starts = "mbedtls_sha1_starts_ret" (context: *mut Sha1Context) -> c_int;
+        fn sha1_update = "mbedtls_sha1_update_ret" (context: *mut Sha1Context, input: *const c_uchar, length: usize) -> c_int;
+        fn sha1_finish = "mbedtls_sha1_finish_ret" (context: *mut Sha1Context, output: *mut c_uchar) -> c_int;
+        fn sha256_init(context: *mut Sha256Context);
+        fn sha256_free(context: *mut Sha256Context);
+        fn sha256_starts = "mbedtls_sha256_starts_ret" (context: *mut Sha256Context, is_224: c_int) -> c_int;
+        fn sha256_update = "mbedtls_sha256_update_ret" (context: *mut Sha256Context, input: *const c_uchar, length: usize) -> c_int;
+        fn sha256_finish = "mbedtls_sha256_finish_ret" (context: *mut Sha256Context, output: *mut c_uchar) -> c_int;
+        fn sha512_init(context: *mut Sha512Context);
+        fn sha512_free(context: *mut Sha512Context);
+        fn sha512_starts = "mbedtls_sha512_starts_ret" (context: *mut Sha512Context, is_384: c_int) -> c_int;
+        fn sha512_update = "mbedtls_sha512_update_ret" (context: *mut Sha512Context, input: *const c_uchar, length: usize) -> c_int;
+        fn sha512_finish = "mbedtls_sha512_finish_ret" (context: *mut Sha512Context, output: *mut c_uchar) -> c_int;
+
+        // mbedtls/md.h: null for a digest that the library does not have
+        fn md_info_from_type(kind: c_int) -> *const MdInfo;
+        fn md_init(context: *mut MdContext);
+        fn md_free(context: *mut MdContext);
+        fn md_setup(context: *mut MdContext, info: *const MdInfo, hmac: c_int) -> c_int;
+        fn md_hmac_starts(context: *mut MdContext, key: *const c_uchar, length: usize) -> c_int;
+        fn md_hmac_update(context: *mut MdContext, input: *const c_uchar, length: usize) -> c_int;
+        fn md_hmac_finish(context: *mut MdContext, output: *mut c_uchar) -> c_int;
+        fn md_hmac_reset(context: *mut MdContext) -> c_int;
+    }
+
+    /// As 3.6 has it. 2.28 writes as many bytes as it reads, and takes whole blocks only, but for the
+    /// last call.
+    ///
+    /// # Safety
+    /// The context was begun; both buffers have `length` bytes.
+    #[inline]
+    pub(crate) unsafe fn gcm_update(
+        context: *mut GcmContext,
+        input: *const c_uchar,
+        length: usize,
+        output: *mut c_uchar,
+        _output_size: usize,
+        written: *mut usize,
+    ) -> c_int {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            *written = length;
+            gcm_update_2(context, length, input, output)
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The runner's conversation with its host over the UART: one frame in, one or more frames out, and
+//! nothing is sent or received while a round is timed.
+
+use crate::board::{self, Board};
+use crate::mbedtls::MbedTls;
+use crate::{clock, memory};
+use alloc::boxed::Box;
+use cpb_core::check::check;
+use cpb_core::frame::{self, Decoder, FrameError, MAX_FRAME};
+use cpb_core::measure::Budget;
+use cpb_core::message::{self, ClockDescription, Counters, Hello, Reply, Request, Round};
+use cpb_core::null::{NULL, Null};
+use cpb_core::{Clock, CryptoWorkload, Error, Provider, Unsupported, Workload};
+use cpb_round::{Plan, Seen, Stage};
+
+/// What the firmware knows of its core.
+#[derive(Clone, Copy)]
+pub(crate) struct Core {
+    /// Its CPUID register.
+    pub(crate) id: u32,
+    /// Whether its cycle counter counts.
+    pub(crate) cycle_counter: bool,
+}
+
+/// Answers requests for ever.
+pub(crate) fn serve<C: Clock>(board: Board, clock: &C, core: Core) -> ! {
+    let mbedtls = MbedTls::new();
+    let described = clock::describe(clock, board::COUNTS_CYCLES);
+    let mut runner = Runner {
+        providers: [&Null, &mbedtls],
+        clock,
+        described,
+        core,
+        wire: Wire { board, frame: zeroed() },
+        scratch: zeroed::<{ 2 * frame::MAX_MESSAGE }>(),
+    };
+    let mut decoder = Box::new(Decoder::default());
+    loop {
+        let byte = runner.wire.board.read();
+        let Some(frame) = decoder.push(byte) else { continue };
+        match frame.and_then(frame::parse_request) {
+            // A board does not end.
+            Ok(Request::Stop) => {}
+            Ok(request) => runner.answer(request),
+            // Our own version tells the host what is wrong.
+            Err(FrameError::Version(_)) => runner.hello(),
+            // A whole frame that says nothing we know: built from another source.
+            Err(FrameError::Message) => runner.wire.send(&Reply::Failed(Error::Contract)),
+            // Noise, or a request cut short: the host's patience ends and it asks again.
+            Err(_) => {}
+        }
+    }
+}
+
+/// Zeros that were never on the stack.
+fn zeroed<const N: usize>() -> Box<[u8; N]> {
+    // SAFETY: zeros are bytes of any value.
+    unsafe { Box::new_zeroed().assume_init() }
+}
+
+struct Runner<'a, C> {
+    providers: [&'a dyn Provider; 2],
+    clock: &'a C,
+    described: ClockDescription,
+    core: Core,
+    wire: Wire,
+    scratch: Box<[u8; 2 * frame::MAX_MESSAGE]>,
+}
+
+impl<C: Clock> Runner<'_, C> {
+    fn hello(&mut self) {
+        let board = message::Board {
+            name: board::NAME,
+            cpuid: self.core.id,
+            cycle_counter: self.core.cycle_counter,
+        };
+        self.wire.send(&Reply::Hello(Hello {
+            runner: env!("CARGO_PKG_VERSION"),
+            providers: self.providers.len() as u8,
+            clock: self.described,
+            board: Some(board),
+        }));
+    }
+
+    fn answer(&mut self, request: Request<'_>) {
+        let known = |index: u8| {
+            let provider = self.providers.get(usize::from(index));
+            provider.copied().ok_or(Error::from(Unsupported::Device))
+        };
+        let reply = match request {
+            Request::Hello => return self.hello(),
+            Request::Describe { provider } => match known(provider) {
+                Ok(provider) => {
+                    Reply::Description { identity: provider.identity(), claim: provider.claim() }
+                }
+                Err(_) => Reply::Absent,
+            },
+            Request::Check { provider, case } => match known(provider) {
+                Ok(provider) => Reply::Finding(check(provider, &case, &mut self.scratch[..])),
+                Err(error) => Reply::Failed(error),
+            },
+            Request::Supports { provider, workload: Workload::Crypto(workload) } => {
+                match known(provider) {
+                    Ok(provider) => Reply::Supports(provider.supports(&workload)),
+                    Err(error) => Reply::Failed(error),
+                }
+            }
+            Request::Round { provider, workload: Workload::Crypto(workload), budget, threads } => {
+                let round = known(provider)
+                    .and_then(|provider| self.round(provider, &workload, &budget, threads));
+                match round {
+                    Ok((seen, round)) => {
+                        seen.replies(0).for_each(|reply| self.wire.send(&reply));
+                        Reply::Round(round)
+                    }
+                    Err(error) => Reply::Failed(error),
+                }
+            }
+            _ => Reply::Failed(Error::Contract),
+        };
+        self.wire.send(&reply);
+    }
+
+    fn round(
+        &self,
+        provider: &dyn Provider,
+        workload: &CryptoWorkload,
+        budget: &Budget,
+        threads: u8,
+    ) -> Result<(Seen, Round), Error> {
+        if threads > 1 {
+            return Err(Unsupported::Device.into());
+        }
+        cpb_round::repeatable(provider, workload)?;
+        let (start, size) = memory::buffers();
+        // SAFETY: the linker script reserves this memory for nothing else; no earlier round's slice
+        // of it is alive, and it holds bytes of any value.
+        let buffers = unsafe { core::slice::from_raw_parts_mut(start, size) };
+        let computes = provider.identity().provider != NULL;
+        let memory = Some(buffers);
+        let plan = Plan { provider, workload, budget, clock: self.clock, computes, memory };
+        let (mut opened, mut begin, mut end) = (0, self.clock.now(), self.clock.now());
+        let mut stack = 0;
+        let seen = cpb_round::run(plan, &mut |stage| match stage {
+            Stage::Prepared | Stage::WarmedUp => {}
+            Stage::Open => {
+                opened = memory::paint_stack();
+                begin = self.clock.now();
+            }
+            Stage::Done => {
+                end = self.clock.now();
+                stack = memory::stack_depth(opened);
+            }
+        })?;
+        let ticks = u128::from((end - begin).0);
+        let wall_ns = (ticks * 1_000_000_000 / u128::from(self.clock.frequency())) as u64;
+        let counters = Counters {
+            operations: seen.operations,
+            wall_ns,
+            cpu_ns: wall_ns,
+            stack: Some(stack),
+            ..Counters::default()
+        };
+        let round = Round { iterations: seen.iterations, output: seen.output, counters };
+        Ok((seen, round))
+    }
+}
+
+/// The way to the host.
+struct Wire {
+    board: Board,
+    frame: Box<[u8; MAX_FRAME]>,
+}
+
+impl Wire {
+    fn send(&mut self, reply: &Reply<'_>) {
+        // What does not fit is not sent; the host's patience ends.
+        if let Ok(frame) = frame::encode(reply, &mut self.frame) {
+            self.board.write(frame);
+        }
+    }
+}

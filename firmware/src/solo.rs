@@ -1,0 +1,65 @@
+//! A fixed list of workloads, measured without a host: text on the UART, for a terminal, a simulator
+//! or an emulator.
+
+use crate::board::{self, Board};
+use crate::clock;
+use crate::mbedtls::MbedTls;
+use alloc::format;
+use cpb_core::measure::Budget;
+use cpb_core::{Algorithm, Clock, CryptoWorkload, Provider, Ticks};
+use cpb_round::Plan;
+
+/// As in the published tables of these boards.
+const MESSAGE: u32 = 1024;
+
+/// One batch of so many operations, after one that warms caches up.
+const BUDGET: Budget = Budget {
+    warmup: Ticks(0),
+    batch: Ticks(0),
+    limit: Ticks(0),
+    batches: 1,
+    latencies: 0,
+    iterations: 16,
+    counted: Ticks(0),
+};
+
+/// Measures the list and ends.
+pub(crate) fn run<C: Clock>(mut board: Board, clock: &C, cycle_counter: bool) -> ! {
+    let mbedtls = MbedTls::new();
+    let identity = mbedtls.identity();
+    let cost = clock::describe(clock, board::COUNTS_CYCLES).cost;
+    let counter = if cycle_counter { "counts" } else { "does not count" };
+    let mut say = |text: &str| board.write(text.as_bytes());
+    say(&format!("cpb solo on {}; Mbed TLS {}; ", board::NAME, identity.version));
+    say(&format!("{}; the cycle counter {counter}\r\n", identity.options));
+    for &algorithm in Algorithm::ALL {
+        let Some(&operation) = algorithm.operations().first() else { continue };
+        let workload = &CryptoWorkload::new(algorithm, operation, MESSAGE);
+        let plan = Plan {
+            provider: &mbedtls,
+            workload,
+            budget: &BUDGET,
+            clock,
+            computes: true,
+            memory: None,
+        };
+        match cpb_round::run(plan, &mut |_| ()) {
+            Ok(seen) => {
+                let ticks = seen.samples.first().map_or(Ticks(0), |sample| sample.ticks - cost);
+                let bytes = u64::from(seen.iterations) * u64::from(MESSAGE);
+                let hundredths = ticks.0 * 100 / bytes.max(1);
+                let (whole, part) = (hundredths / 100, hundredths % 100);
+                let output = seen.output;
+                say(&format!("{workload}: {whole}.{part:02} ticks/byte, output {output:016x}\r\n"));
+            }
+            Err(error) => say(&format!("{workload}: {error}\r\n")),
+        }
+    }
+    say("done\r\n");
+    // What reads this sees the end by itself; a debugger or an emulator is told.
+    // SAFETY: SYS_EXIT, ADP_Stopped_ApplicationExit (Arm semihosting 2.0): takes no pointer.
+    unsafe { core::arch::asm!("bkpt #0xab", in("r0") 0x18, in("r1") 0x20026, options(nostack)) };
+    loop {
+        cortex_m::asm::wfi();
+    }
+}
