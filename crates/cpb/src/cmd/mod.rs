@@ -9,6 +9,7 @@ mod lab;
 mod list;
 mod man;
 mod output;
+mod report;
 mod run;
 mod runner;
 mod show;
@@ -43,6 +44,8 @@ enum Command {
     Show(show::Arguments),
     /// Say which path to take at which message size, and why
     Explain(explain::Arguments),
+    /// Make a page of records, for a browser
+    Report(report::Arguments),
     /// Hold two runs, or two providers of one, against each other
     Compare(compare::Arguments),
     /// List providers and algorithms, and why something is not available here
@@ -72,6 +75,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(*arguments),
         Command::Show(arguments) => show::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
         Command::List(arguments) => list::run(arguments),
         Command::Check(arguments) => check::run(arguments),

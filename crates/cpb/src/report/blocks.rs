@@ -69,7 +69,14 @@ impl Rates<'_> {
         blocks
     }
 
-    fn block(&self, group: &Group<'_>, sizes: &[u32], width: usize, margins: Margins) -> Block {
+    /// Some sizes of a group beside each other, in as many columns as `width` says.
+    pub(crate) fn block(
+        &self,
+        group: &Group<'_>,
+        sizes: &[u32],
+        width: usize,
+        margins: Margins,
+    ) -> Block {
         let unused = width - sizes.len();
         let largest = *sizes.last().unwrap_or(&0);
         let mut columns = vec![String::new(); unused];
@@ -147,34 +154,35 @@ fn cycles(figures: &Figures, with_margin: bool) -> Place {
 
 /// What several threads do together and gain over one, at the largest size.
 pub(crate) fn threads(groups: &[Group<'_>]) -> Vec<Block> {
-    let mut blocks = Vec::new();
     let fewest = groups.iter().map(|group| group.threads).min().unwrap_or(1);
-    for first in groups.iter().filter(|group| group.threads == fewest && !group.meaningless()) {
-        let mut same: Vec<&Group<'_>> =
-            groups.iter().filter(|group| group.same_kind(first)).collect();
-        same.sort_by_key(|group| group.threads);
-        let Some(&largest) = first.sizes.last().filter(|_| same.len() > 1) else { continue };
-        let rows = first.providers.iter().map(|provider| {
-            let place = |group: &&Group<'_>| {
-                group.row(provider, largest).map_or(Place::Blank, rate_and_scaling)
-            };
-            ((*provider).to_owned(), same.iter().map(place).collect())
-        });
-        let threads = |threads| match threads {
-            1 => "1 thread".to_owned(),
-            several => format!("{several} threads"),
+    let first = groups.iter().filter(|group| group.threads == fewest && !group.meaningless());
+    first.filter_map(|first| threads_of(groups, first)).collect()
+}
+
+/// The same of the kind of one group; none of one number of threads.
+pub(crate) fn threads_of(groups: &[Group<'_>], first: &Group<'_>) -> Option<Block> {
+    let mut same: Vec<&Group<'_>> = groups.iter().filter(|group| group.same_kind(first)).collect();
+    same.sort_by_key(|group| group.threads);
+    let &largest = first.sizes.last().filter(|_| same.len() > 1)?;
+    let rows = first.providers.iter().map(|provider| {
+        let place = |group: &&Group<'_>| {
+            group.row(provider, largest).map_or(Place::Blank, rate_and_scaling)
         };
-        let size = match largest {
-            0 => String::new(),
-            size => format!(", {}", Size::from(size)),
-        };
-        blocks.push(Block {
-            heading: format!("{}{size}", first.kind()),
-            columns: same.iter().map(|group| threads(group.threads)).collect(),
-            rows: rows.collect(),
-        });
-    }
-    blocks
+        ((*provider).to_owned(), same.iter().map(place).collect())
+    });
+    let threads = |threads| match threads {
+        1 => "1 thread".to_owned(),
+        several => format!("{several} threads"),
+    };
+    let size = match largest {
+        0 => String::new(),
+        size => format!(", {}", Size::from(size)),
+    };
+    Some(Block {
+        heading: format!("{}{size}", first.kind()),
+        columns: same.iter().map(|group| threads(group.threads)).collect(),
+        rows: rows.collect(),
+    })
 }
 
 fn rate_and_scaling(row: &Row) -> Place {

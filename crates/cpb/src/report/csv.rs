@@ -1,11 +1,13 @@
 //! One row a cell, for spreadsheets and scripts. A column's name ends with its unit.
 
 use super::groups::Comparisons;
+use super::published;
 use crate::analysis::estimate::Estimate;
 use crate::analysis::execution::Execution;
-use crate::analysis::summary::{Figures, Known, Row, Summary};
+use crate::analysis::summary::{Figures, Known, Row, Summary, summarise};
 use crate::analysis::units::{Interval, Unit};
-use anyhow::Result;
+use crate::record::Record;
+use anyhow::{Result, bail};
 
 /// Header and rows.
 ///
@@ -17,6 +19,39 @@ pub fn render(summary: &Summary) -> Result<String> {
     writer.write_record(COLUMNS)?;
     for row in &summary.cells {
         writer.write_record(values(row, summary, &comparisons))?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+/// Records that each have a name, as one table; of several, the first column is the record. Published
+/// tables have other columns than measured records, so that both do not fit into one.
+///
+/// # Errors
+/// Measured and published records together.
+pub fn of_records(records: &[(String, Record)]) -> Result<String> {
+    let is_published = |(_, record): &&(String, Record)| !record.published.is_empty();
+    let count = records.iter().filter(is_published).count();
+    if count > 0 && count < records.len() {
+        bail!("measured and published records do not fit into one table: write one file for each");
+    }
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    for (place, (name, record)) in records.iter().enumerate() {
+        let table = match record.published.as_slice() {
+            [] => render(&summarise(record))?,
+            _ => published::render_csv(record)?,
+        };
+        let mut rows = ::csv::ReaderBuilder::new().has_headers(false).from_reader(table.as_bytes());
+        for (number, row) in rows.records().enumerate() {
+            let row = row?;
+            let first = match number {
+                0 => "record",
+                _ => name,
+            };
+            if number > 0 || place == 0 {
+                let first = (records.len() > 1).then_some(first);
+                writer.write_record(first.into_iter().chain(&row))?;
+            }
+        }
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
 }

@@ -68,7 +68,7 @@ pub fn render(explanation: &Explanation, width: usize, colour: bool) -> String {
 }
 
 /// Lines where there are any, else times.
-fn costs_block(task: &Explained, cycles: bool) -> Option<Block> {
+pub(crate) fn costs_block(task: &Explained, cycles: bool) -> Option<Block> {
     match task.paths.iter().any(|costs| costs.fit.is_ok()) {
         true => Some(lines_block(task, cycles)),
         false => times_block(task),

@@ -32,6 +32,11 @@ impl<'a> Group<'a> {
         self.rows.values().copied()
     }
 
+    /// What it is, with a message length of 0.
+    pub(crate) fn workload(&self) -> &CryptoWorkload {
+        &self.kind
+    }
+
     /// Whether this is the other in another number of threads.
     pub(crate) fn same_kind(&self, other: &Group<'_>) -> bool {
         self.kind == other.kind

@@ -1,6 +1,8 @@
 //! The summary as JSON, for programs: all of it, with the unit in each field's name.
 
-use crate::analysis::summary::Summary;
+use super::published;
+use crate::analysis::summary::{Summary, summarise};
+use crate::record::Record;
 use anyhow::Result;
 
 /// The summary, indented.
@@ -11,4 +13,25 @@ pub fn render(summary: &Summary) -> Result<String> {
     let mut text = serde_json::to_string_pretty(summary)?;
     text.push('\n');
     Ok(text)
+}
+
+/// Records that each have a name: one as it is, several as an object with their names for keys.
+///
+/// # Errors
+/// They hold something that JSON cannot.
+pub fn of_records(records: &[(String, Record)]) -> Result<String> {
+    let one = |record: &Record| match record.published.as_slice() {
+        [] => render(&summarise(record)),
+        _ => published::render_json(record),
+    };
+    if let [(_, record)] = records {
+        return one(record);
+    }
+    let mut text = "{\n".to_owned();
+    for (place, (name, record)) in records.iter().enumerate() {
+        let end = if place + 1 < records.len() { ",\n" } else { "\n" };
+        let name = serde_json::to_string(name)?;
+        text.push_str(&format!("{name}: {}{end}", one(record)?.trim_end()));
+    }
+    Ok(text + "}\n")
 }

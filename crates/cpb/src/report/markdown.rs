@@ -3,8 +3,9 @@
 use super::groups::{Comparisons, Group, groups};
 use super::numbers::{margin, megabytes, short, significant, time};
 use super::table::{Block, Place};
-use super::{by_size, execution, notes};
-use crate::analysis::summary::{Known, Row, Summary};
+use super::{by_size, execution, notes, published};
+use crate::analysis::summary::{Known, Row, Summary, summarise};
+use crate::record::Record;
 use crate::size::Size;
 
 /// The report as Markdown.
@@ -52,6 +53,15 @@ pub fn render(summary: &Summary) -> String {
         text.push_str(&format!("- {word}: {}\n", escape(&words)));
     }
     text
+}
+
+/// Records one after the other.
+pub fn of_records(records: &[(String, Record)]) -> String {
+    let one = |(_, record): &(String, Record)| match record.published.as_slice() {
+        [] => render(&summarise(record)),
+        _ => published::render_markdown(record),
+    };
+    records.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
 fn write_group(text: &mut String, group: &Group<'_>, comparisons: &Comparisons<'_>) {

@@ -13,6 +13,7 @@ mod execution;
 pub mod explain;
 mod explain_words;
 mod groups;
+pub mod html;
 pub mod json;
 pub mod markdown;
 mod notes;

@@ -15,15 +15,17 @@ const INDENT: usize = 2;
 const EVIDENCE: &str = "published: printed in a document, not measured by cpb";
 
 /// A table as a grid.
-struct Grid<'a> {
-    source: &'a Source,
+pub(crate) struct Grid<'a> {
+    /// Where it is from.
+    pub(crate) source: &'a Source,
     /// What all figures are, if they are one quantity in several columns.
     unit: Option<Quantity>,
-    columns: Vec<String>,
+    /// Headings.
+    pub(crate) columns: Vec<String>,
     /// Heading, quantity where it is one of several, and a text for each column.
-    rows: Vec<(String, Vec<String>)>,
+    pub(crate) rows: Vec<(String, Vec<String>)>,
     /// What is wrong with figures: number of the note, sort and words.
-    notes: Vec<(FlagKind, &'a str)>,
+    pub(crate) notes: Vec<(FlagKind, &'a str)>,
 }
 
 impl<'a> Grid<'a> {
@@ -81,7 +83,8 @@ impl<'a> Grid<'a> {
         format!("{printed}[{}]", place + 1)
     }
 
-    fn place_and_unit(&self) -> String {
+    /// Where it stands, and the unit if all its figures have one.
+    pub(crate) fn place_and_unit(&self) -> String {
         match self.unit {
             Some(unit) => format!("{}, {}", self.source.place, unit.heading()),
             None => self.source.place.clone(),
@@ -99,20 +102,22 @@ fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     found
 }
 
-fn grids(record: &Record) -> Vec<Grid<'_>> {
+/// The tables of a record.
+pub(crate) fn grids(record: &Record) -> Vec<Grid<'_>> {
     let of = |source: &'_ Source| {
         record.published.iter().filter(|cell| cell.table == source.table).collect::<Vec<_>>()
     };
     record.sources.iter().map(|source| Grid::of(source, &of(source))).collect()
 }
 
-fn origin(source: &Source) -> String {
+/// Where a table is from.
+pub(crate) fn origin(source: &Source) -> String {
     let parts = [source.title.as_str(), &source.publisher, &source.date];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
 /// What each path is, in words.
-fn paths(source: &Source) -> Vec<String> {
+pub(crate) fn paths(source: &Source) -> Vec<String> {
     let words = source.paths.iter().map(|(name, path)| {
         let parts = [&path.version, &path.executor, &path.options];
         let parts: Vec<&str> =
@@ -249,51 +254,62 @@ pub fn render_markdown(record: &Record) -> String {
     text
 }
 
+/// The columns of [`figures`].
+pub(crate) const COLUMNS: [&str; 15] = [
+    "table",
+    "row",
+    "column",
+    "machine",
+    "core_hz",
+    "provider",
+    "algorithm",
+    "operation",
+    "phase",
+    "message_bytes",
+    "quantity",
+    "printed",
+    "flag",
+    "flag_reason",
+    "evidence",
+];
+
+/// One row a figure.
+pub(crate) fn figures(record: &Record) -> impl Iterator<Item = [String; COLUMNS.len()]> + '_ {
+    let number = |number: Option<u64>| number.map(|n| n.to_string()).unwrap_or_default();
+    let cells = record.published.iter();
+    cells.flat_map(|cell| cell.figures.iter().map(move |figure| (cell, figure))).map(
+        move |(cell, figure)| {
+            let flag = figure.flag.as_ref();
+            [
+                cell.table.clone(),
+                cell.row.clone(),
+                cell.column.clone(),
+                cell.machine.clone(),
+                number(cell.core_hz),
+                cell.provider.clone(),
+                cell.algorithm.clone(),
+                cell.operation.clone().unwrap_or_default(),
+                cell.phase.clone().unwrap_or_default(),
+                number(cell.bytes.map(u64::from)),
+                figure.quantity.heading().to_owned(),
+                figure.printed.clone(),
+                flag.map(|flag| flag.kind.word().to_owned()).unwrap_or_default(),
+                flag.map(|flag| flag.why.clone()).unwrap_or_default(),
+                "published".to_owned(),
+            ]
+        },
+    )
+}
+
 /// One line a figure, as comma-separated values.
 ///
 /// # Errors
 /// None that memory does not give; the signature is that of writing.
 pub fn render_csv(record: &Record) -> Result<String> {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
-    writer.write_record([
-        "table",
-        "row",
-        "column",
-        "machine",
-        "core_hz",
-        "provider",
-        "algorithm",
-        "operation",
-        "phase",
-        "message_bytes",
-        "quantity",
-        "printed",
-        "flag",
-        "flag_reason",
-        "evidence",
-    ])?;
-    for cell in &record.published {
-        let number = |number: Option<u64>| number.map(|n| n.to_string()).unwrap_or_default();
-        for figure in &cell.figures {
-            let flag = figure.flag.as_ref();
-            writer.write_record([
-                cell.table.as_str(),
-                &cell.row,
-                &cell.column,
-                &cell.machine,
-                &number(cell.core_hz),
-                &cell.provider,
-                &cell.algorithm,
-                cell.operation.as_deref().unwrap_or_default(),
-                cell.phase.as_deref().unwrap_or_default(),
-                &number(cell.bytes.map(u64::from)),
-                figure.quantity.heading(),
-                &figure.printed,
-                flag.map(|flag| flag.kind.word()).unwrap_or_default(),
-                flag.map(|flag| flag.why.as_str()).unwrap_or_default(),
-                "published",
-            ])?;
-        }
+    writer.write_record(COLUMNS)?;
+    for figure in figures(record) {
+        writer.write_record(figure)?;
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
 }

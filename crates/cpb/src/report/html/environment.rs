@@ -1,0 +1,132 @@
+//! Where and how it was measured, and what spoils the figures.
+
+use super::operations::notes_list;
+use super::{Measured, Part, Published};
+use crate::analysis::units::Hertz;
+use crate::machine::Machine;
+use crate::report::explain_words::remarks;
+use crate::report::groups::groups;
+use crate::report::published::{Grid, grids, origin};
+use crate::report::{notes, numbers};
+use maud::{Markup, html};
+
+/// Notes of these words say what spoils a figure.
+const SPOILS: [&str; 2] = ["warning", "wrong"];
+
+/// The environment of all parts.
+pub(super) fn show(parts: &[Part<'_>]) -> Markup {
+    html! {
+        section id="environment" {
+            h2 { "Environment and warnings" }
+            @for part in parts {
+                @if parts.len() > 1 { h3 { (part.name()) } }
+                @match part {
+                    Part::Measured(part) => { (measured(part)) }
+                    Part::Published(part) => { (published(part)) }
+                }
+            }
+        }
+    }
+}
+
+/// How many warnings a part has.
+pub(super) fn warnings(part: &Part<'_>) -> usize {
+    match part {
+        Part::Measured(part) => {
+            notes::facts(&part.summary).iter().filter(|(word, _)| SPOILS.contains(word)).count()
+        }
+        Part::Published(_) => 0,
+    }
+}
+
+fn measured(part: &Measured<'_>) -> Markup {
+    let summary = &part.summary;
+    let (spoils, facts): (Vec<_>, Vec<_>) =
+        notes::facts(summary).into_iter().partition(|(word, _)| SPOILS.contains(word));
+    let mut others: Vec<(String, String)> = notes::missing(&groups(summary));
+    let explained = remarks(&part.explanation).into_iter();
+    // Why cells have no figure is among those that are missing.
+    let explained = explained.filter(|(word, _)| *word != "no figure");
+    others.extend(explained.map(|(word, words)| (word.to_owned(), words)));
+    html! {
+        @if !spoils.is_empty() { (notes_list(&spoils)) }
+        (notes_list(&facts))
+        (notes_list(&machine(&summary.run.machine)))
+        @if !others.is_empty() { (notes_list(&others)) }
+    }
+}
+
+/// What the system told of the machine; empty fields left out.
+fn machine(machine: &Machine) -> Vec<(&'static str, String)> {
+    let state = &machine.state;
+    let kilohertz = |khz: u64| numbers::hertz(Hertz(khz as f64 * 1e3));
+    let (least, most) = state.frequency_limits_khz;
+    let degrees = state.temperature_millicelsius.map(|t| format!("{:.1} °C", t as f64 / 1e3));
+    let cpus = match machine.cpus {
+        0 => String::new(),
+        cpus => cpus.to_string(),
+    };
+    let governor = match (state.governor.as_str(), most) {
+        ("", _) => String::new(),
+        (governor, 0) => governor.to_owned(),
+        (governor, _) => format!("{governor}, {} to {}", kilohertz(least), kilohertz(most)),
+    };
+    let facts = [
+        ("host", machine.name.clone()),
+        ("board", machine.board.clone()),
+        ("CPU", machine.cpu.clone()),
+        ("core", machine.core.clone()),
+        ("CPUs", cpus),
+        ("features", machine.features.join(" ")),
+        ("microcode", machine.microcode.clone()),
+        ("governor", governor),
+        ("temperature", degrees.unwrap_or_default()),
+        ("kernel", machine.kernel.clone()),
+        ("C library", machine.libc.clone()),
+    ];
+    facts.into_iter().filter(|(_, words)| !words.is_empty()).collect()
+}
+
+fn published(part: &Published<'_>) -> Markup {
+    let grids: Vec<Grid<'_>> = part.records.iter().flat_map(|(_, record)| grids(record)).collect();
+    html! {
+        (notes_list(&remarks(&part.explanation)))
+        @for grid in &grids {
+            details class="more" {
+                summary { "As printed: " (grid.place_and_unit()) }
+                (printed(grid))
+                p class="faint" { (origin(grid.source)) }
+                ul class="plain" {
+                    @for note in &grid.source.notes { li { (note) } }
+                    @for (place, (kind, why)) in grid.notes.iter().enumerate() {
+                        li { "[" (place + 1) "] " (kind.word()) ": " (why) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn printed(grid: &Grid<'_>) -> Markup {
+    let name = grid.place_and_unit();
+    super::tables::scrolled(
+        &name,
+        html! {
+            table {
+                caption { (name) }
+                thead { tr {
+                    th scope="col" { "row" }
+                    @for column in &grid.columns { th scope="col" class="n" { (column) } }
+                } }
+                tbody {
+                    @for (heading, places) in &grid.rows {
+                        tr {
+                            th scope="row" { (heading) }
+                            @for place in places { td class="n" { (place) } }
+                        }
+                    }
+                }
+            }
+        },
+    )
+}

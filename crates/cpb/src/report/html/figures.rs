@@ -1,0 +1,367 @@
+//! The figures of one operation, each as a plot and as the table that holds the same numbers.
+
+use super::axis;
+use super::marks::Marks;
+use super::plot::{Crossing, Form, Plot, Point, Series};
+use crate::analysis::advice::{Advice, Reason};
+use crate::analysis::crossover::Contest;
+use crate::analysis::estimate::Estimate;
+use crate::analysis::explain::{Costs, Explained, SizeCost};
+use crate::analysis::fit::Line;
+use crate::analysis::latency::Latency;
+use crate::analysis::summary::{Figures, Known};
+use crate::analysis::units::{Nanoseconds, Unit};
+use crate::report::blocks::{self, Margins, Rates};
+use crate::report::explain::BUSY;
+use crate::report::groups::{Comparisons, Group};
+use crate::report::numbers::{margin, share, short, time};
+use crate::report::table::{Block, Place};
+use crate::size::Size;
+use anstyle::Style;
+
+/// A fitted line is drawn through so many points: it is bent, for axes are logarithms.
+const FIT_POINTS: usize = 16;
+
+/// Something that was measured over message length.
+#[derive(Debug, Default)]
+pub(super) struct Figure {
+    /// What it is.
+    pub(super) title: &'static str,
+    /// What to know of it.
+    pub(super) words: Option<&'static str>,
+    /// Whether its tables need all the room that there is.
+    pub(super) wide: bool,
+    /// None of one size only.
+    pub(super) plot: Option<Plot>,
+    /// The same numbers.
+    pub(super) tables: Vec<Block>,
+}
+
+/// The columns of sizes.
+fn columns(sizes: &[u32]) -> Vec<String> {
+    let word = |size: &u32| match size {
+        0 => "time".to_owned(),
+        size => Size::from(*size).to_string(),
+    };
+    sizes.iter().map(word).collect()
+}
+
+/// Rates, or times where there is no message, of measured cells.
+pub(super) fn rates(
+    group: &Group<'_>,
+    comparisons: &Comparisons<'_>,
+    explained: Option<&Explained>,
+    marks: &Marks,
+) -> Figure {
+    let measured = || group.rows().filter_map(|row| row.figures.measured());
+    let rates = Rates {
+        comparisons,
+        fastest: Style::new(),
+        cycles: measured().any(|figures| figures.cycles.is_some()),
+        gains: group.rows().any(|row| comparisons.gain(row).is_some()),
+        all: true,
+    };
+    let margins = Margins { rate: true, gain: true, cycles: true };
+    let heading = if group.sizes == [0] { "Time of an operation" } else { "MB/s" };
+    let table = rates.block(group, &group.sizes, group.sizes.len(), margins);
+    let points = |figures: &Figures, bytes| Some(point(bytes, figures.rate.as_ref()?, 1e-6));
+    let mut series = of_group(group, marks, points);
+    let costs = |name: &str| explained?.paths.iter().find(|costs| costs.provider == name);
+    for (name, series) in &mut series {
+        series.fits = costs(name).map(fits).unwrap_or_default();
+    }
+    Figure {
+        title: "rate",
+        plot: Some(rate_plot(&group.heading, series, explained)),
+        tables: vec![Block { heading: heading.into(), ..table }],
+        ..Figure::default()
+    }
+}
+
+/// Rates of published readings.
+pub(super) fn published_rates(heading: &str, task: &Explained, marks: &Marks) -> Figure {
+    let mut sizes: Vec<u32> =
+        task.paths.iter().flat_map(|costs| &costs.sizes).map(|cost| cost.bytes).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let rate = |cost: &SizeCost| {
+        let rate = |ns: f64| f64::from(cost.bytes) * 1e3 / ns;
+        let ends = cost.time.interval.map(|interval| (rate(interval.high.0), rate(interval.low.0)));
+        // An interval of the scatter may reach below no time at all: there is no bound then.
+        let ends = ends.filter(|(low, high)| 0.0 < *low && low <= high);
+        let (low, high) = ends.unzip();
+        Point { bytes: cost.bytes, value: rate(cost.time.value.0), low, high, tick: None }
+    };
+    let mut series = Vec::new();
+    let mut rows = Vec::new();
+    for costs in &task.paths {
+        let place = |size: &u32| {
+            let cost = costs.sizes.iter().find(|cost| cost.bytes == *size);
+            cost.map_or(Place::Blank, |cost| {
+                let point = rate(cost);
+                let ends = point.low.zip(point.high);
+                let share = ends.map(|(low, high)| (high - low) / 2.0 / point.value);
+                let mark = mark(task, &costs.provider, *size);
+                let margin = share.map(Some).map_or_else(String::new, margin);
+                Place::figure(format!("{mark}{}", short(point.value)), margin)
+            })
+        };
+        rows.push((costs.provider.clone(), sizes.iter().map(place).collect()));
+        let Some(mark) = marks.of(&costs.provider) else { continue };
+        let points = costs.sizes.iter().map(rate).collect();
+        series.push((costs.provider.clone(), Series { mark, points, fits: fits(costs) }));
+    }
+    Figure {
+        title: "rate",
+        plot: Some(rate_plot(heading, series, Some(task))),
+        tables: vec![Block { heading: "MB/s".into(), columns: columns(&sizes), rows }],
+        ..Figure::default()
+    }
+}
+
+/// `*` for the path to take at a size, `=` for one of several that cannot be told apart.
+fn mark(task: &Explained, provider: &String, size: u32) -> &'static str {
+    let holds = |advice: &&Advice| (advice.least..=advice.largest).contains(&size);
+    match task.advice.iter().find(holds).filter(|advice| advice.take.contains(provider)) {
+        None => "",
+        Some(advice) if advice.reason == Reason::Only => "",
+        Some(advice) if advice.take.len() > 1 => "=",
+        Some(_) => "*",
+    }
+}
+
+fn rate_plot(heading: &str, series: Vec<(String, Series)>, explained: Option<&Explained>) -> Plot {
+    Plot {
+        title: format!("Rate of {heading} by message length, in MB/s; values in the table below"),
+        unit: "MB/s",
+        words: axis::number_words,
+        form: Form::Lines,
+        crossings: explained.map(|task| crossings(task, &series)).unwrap_or_default(),
+        series: series.into_iter().map(|(_, series)| series).collect(),
+    }
+}
+
+/// A figure in another unit: `factor` of it for one of its own.
+fn point<U: Unit>(bytes: u32, estimate: &Estimate<U>, factor: f64) -> Point {
+    let interval = estimate.interval;
+    Point {
+        bytes,
+        value: estimate.value.number() * factor,
+        low: interval.map(|interval| interval.low.number() * factor),
+        high: interval.map(|interval| interval.high.number() * factor),
+        tick: None,
+    }
+}
+
+/// A series for each provider of a group that has points at all.
+fn of_group(
+    group: &Group<'_>,
+    marks: &Marks,
+    of: impl Fn(&Figures, u32) -> Option<Point>,
+) -> Vec<(String, Series)> {
+    let series = group.providers.iter().filter_map(|provider| {
+        let points: Vec<Point> = group
+            .sizes
+            .iter()
+            .filter_map(|size| of(group.row(provider, *size)?.figures.measured()?, *size))
+            .collect();
+        let series = Series { mark: marks.of(provider)?, points, fits: Vec::new() };
+        (!series.points.is_empty()).then(|| ((*provider).to_owned(), series))
+    });
+    series.collect()
+}
+
+/// Fitted costs as rates, from their least size to their largest.
+fn fits(costs: &Costs) -> Vec<Vec<(f64, f64)>> {
+    let curve = |line: &Line| {
+        let step = |number: usize| {
+            let share = number as f64 / (FIT_POINTS - 1) as f64;
+            let bytes = line.from * (line.to / line.from).powf(share);
+            (bytes, bytes * 1e3 / line.at(bytes))
+        };
+        (0..FIT_POINTS).map(step).filter(|(_, rate)| rate.is_finite() && *rate > 0.0).collect()
+    };
+    costs.fit.iter().flat_map(|fit| &fit.lines).filter(|line| line.from > 0.0).map(curve).collect()
+}
+
+/// The crossovers from one recommended path to the next.
+fn crossings(task: &Explained, series: &[(String, Series)]) -> Vec<Crossing> {
+    let Ok(pairs) = &task.pairs else { return Vec::new() };
+    let mut found = Vec::new();
+    for advice in &task.advice {
+        let Some(bytes) = advice.to else { continue };
+        let all = pairs.iter().filter_map(|pair| match &pair.contest {
+            Contest::Crosses(crossings) => Some(crossings),
+            _ => None,
+        });
+        let crossing = all.flatten().find(|crossing| crossing.bytes == Some(bytes));
+        let interval =
+            crossing.map_or((bytes, bytes), |c| (c.low.unwrap_or(1.0), c.high.unwrap_or(f64::MAX)));
+        let taken = series.iter().find(|(name, _)| advice.take.contains(name));
+        let value = taken.and_then(|(_, series)| between(&series.points, bytes)).unwrap_or(0.0);
+        found.push(Crossing { bytes, value, interval });
+    }
+    found
+}
+
+/// The figure on the line between the two points around `bytes`.
+fn between(points: &[Point], bytes: f64) -> Option<f64> {
+    let size = |point: &Point| f64::from(point.bytes).ln();
+    let at = bytes.ln();
+    let pair = points.windows(2).find(|pair| (size(&pair[0])..=size(&pair[1])).contains(&at))?;
+    let share = (at - size(&pair[0])) / (size(&pair[1]) - size(&pair[0]));
+    let (low, high) = (pair[0].value.ln(), pair[1].value.ln());
+    Some((low + share * (high - low)).exp())
+}
+
+/// Core cycles for each byte; none where no clock is known.
+pub(super) fn cycles(group: &Group<'_>, marks: &Marks) -> Option<Figure> {
+    let of = |figures: &Figures, bytes| Some(point(bytes, figures.cycles_per_byte.as_ref()?, 1.0));
+    let series = of_group(group, marks, of);
+    if series.is_empty() {
+        return None;
+    }
+    let table = by_size("core cycles per byte", group, |figures| {
+        figures.cycles_per_byte.map_or(Place::Blank, |cycles| {
+            Place::figure(short(cycles.value.0), margin(cycles.precision()))
+        })
+    });
+    Some(Figure {
+        title: "cycles per byte",
+        words: Some("Cycles do not change when the core's clock does."),
+        plot: Some(Plot {
+            title: format!("Core cycles per byte of {} by message length", group.heading),
+            unit: "core cycles per byte",
+            words: axis::number_words,
+            form: Form::Lines,
+            series: series.into_iter().map(|(_, series)| series).collect(),
+            crossings: Vec::new(),
+        }),
+        tables: vec![table],
+        ..Figure::default()
+    })
+}
+
+/// Times of single operations; none if the clock cannot tell any.
+pub(super) fn latency(group: &Group<'_>, marks: &Marks) -> Option<Figure> {
+    let of = |figures: &Figures, bytes| {
+        let latency = figures.latency.measured()?;
+        let [p90, p99] = [latency.p90, latency.p99].map(|ns| ns.map(|ns| ns.0));
+        Some(Point { bytes, value: latency.p50.0, low: None, high: p99.or(p90), tick: p90 })
+    };
+    let series = of_group(group, marks, of);
+    if series.is_empty() {
+        return None;
+    }
+    let table = |heading, part: fn(&Latency) -> Option<Nanoseconds>| {
+        by_size(heading, group, |figures| match &figures.latency {
+            Known::Measured(latency) => {
+                part(latency).map_or(Place::Blank, |ns| Place::figure(time(ns), String::new()))
+            }
+            Known::Without(reason) => Place::Word(reason.short()),
+        })
+    };
+    Some(Figure {
+        title: "latency",
+        words: Some(
+            "Of single operations. Marker: the median; tick: 90 of 100 take at most this; end: 99.",
+        ),
+        plot: Some(Plot {
+            title: format!("Latency of single operations of {} by message length", group.heading),
+            unit: "time of one operation: p50, p90, p99",
+            words: axis::time_words,
+            form: Form::Bars,
+            series: series.into_iter().map(|(_, series)| series).collect(),
+            crossings: Vec::new(),
+        }),
+        // The others are with every other figure, at the page's end.
+        tables: vec![
+            table("p50: half of the operations take at most", |latency| Some(latency.p50)),
+            table("p99: 99 of 100 take at most", |latency| latency.p99),
+        ],
+        ..Figure::default()
+    })
+}
+
+/// A table with a row for each provider of a group and a column for each size.
+fn by_size(heading: &str, group: &Group<'_>, of: impl Fn(&Figures) -> Place) -> Block {
+    let row = |provider: &&str| {
+        let place = |size: &u32| {
+            let figures = group.row(provider, *size).and_then(|row| row.figures.measured());
+            figures.map_or(Place::Blank, |figures| of(figures))
+        };
+        ((*provider).to_owned(), group.sizes.iter().map(place).collect())
+    };
+    let rows = group.providers.iter().map(row).collect();
+    Block { heading: heading.into(), columns: columns(&group.sizes), rows }
+}
+
+/// What operations cost the CPU; none where it was not counted.
+pub(super) fn cpu(heading: &str, task: &Explained, marks: &Marks) -> Option<Figure> {
+    let mut sizes: Vec<u32> =
+        task.paths.iter().flat_map(|costs| &costs.sizes).map(|cost| cost.bytes).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let table = |heading: &str, words: fn(&SizeCost) -> Option<String>| {
+        let row = |costs: &Costs| {
+            let place = |size: &u32| {
+                let cost = costs.sizes.iter().find(|cost| cost.bytes == *size);
+                cost.and_then(words).map_or(Place::Blank, |w| Place::figure(w, String::new()))
+            };
+            (costs.provider.clone(), sizes.iter().map(place).collect())
+        };
+        let rows = task.paths.iter().map(row).collect();
+        Block { heading: heading.into(), columns: columns(&sizes), rows }
+    };
+    let costs = || task.paths.iter().flat_map(|costs| &costs.sizes);
+    if !costs().any(|cost| cost.cpu_share.is_some()) {
+        return None;
+    }
+    let milliseconds = |cost: &SizeCost| cost.cpu_seconds_per_megabyte.map(|s| s * 1e3);
+    let series = task.paths.iter().filter_map(|costs| {
+        let point = |cost: &SizeCost| {
+            let value = milliseconds(cost)?;
+            Some(Point { bytes: cost.bytes, value, low: None, high: None, tick: None })
+        };
+        let points: Vec<Point> = costs.sizes.iter().filter_map(point).collect();
+        let mark = marks.of(&costs.provider)?;
+        (!points.is_empty()).then_some(Series { mark, points, fits: Vec::new() })
+    });
+    let busy = costs().all(|cost| cost.cpu_share.is_none_or(|share| share >= BUSY));
+    let words = match busy {
+        true => "Every path keeps its core busy all the time: what is faster costs less.",
+        false => {
+            "CPU time of the thread that asks for the operations, and how much of its core that keeps busy."
+        }
+    };
+    Some(Figure {
+        title: "CPU cost",
+        words: Some(words),
+        plot: (!busy).then(|| Plot {
+            title: format!("CPU time for each megabyte of {heading} by message length"),
+            unit: "CPU ms per MB",
+            words: axis::number_words,
+            form: Form::Lines,
+            series: series.collect(),
+            crossings: Vec::new(),
+        }),
+        tables: vec![
+            table("share of a core", |cost| cost.cpu_share.map(share)),
+            table("CPU ms per MB", |cost| {
+                cost.cpu_seconds_per_megabyte.map(|seconds| short(seconds * 1e3))
+            }),
+        ],
+        ..Figure::default()
+    })
+}
+
+/// What several threads do together, at the largest size; none of one number of threads.
+pub(super) fn threads(groups: &[Group<'_>], group: &Group<'_>) -> Option<Figure> {
+    let table = blocks::threads_of(groups, group)?;
+    Some(Figure {
+        title: "threads",
+        words: Some("MB/s of all together, and times as fast as the fewest."),
+        tables: vec![table],
+        ..Figure::default()
+    })
+}
