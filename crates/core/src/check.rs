@@ -1,5 +1,9 @@
 //! The known-answer check: no figure without a right answer.
 
+mod random;
+
+pub use random::DISTINCT_FROM;
+
 use crate::algorithm::{Algorithm, MAX_TAG, Operation};
 use crate::provider::{Data, Error, Job, Progress, Provider, Session, Unsupported, Wait};
 use crate::workload::{CryptoWorkload, Phase, Placement};
@@ -12,13 +16,13 @@ pub struct Case<'a> {
     pub algorithm: Algorithm,
     /// What is done.
     pub operation: Operation,
-    /// The key; empty for a hash.
+    /// The key; empty for a hash, the seed of a generator.
     pub key: &'a [u8],
     /// IV, nonce or initial counter block.
     pub iv: &'a [u8],
     /// Associated data.
     pub associated: &'a [u8],
-    /// What goes in.
+    /// What goes in. Of a generator its length alone counts: so much is asked for.
     pub input: &'a [u8],
     /// Tag of an AEAD: what must come out of Encrypt, what goes into Decrypt.
     pub tag: &'a [u8],
@@ -42,6 +46,9 @@ pub enum Answer<'a> {
 pub enum Finding {
     /// This many ways of running the case (phase, placement) gave the right answer.
     Right(u8),
+    /// The answer cannot be known: see [`Provider::repeats`]. In this many ways all that was asked
+    /// for was written, and something else each time.
+    Distinct(u8),
     /// The case cannot be run by this provider.
     Unsupported(Unsupported),
     /// A wrong one, or none, in this way.
@@ -57,8 +64,12 @@ pub enum Finding {
 }
 
 /// Runs `case` in every phase and placement that `provider` supports and that has an answer to
-/// look at. `scratch` holds input and output: at least the input's and the answer's length.
+/// look at. `scratch` holds input and output: at least the input's and the answer's length, and of a
+/// generator four times the answer's.
 pub fn check(provider: &dyn Provider, case: &Case<'_>, scratch: &mut [u8]) -> Finding {
+    if case.operation == Operation::Random {
+        return random::check(provider, case, scratch);
+    }
     let mut right = 0;
     let mut unsupported = Unsupported::Algorithm;
     for phase in [Phase::Message, Phase::MessageWithKey, Phase::Update] {

@@ -106,6 +106,13 @@ pub trait Provider {
         None
     }
 
+    /// Whether the same keys and messages lead to the same outputs again. A generator that adds
+    /// entropy which nobody can set has none that could be known: its outputs are looked at for
+    /// their length and for being distinct.
+    fn repeats(&self, _workload: &CryptoWorkload) -> bool {
+        true
+    }
+
     /// Whether a session for `workload` can be opened here, and if not, why. Must not allocate a
     /// device or change state; `session` may still fail for reasons only trying can show.
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported>;

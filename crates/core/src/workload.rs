@@ -1,6 +1,6 @@
 //! What is measured: one workload is one row of figures, and its `Display` is its id.
 
-use crate::algorithm::{Algorithm, Operation, named};
+use crate::algorithm::{Algorithm, Kind, Operation, named};
 use crate::provider::Unsupported;
 use core::fmt::{self, Write};
 use core::str::FromStr;
@@ -179,7 +179,8 @@ impl CryptoWorkload {
     /// Whether the combination makes sense at all, for any provider.
     pub fn valid(&self) -> Result<(), Unsupported> {
         let shape = self.algorithm.shape();
-        let cipher = shape.digest == 0;
+        let cipher = matches!(shape.kind, Kind::BlockCipher | Kind::StreamCipher | Kind::Aead);
+        let generator = shape.kind == Kind::Generator;
         if !self.algorithm.operations().contains(&self.operation) {
             return Err(Unsupported::Algorithm);
         }
@@ -193,14 +194,23 @@ impl CryptoWorkload {
         if shape.key == 0 && matches!(self.phase, Phase::Setup | Phase::MessageWithKey) {
             return Err(Unsupported::Phase);
         }
+        if generator && self.phase == Phase::Update {
+            // A generator knows requests, and no message that could go on.
+            return Err(Unsupported::Phase);
+        }
+        if generator && self.message == 0 && self.phase != Phase::Setup {
+            return Err(Unsupported::Length);
+        }
         let keyless_many = shape.key == 0 && self.keys == KeyUse::PerMessage;
         let none_in_flight = self.dispatch.depth == Depth::Jobs(0);
         let not_many = matches!(self.data, DataSet::Unique { chunks: 0 | 1 });
         if none_in_flight || not_many {
             return Err(Unsupported::Mode);
         }
-        let unchecked_stream = self.phase == Phase::Update && self.checking == Checking::Each;
-        if keyless_many || unchecked_stream || (!cipher && self.placement == Placement::InPlace) {
+        // What goes on has another answer each time.
+        let goes_on = self.phase == Phase::Update || generator;
+        let unchecked = goes_on && self.checking == Checking::Each;
+        if keyless_many || unchecked || (!cipher && self.placement == Placement::InPlace) {
             return Err(Unsupported::Mode);
         }
         Ok(())

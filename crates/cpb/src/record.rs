@@ -142,10 +142,18 @@ pub struct Check {
     pub operation: Operation,
     /// Cases with the right answer.
     pub right: u32,
+    /// Cases whose answer cannot be known, of a generator that adds entropy of its own: all that was
+    /// asked for was written, and something else each time.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub distinct: u32,
     /// Cases that this provider cannot run.
     pub unsupported: u32,
     /// The first case with a wrong answer: its id and what went wrong.
     pub wrong: Option<String>,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// One round of one cell, raw.
@@ -163,7 +171,8 @@ pub struct Round {
     pub reference_cycles: u32,
     /// Operations a batch.
     pub iterations: u32,
-    /// Checksum of the outputs, hexadecimal: the same for every provider.
+    /// Checksum of the outputs, hexadecimal: the same for every provider. Zeros where nothing could
+    /// be foretold.
     pub output: String,
     /// Batches, by thread.
     pub samples: Vec<Vec<Batch>>,

@@ -411,6 +411,7 @@ pub fn known_answers(
         algorithm,
         operation,
         right: 0,
+        distinct: 0,
         unsupported: 0,
         wrong: None,
     };
@@ -424,6 +425,7 @@ pub fn known_answers(
     for (id, case) in vectors.cases(algorithm, operation) {
         match runner.check(source.provider, &case) {
             Ok(Finding::Right(_)) => check.right += 1,
+            Ok(Finding::Distinct(_)) => check.distinct += 1,
             Ok(Finding::Unsupported(reason)) => {
                 check.unsupported += 1;
                 why_not = Some(Reason::Unsupported(reason));
@@ -431,7 +433,6 @@ pub fn known_answers(
             Ok(Finding::Wrong { phase, placement, error }) => {
                 let detail = format!("{id} ({phase}, {placement})");
                 check.wrong = Some(format!("{detail}: {error}"));
-                let error = Error::WrongAnswer;
                 return (Some(check), Some(Reason::Failed { error, detail }));
             }
             Err(lost) => {
@@ -441,7 +442,7 @@ pub fn known_answers(
             }
         }
     }
-    let reason = if check.right == 0 { why_not } else { None };
+    let reason = if check.right + check.distinct == 0 { why_not } else { None };
     (Some(check), reason)
 }
 

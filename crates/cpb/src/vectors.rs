@@ -13,6 +13,7 @@ const FILES: &[(&str, &str)] = &[
     ("chacha20-poly1305", include_str!("../../../vectors/chacha20-poly1305.json")),
     ("sha", include_str!("../../../vectors/sha.json")),
     ("hmac", include_str!("../../../vectors/hmac.json")),
+    ("drbg", include_str!("../../../vectors/drbg.json")),
 ];
 
 /// All known answers.

@@ -393,8 +393,9 @@ fn published() -> impl Strategy<Value = Published> {
 }
 
 fn line() -> impl Strategy<Value = Line> {
-    let check = (cell(), any::<(u32, u32)>(), option::of(word())).prop_map(
-        |(Cell { provider, workload, .. }, (right, unsupported), wrong)| Check {
+    let check = (cell(), any::<(u32, u32, u32)>(), option::of(word())).prop_map(
+        |(Cell { provider, workload, .. }, (right, distinct, unsupported), wrong)| Check {
+            distinct,
             provider,
             algorithm: workload.algorithm,
             operation: workload.operation,

@@ -21,6 +21,7 @@ pub use survey::{KernelChoice, Survey, Surveyed, survey};
 
 use crate::interrupts::{self, Lines};
 use crate::kernel_crypto::{self, Driver, kernel_name, kernel_names};
+use crate::lengths::keys_fit;
 use crate::raw_jobs::{RawJobs, software_supports};
 use crate::{Entry, Unavailable};
 use cpb_core::{
@@ -38,6 +39,9 @@ pub(crate) const ENTRY: Entry = Entry {
     open: |variant| Ok(Box::new(open(variant)?)),
 };
 
+/// AF_ALG's types (`algif_*.c`).
+const TYPES: [&str; 4] = ["skcipher", "aead", "hash", "rng"];
+
 /// Where the running kernel shows itself.
 const ROOT: &str = "/";
 
@@ -51,7 +55,7 @@ fn variants() -> Vec<String> {
     let drivers = kernel_crypto::drivers(Path::new(ROOT));
     let mut variants: Vec<String> = Vec::new();
     for (_, name) in kernel_names() {
-        for driver in kernel_crypto::candidates(&drivers, name) {
+        for driver in kernel_crypto::executors(&drivers, name) {
             if !variants.contains(&driver.driver) {
                 variants.push(driver.driver.clone());
             }
@@ -81,6 +85,9 @@ fn open(variant: &str) -> Result<AfAlg, Unavailable> {
         return Err(nothing_named());
     }
     let (kind, driver) = find(variant).map_err(unavailable)?;
+    if !driver.runs_any() {
+        return Err(only_listed(&driver));
+    }
     let (kernel, executor) = (kernel_release(), driver.driver.clone());
     Ok(AfAlg {
         provider: format!("{}:{variant}", ENTRY.name),
@@ -104,7 +111,7 @@ fn find(name: &str) -> Result<(&'static str, Driver), Reach> {
         Some((driver, None)) => return Err(classify(driver, Ok(()), true)),
         Some((_, Some(kind))) => vec![kind],
         // An algorithm, or a template that has not been used yet.
-        None => vec!["skcipher", "aead", "hash"],
+        None => TYPES.to_vec(),
     };
     let mut refused = Err(libc::ENOENT);
     for kind in kinds {
@@ -120,7 +127,7 @@ fn find(name: &str) -> Result<(&'static str, Driver), Reach> {
         }
     }
     let Some(driver) = listed else {
-        let any = ["skcipher", "aead", "hash"].iter().any(|kind| type_is_here(kind));
+        let any = TYPES.iter().any(|kind| type_is_here(kind));
         return Err(match refused {
             Err(libc::ENOENT) if any => Reach::Absent(format!("this kernel has no driver {name}")),
             Err(libc::ENOENT) => Reach::Absent(reach::missing_type(None)),
@@ -191,6 +198,15 @@ fn nothing_named() -> Unavailable {
     Unavailable { reason: Unsupported::Device, detail }
 }
 
+/// A driver that AF_ALG reaches, and that computes nothing we could name, give and compare.
+fn only_listed(driver: &Driver) -> Unavailable {
+    let detail = format!(
+        "{} ({} {}) computes no algorithm that cpb has a name for: it is listed, not measured",
+        driver.driver, driver.kind, driver.name
+    );
+    Unavailable { reason: Unsupported::Algorithm, detail }
+}
+
 /// A state in the words of the runner's wire.
 fn unavailable(reach: Reach) -> Unavailable {
     let reason = match &reach {
@@ -206,8 +222,7 @@ fn unavailable(reach: Reach) -> Unavailable {
 
 impl AfAlg {
     fn runs(&self, algorithm: Algorithm) -> bool {
-        kernel_name(algorithm) == (self.kind, self.driver.name.as_str())
-            && self.driver.takes_key_of(algorithm)
+        kernel_name(algorithm).0 == self.kind && self.driver.runs(algorithm)
     }
 }
 
@@ -219,6 +234,12 @@ impl Provider for AfAlg {
             executor: &self.executor,
             options: &self.options,
         }
+    }
+
+    fn repeats(&self, workload: &CryptoWorkload) -> bool {
+        // The kernel adds entropy of its own to any seed, but for a kernel that was built to be
+        // tested (CONFIG_CRYPTO_USER_API_RNG_CAVP).
+        workload.algorithm.shape().kind != Kind::Generator
     }
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
@@ -256,13 +277,7 @@ impl Provider for AfAlg {
         body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.supports(workload)?;
-        let shape = workload.algorithm.shape();
-        let fixed = shape.kind != Kind::Mac;
-        if shape.key > 0
-            && (keys.is_empty() || fixed && keys.iter().any(|key| key.len() != shape.key))
-        {
-            return Err(Unsupported::Length.into());
-        }
+        keys_fit(workload.algorithm, keys)?;
         let jobs = RawJobs::new(workload, keys, jobs)?;
         session::run(self.kind, &self.bind, workload, keys, &jobs, body)
     }

@@ -81,10 +81,18 @@ impl Driver {
         }
     }
 
-    /// Whether it takes this algorithm's keys.
-    pub fn takes_key_of(&self, algorithm: Algorithm) -> bool {
+    /// Whether it computes this algorithm, with keys of its length.
+    pub fn runs(&self, algorithm: Algorithm) -> bool {
         let key = algorithm.shape().key as u32;
-        self.key_bytes.is_none_or(|(least, most)| key == 0 || (least..=most).contains(&key))
+        let takes = |(least, most)| key == 0 || (least..=most).contains(&key);
+        kernel_name(algorithm).1 == self.name
+            && generator(algorithm).is_none_or(|driver| driver == self.driver)
+            && self.key_bytes.is_none_or(takes)
+    }
+
+    /// Whether it computes any algorithm that has a name here. All others are listed only.
+    pub fn runs_any(&self) -> bool {
+        Algorithm::ALL.iter().any(|algorithm| self.runs(*algorithm))
     }
 }
 
@@ -103,6 +111,22 @@ pub fn kernel_name(algorithm: Algorithm) -> (&'static str, &'static str) {
         Algorithm::Sha256 => ("hash", "sha256"),
         Algorithm::Sha512 => ("hash", "sha512"),
         Algorithm::HmacSha256 => ("hash", "hmac(sha256)"),
+        // Whatever it computes: see `generator`.
+        Algorithm::HmacDrbgSha256 | Algorithm::HmacDrbgSha512 | Algorithm::CtrDrbgAes256 => {
+            ("rng", "stdrng")
+        }
+    }
+}
+
+/// Of all that are called `stdrng`, the driver that computes `algorithm` (`drbg_fill_array` of
+/// crypto/drbg.c). An engine's generator, `jitterentropy_rng` and those with prediction resistance,
+/// which wait for entropy at each request, are none of our algorithms.
+fn generator(algorithm: Algorithm) -> Option<&'static str> {
+    match algorithm {
+        Algorithm::HmacDrbgSha256 => Some("drbg_nopr_hmac_sha256"),
+        Algorithm::HmacDrbgSha512 => Some("drbg_nopr_hmac_sha512"),
+        Algorithm::CtrDrbgAes256 => Some("drbg_nopr_ctr_aes256"),
+        _ => None,
     }
 }
 
@@ -147,13 +171,20 @@ pub fn candidates<'d>(drivers: &'d [Driver], name: &str) -> Vec<&'d Driver> {
     found
 }
 
+/// Those among [`candidates`] that can be measured: what they compute has a name here.
+pub fn executors<'d>(drivers: &'d [Driver], name: &str) -> Vec<&'d Driver> {
+    let mut found = candidates(drivers, name);
+    found.retain(|driver| driver.runs_any());
+    found
+}
+
 /// The drivers that somebody who names none wants to know about: of each algorithm the one that the
 /// kernel prefers, and every one that belongs to a device.
 pub fn usual(root: &Path) -> Vec<String> {
     let drivers = drivers(root);
     let mut usual = Vec::new();
     for (_, name) in kernel_names() {
-        for (place, driver) in candidates(&drivers, name).into_iter().enumerate() {
+        for (place, driver) in executors(&drivers, name).into_iter().enumerate() {
             let wanted = place == 0 || !crate::interrupts::devices(root, driver).is_empty();
             if wanted && !usual.contains(&driver.driver) {
                 usual.push(driver.driver.clone());

@@ -11,6 +11,7 @@ pub mod interrupts;
 pub mod kernel_crypto;
 #[cfg(not(all(feature = "openssl", feature = "mbedtls")))]
 mod left_out;
+mod lengths;
 #[cfg(feature = "mbedtls")]
 mod mbedtls;
 mod null;

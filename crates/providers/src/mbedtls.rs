@@ -3,9 +3,10 @@
 
 pub(crate) mod ffi;
 
+use crate::lengths::keys_fit;
 use crate::raw_jobs::{RawJob, RawJobs, software_supports};
 use crate::{Entry, Unavailable};
-use core::ffi::c_int;
+use core::ffi::{c_int, c_void};
 use cpb_core::{CryptoWorkload, Error, Identity, Job, Progress, Provider, Session, Unsupported};
 
 pub(crate) const C: Entry = Entry {
@@ -13,7 +14,7 @@ pub(crate) const C: Entry = Entry {
     about: "Mbed TLS, plain C",
     environment: Vec::new,
     variants: None,
-    open: |_| Ok(Box::new(MbedTls { name: "mbedtls:c", executor: "plain C", session: c::session })),
+    open: |_| Ok(Box::new(MbedTls { name: "mbedtls:c", executor: "plain C", session: c::open })),
 };
 
 pub(crate) const ACCEL: Entry = Entry {
@@ -27,18 +28,20 @@ pub(crate) const ACCEL: Entry = Entry {
             return Err(Unavailable { reason: Unsupported::Device, detail });
         }
         let executor = "AES instructions";
-        Ok(Box::new(MbedTls { name: "mbedtls:accel", executor, session: accel::session }))
+        Ok(Box::new(MbedTls { name: "mbedtls:accel", executor, session: accel::open }))
     },
 };
 
-/// One file, compiled once a variant: `library` is that variant's functions and contexts.
+/// Files that are compiled once a variant: `library` is that variant's functions and contexts.
 mod c {
     use super::ffi::c as library;
     include!("mbedtls/session.rs");
+    include!("mbedtls/generator.rs");
 }
 mod accel {
     use super::ffi::accel as library;
     include!("mbedtls/session.rs");
+    include!("mbedtls/generator.rs");
 }
 
 type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
@@ -74,15 +77,25 @@ impl Provider for MbedTls {
         body: Body<'_>,
     ) -> Result<(), Error> {
         self.supports(workload)?;
-        let shape = workload.algorithm.shape();
-        let fixed = shape.kind != cpb_core::Kind::Mac;
-        if shape.key > 0
-            && (keys.is_empty() || fixed && keys.iter().any(|key| key.len() != shape.key))
-        {
-            return Err(Unsupported::Length.into());
-        }
+        keys_fit(workload.algorithm, keys)?;
         (self.session)(workload, keys, &RawJobs::new(workload, keys, jobs)?, body)
     }
+}
+
+/// Hands out a seed piece by piece, to a generator that asks for entropy.
+///
+/// # Safety
+/// `source` is a `&mut &[u8]`, and there is room for `length` bytes at `output`.
+unsafe extern "C" fn entropy(source: *mut c_void, output: *mut u8, length: usize) -> c_int {
+    /// MBEDTLS_ERR_CTR_DRBG_ENTROPY_SOURCE_FAILED of mbedtls/ctr_drbg.h.
+    const NO_MORE: c_int = -0x0034;
+    // SAFETY: as promised by the caller.
+    let (rest, room) =
+        unsafe { (&mut *source.cast::<&[u8]>(), core::slice::from_raw_parts_mut(output, length)) };
+    let Some((piece, after)) = rest.split_at_checked(length) else { return NO_MORE };
+    room.copy_from_slice(piece);
+    *rest = after;
+    0
 }
 
 /// A session whose whole work is one function of the job.

@@ -5,6 +5,7 @@
 //! it made of the mask is asked back and stands in the identity.
 
 pub(crate) mod ffi;
+mod generator;
 
 use crate::raw_jobs::{RawJobs, software_supports};
 use crate::{Entry, Unavailable};
@@ -14,6 +15,7 @@ use cpb_core::{
     Algorithm, CryptoWorkload, Error, Identity, Job, Kind, Operation, Phase, Progress, Provider,
     Session, Unsupported,
 };
+use generator::GeneratorSession;
 
 pub(crate) const EXTENSIONS: Entry = Entry {
     name: "openssl",
@@ -121,11 +123,14 @@ impl Provider for OpenSsl {
             }
             Kind::Hash => body(&mut HashSession::open(workload.algorithm, phase, jobs)?),
             Kind::Mac => body(&mut MacSession::open(workload.algorithm, phase, keys, jobs)?),
+            Kind::Generator => {
+                body(&mut GeneratorSession::open(workload.algorithm, phase, keys, jobs)?)
+            }
         }
     }
 }
 
-/// libcrypto's name of an algorithm (the digest's, for an HMAC).
+/// libcrypto's name of an algorithm (the digest's for an HMAC, the cipher's for a generator).
 fn evp_name(algorithm: Algorithm) -> &'static CStr {
     match algorithm {
         Algorithm::Aes128Cbc => c"AES-128-CBC",
@@ -133,14 +138,14 @@ fn evp_name(algorithm: Algorithm) -> &'static CStr {
         Algorithm::Aes256Cbc => c"AES-256-CBC",
         Algorithm::Aes128Ctr => c"AES-128-CTR",
         Algorithm::Aes192Ctr => c"AES-192-CTR",
-        Algorithm::Aes256Ctr => c"AES-256-CTR",
+        Algorithm::Aes256Ctr | Algorithm::CtrDrbgAes256 => c"AES-256-CTR",
         Algorithm::Aes128Gcm => c"AES-128-GCM",
         Algorithm::Aes192Gcm => c"AES-192-GCM",
         Algorithm::Aes256Gcm => c"AES-256-GCM",
         Algorithm::Chacha20Poly1305 => c"ChaCha20-Poly1305",
         Algorithm::Sha1 => c"SHA1",
-        Algorithm::Sha256 | Algorithm::HmacSha256 => c"SHA2-256",
-        Algorithm::Sha512 => c"SHA2-512",
+        Algorithm::Sha256 | Algorithm::HmacSha256 | Algorithm::HmacDrbgSha256 => c"SHA2-256",
+        Algorithm::Sha512 | Algorithm::HmacDrbgSha512 => c"SHA2-512",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::arena::Arena;
 use alloc::vec::Vec;
-use cpb_core::check::once;
+use cpb_core::check::{DISTINCT_FROM, once};
 use cpb_core::frame::output_checksum;
 use cpb_core::{CryptoWorkload, Error, Operation, Phase, Placement, Provider, Unsupported};
 
@@ -83,8 +83,8 @@ pub(crate) fn first(
 /// After the timed batches the answers must still be the right ones.
 ///
 /// Whole messages that went from buffer to buffer are simply looked at: what is there was written
-/// by the timed operations. A stream, and a message that overwrote itself again and again, have
-/// moved on; there the first answers are asked for once more.
+/// by the timed operations. A stream, a generator, and a message that overwrote itself again and again,
+/// have moved on; there the first answers are asked for once more.
 pub(crate) fn check_after(
     provider: &dyn Provider,
     workload: &CryptoWorkload,
@@ -93,6 +93,9 @@ pub(crate) fn check_after(
     run: u64,
     computes: bool,
 ) -> Result<(), Error> {
+    if workload.operation == Operation::Random && workload.phase != Phase::Setup {
+        return if computes { check_random(provider, workload, arena, right, run) } else { Ok(()) };
+    }
     let last = if workload.phase == Phase::Update || workload.placement == Placement::InPlace {
         let mut again = prepare(provider, workload, None)?;
         first(provider, workload, &mut again, computes)?
@@ -106,6 +109,39 @@ pub(crate) fn check_after(
         answers
     };
     if last == right { Ok(()) } else { Err(Error::WrongAnswer) }
+}
+
+/// What a generator wrote last was written whole, and the first job's is not what it wrote first; one
+/// that repeats answers as at first if it is seeded as at first.
+fn check_random(
+    provider: &dyn Provider,
+    workload: &CryptoWorkload,
+    mut arena: Arena<'_>,
+    right: Answers,
+    run: u64,
+) -> Result<(), Error> {
+    /// By chance such a piece is all zero, as the memory was, once in 2^128.
+    const PIECE: usize = 16;
+    let (jobs, message) = (arena.jobs(), arena.output_length());
+    let reached = usize::try_from(run).unwrap_or(usize::MAX).min(jobs);
+    let last = Answers::of(&mut arena).outputs;
+    let mut pieces =
+        last.chunks_exact(message).take(reached).flat_map(|one| one.chunks_exact(PIECE));
+    if pieces.any(|piece| piece.iter().all(|byte| *byte == 0)) {
+        return Err(Error::WrongAnswer);
+    }
+    // A new seed for each request leads a generator that repeats to the same answer each time.
+    let repeats = provider.repeats(workload);
+    let goes_on = !repeats || (workload.phase == Phase::Message && run > jobs as u64);
+    if goes_on && message >= DISTINCT_FROM && last.get(..message) == right.outputs.get(..message) {
+        return Err(Error::WrongAnswer);
+    }
+    if !repeats {
+        return Ok(());
+    }
+    let mut again = prepare(provider, workload, None)?;
+    let same = first(provider, workload, &mut again, true)? == right;
+    if same { Ok(()) } else { Err(Error::WrongAnswer) }
 }
 
 /// Runs every job once, or for a stream the first few updates, in a session of its own, untimed.

@@ -91,6 +91,9 @@ fn seconds(record: &Record) -> Option<f64> {
 pub struct Checks {
     /// Right ones.
     pub right: u32,
+    /// Those whose answer cannot be known: of a generator that adds entropy of its own.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub distinct: u32,
     /// Those that a provider cannot run.
     pub unsupported: u32,
     /// The first wrong one of each provider, algorithm and operation, in words.
@@ -103,6 +106,7 @@ impl Checks {
         let mut checks = Checks::default();
         for check in &record.checks {
             checks.right += check.right;
+            checks.distinct += check.distinct;
             checks.unsupported += check.unsupported;
             if let Some(wrong) = &check.wrong {
                 let who = format!("{} {} {}", check.provider, check.algorithm, check.operation);
@@ -111,6 +115,10 @@ impl Checks {
         }
         checks
     }
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// The core's effective clock while it was measured.

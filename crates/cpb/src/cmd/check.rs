@@ -62,8 +62,9 @@ struct Column {
     name: String,
     /// Why there are none at all.
     absent: Option<String>,
-    /// By algorithm and operation: how many were right; none if it does not have them.
-    right: Vec<Option<u32>>,
+    /// By algorithm and operation: how many were right, and how many answers could not be known;
+    /// none if it does not have them.
+    right: Vec<Option<(u32, u32)>>,
     /// What was wrong, in words, by place in `right`.
     wrong: Vec<(usize, String)>,
 }
@@ -85,7 +86,7 @@ impl Column {
         let mut runner = start()?;
         for what in rows(algorithms) {
             let (check, reason) = known_answers(&mut runner, &known.source, vectors, what);
-            let right = check.map_or(0, |check| check.right);
+            let right = check.map_or((0, 0), |check| (check.right, check.distinct));
             let answer = match reason {
                 None => Some(right),
                 Some(Reason::Unsupported(_)) => None,
@@ -107,7 +108,8 @@ impl Column {
             return "WRONG".to_owned();
         }
         match self.right.get(row) {
-            Some(Some(right)) => right.to_string(),
+            Some(Some((0, distinct @ 1..))) => format!("~{distinct}"),
+            Some(Some((right, _))) => right.to_string(),
             _ => "-".to_owned(),
         }
     }
@@ -146,9 +148,13 @@ fn matrix(algorithms: &[Algorithm], columns: &[Column]) -> String {
         let cells = columns.iter().map(|column| column.cell(row)).collect();
         text += &line(format!("{algorithm:<18}{operation}"), cells);
     }
-    let total: u32 = columns.iter().flat_map(|column| column.right.iter().flatten()).sum();
+    let counts = || columns.iter().flat_map(|column| column.right.iter().flatten());
+    let total: u32 = counts().map(|(right, _)| right).sum();
     let wrong: usize = columns.iter().map(|column| column.wrong.len()).sum();
     text += &format!("\n{total} known answers right, {wrong} algorithms wrong\n");
+    if counts().any(|(_, distinct)| *distinct > 0) {
+        text += "~ random bytes that cannot be known: answered in full, each time anew\n";
+    }
     for column in columns {
         if let Some(absent) = &column.absent {
             text += &format!("{}: not here: {absent}\n", column.name);

@@ -183,6 +183,13 @@ fn checks(summary: &Summary) -> String {
         0 => "no known answer was tried".to_owned(),
         right => format!("{} known answers right", thousands(right.into())),
     };
+    if checks.distinct > 0 {
+        let tried = thousands(checks.distinct.into());
+        words.push_str(&format!(
+            ", {tried} requests of random bytes answered in full and each time anew: their answers \
+             cannot be known"
+        ));
+    }
     if checks.unsupported > 0 {
         words.push_str(&format!(", {} unsupported", thousands(checks.unsupported.into())));
     }

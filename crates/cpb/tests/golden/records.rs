@@ -237,6 +237,7 @@ fn checks(plan: &Plan, names: &[String], lines: &mut Vec<Line>) {
         done.push(what);
         for provider in names.iter().filter(|name| *name != "null") {
             lines.push(Line::Check(Check {
+                distinct: 0,
                 provider: provider.clone(),
                 algorithm: what.0,
                 operation: what.1,
@@ -376,6 +377,7 @@ fn failures(lines: &mut Vec<Line>) {
         without.into_iter().map(|(cell, outcome)| Line::Without(Without { cell, outcome })),
     );
     lines.push(Line::Check(Check {
+        distinct: 0,
         provider: "openssl:nocrypto".into(),
         algorithm: cpb_core::Algorithm::Aes128Ctr,
         operation: Operation::Encrypt,

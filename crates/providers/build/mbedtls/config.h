@@ -54,6 +54,9 @@
 #define MBEDTLS_ENTROPY_C
 #define MBEDTLS_CTR_DRBG_C
 #define MBEDTLS_HMAC_DRBG_C
+/* As much at once as SP 800-90A allows; what is chained of smaller requests is another stream. */
+#define MBEDTLS_CTR_DRBG_MAX_REQUEST 65536
+#define MBEDTLS_HMAC_DRBG_MAX_REQUEST 65536
 
 /* Public keys */
 #define MBEDTLS_BIGNUM_C

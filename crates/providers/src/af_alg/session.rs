@@ -1,6 +1,7 @@
 //! Sessions: how a workload becomes system calls.
 //!
-//! An operation on a message is one `sendmsg` and one `recv`; a message above [`REQUEST`] is several
+//! An operation on a message is one `sendmsg` and one `recv`, of random bytes a `recv` for each
+//! [`ANSWER`]; a message above [`REQUEST`] is several
 //! of each, chained by the kernel (`MSG_MORE`). The kernel computes while we are in `recv`, or for
 //! a hash in `sendmsg`, whatever the driver does meanwhile: nothing is ever in flight between calls.
 
@@ -13,6 +14,9 @@ use cpb_core::{CryptoWorkload, Error, Kind, Operation, Phase, Progress, Session,
 /// virtio-crypto device fail, and leaves the process in the kernel, where no signal reaches it. A
 /// hash works on at most 16 pages at once in any case (`ALG_MAX_PAGES` of include/crypto/if_alg.h).
 pub(super) const REQUEST: usize = 64 << 10;
+
+/// The most that a generator gives in one answer, in bytes: `MAXSIZE` of crypto/algif_rng.c.
+const ANSWER: usize = 128;
 
 /// The most associated data, in bytes, for which a request is still of ordinary size: a page.
 pub(super) const ASSOCIATED: usize = 4096;
@@ -128,6 +132,7 @@ impl Way {
             Kind::BlockCipher | Kind::StreamCipher => self.cipher(stream, job, number),
             Kind::Aead => self.aead(stream, job, number),
             Kind::Hash | Kind::Mac => self.hash(stream, job),
+            Kind::Generator => self.random(stream, job),
         }
     }
 
@@ -177,6 +182,18 @@ impl Way {
             return Ok(());
         }
         receive(stream, &request::piece_out(job, 0, self.digest), self.digest)
+    }
+
+    #[inline]
+    fn random(&self, stream: &Stream, job: &RawJob) -> Result<(), Refusal> {
+        let message = self.lengths.message;
+        let mut offset = 0;
+        while offset < message {
+            let length = ANSWER.min(message - offset);
+            receive(stream, &request::piece_out(job, offset, length), length)?;
+            offset += length;
+        }
+        Ok(())
     }
 }
 

@@ -57,11 +57,36 @@ fn every_algorithm_has_a_kernel_name_and_key_lengths_that_fit() {
     for &algorithm in Algorithm::ALL {
         let (kind, name) = kernel_name(algorithm);
         let found = candidates(&drivers, name);
-        assert!(found.iter().any(|driver| driver.af_alg_type() == Some(kind)), "{algorithm}");
-        assert!(found.iter().all(|driver| driver.takes_key_of(algorithm)), "{algorithm}");
+        assert!(found.iter().all(|driver| driver.af_alg_type() == Some(kind)), "{algorithm}");
+        assert!(found.iter().any(|driver| driver.runs(algorithm)), "{algorithm}");
     }
-    let dcp = Driver { key_bytes: Some((16, 16)), ..Driver::default() };
-    assert!(dcp.takes_key_of(Algorithm::Aes128Cbc) && !dcp.takes_key_of(Algorithm::Aes256Cbc));
+    let dcp = Driver { name: "cbc(aes)".into(), key_bytes: Some((16, 16)), ..Driver::default() };
+    assert!(dcp.runs(Algorithm::Aes128Cbc) && !dcp.runs(Algorithm::Aes256Cbc));
+}
+
+/// All generators have one name in the kernel, whatever they compute.
+#[test]
+fn a_generator_is_measured_as_what_it_computes_and_others_are_listed_only() {
+    let drivers = parse(GUEST);
+    let runs = |name: &str| {
+        let driver = driver(&drivers, name);
+        assert_eq!(driver.af_alg_type(), Some("rng"), "{name}");
+        Algorithm::ALL.iter().filter(|one| driver.runs(**one)).copied().collect::<Vec<_>>()
+    };
+    assert_eq!(runs("drbg_nopr_hmac_sha256"), [Algorithm::HmacDrbgSha256]);
+    assert_eq!(runs("drbg_nopr_hmac_sha512"), [Algorithm::HmacDrbgSha512]);
+    // With prediction resistance, or another digest.
+    for other in ["drbg_pr_hmac_sha512", "drbg_nopr_hmac_sha1"] {
+        assert!(runs(other).is_empty() && !driver(&drivers, other).runs_any(), "{other}");
+    }
+    // The CPU's jitter, and an engine's own.
+    for (name, other) in [("jitterentropy_rng", "jitterentropy_rng"), ("stdrng", "prng-caam")] {
+        let other = Driver { name: name.into(), driver: other.into(), ..Driver::default() };
+        assert!(!other.runs_any(), "{}", other.driver);
+    }
+    let measured = executors(&drivers, "stdrng");
+    assert!(measured.len() < candidates(&drivers, "stdrng").len());
+    assert_eq!(measured[0].driver, "drbg_nopr_hmac_sha512", "the kernel's own choice");
 }
 
 /// A message of a dump, as `crypto_report_alg` (crypto/crypto_user.c) lays it out.

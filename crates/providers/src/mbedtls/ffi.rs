@@ -11,7 +11,7 @@
 // Declared as a whole, used as the providers grow.
 #![allow(dead_code)]
 
-use core::ffi::{c_char, c_int, c_uchar, c_uint};
+use core::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 use core::marker::{PhantomData, PhantomPinned};
 
 /// `mbedtls_md_info_t` (mbedtls/md.h): what describes a digest; static in the library.
@@ -20,6 +20,9 @@ pub(crate) struct MdInfo {
     _data: [u8; 0],
     _marker: PhantomData<(*mut u8, PhantomPinned)>,
 }
+
+/// What a generator calls for entropy: its source, room, and how much of it. 0 is success.
+pub(crate) type Entropy = unsafe extern "C" fn(*mut c_void, *mut c_uchar, usize) -> c_int;
 
 // mbedtls/aes.h, mbedtls/gcm.h: the same values in both.
 pub(crate) const ENCRYPT: c_int = 1;
@@ -168,6 +171,21 @@ macro_rules! variant {
                 fn md_hmac_update(context: *mut MdContext, input: *const c_uchar, length: usize) -> c_int;
                 fn md_hmac_finish(context: *mut MdContext, output: *mut c_uchar) -> c_int;
                 fn md_hmac_reset(context: *mut MdContext) -> c_int;
+
+                // mbedtls/hmac_drbg.h: seeded by a buffer, it never asks for entropy
+                fn hmac_drbg_init(context: *mut HmacDrbgContext);
+                fn hmac_drbg_free(context: *mut HmacDrbgContext);
+                fn hmac_drbg_seed_buf(context: *mut HmacDrbgContext, digest: *const MdInfo, data: *const c_uchar, length: usize) -> c_int;
+                fn hmac_drbg_random(context: *mut c_void, output: *mut c_uchar, length: usize) -> c_int;
+
+                // mbedtls/ctr_drbg.h
+                fn ctr_drbg_init(context: *mut CtrDrbgContext);
+                fn ctr_drbg_free(context: *mut CtrDrbgContext);
+                fn ctr_drbg_set_entropy_len(context: *mut CtrDrbgContext, length: usize);
+                fn ctr_drbg_set_nonce_len(context: *mut CtrDrbgContext, length: usize) -> c_int;
+                fn ctr_drbg_set_reseed_interval(context: *mut CtrDrbgContext, requests: c_int);
+                fn ctr_drbg_seed(context: *mut CtrDrbgContext, entropy: Entropy, source: *mut c_void, personalisation: *const c_uchar, length: usize) -> c_int;
+                fn ctr_drbg_random(context: *mut c_void, output: *mut c_uchar, length: usize) -> c_int;
             }
         }
     };

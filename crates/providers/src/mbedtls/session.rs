@@ -1,5 +1,6 @@
 // Sessions of one variant of Mbed TLS. Included by ../mbedtls.rs once a variant, where `library` is
-// that variant, and by the firmware's for the version that it has. Each function opens a context and gives `body` a closure that runs one job.
+// that variant, and by the firmware's for the version that it has. Each function opens a context and
+// gives `body` a closure that runs one job.
 //
 // SAFETY, for every call into C below: contexts are boxed and stay where they were initialised
 // until they are freed; keys have the algorithm's length; a job's pointers are valid for the
@@ -12,7 +13,7 @@ use alloc::boxed::Box;
 use core::ffi::c_int;
 use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Phase, Unsupported};
 
-/// Opens a session for `workload`.
+/// Opens a session for `workload`, unless it is a generator's.
 pub(super) fn session(
     workload: &CryptoWorkload,
     keys: &[&[u8]],
@@ -34,6 +35,9 @@ pub(super) fn session(
         Algorithm::Sha256 => sha256(workload, jobs, body),
         Algorithm::Sha512 => sha512(workload, jobs, body),
         Algorithm::HmacSha256 => hmac(workload, keys, jobs, ffi::MD_SHA256, body),
+        Algorithm::HmacDrbgSha256 | Algorithm::HmacDrbgSha512 | Algorithm::CtrDrbgAes256 => {
+            Err(Unsupported::Algorithm.into())
+        }
     }
 }
 

@@ -38,6 +38,10 @@ opaque! {
     EVP_MAC;
     /// `EVP_MAC_CTX`
     EVP_MAC_CTX;
+    /// `EVP_RAND`: a fetched implementation of a random bit generator.
+    EVP_RAND;
+    /// `EVP_RAND_CTX`
+    EVP_RAND_CTX;
     /// `OPENSSL_INIT_SETTINGS`
     OPENSSL_INIT_SETTINGS;
 }
@@ -99,6 +103,14 @@ unsafe extern "C" {
         buffer: *mut c_char,
         length: usize,
     ) -> OSSL_PARAM;
+    pub(crate) fn OSSL_PARAM_construct_octet_string(
+        key: *const c_char,
+        buffer: *mut c_void,
+        length: usize,
+    ) -> OSSL_PARAM;
+    pub(crate) fn OSSL_PARAM_construct_int(key: *const c_char, number: *mut c_int) -> OSSL_PARAM;
+    pub(crate) fn OSSL_PARAM_construct_uint(key: *const c_char, number: *mut c_uint) -> OSSL_PARAM;
+    pub(crate) fn OSSL_PARAM_construct_uint64(key: *const c_char, number: *mut u64) -> OSSL_PARAM;
     pub(crate) fn OSSL_PARAM_construct_end() -> OSSL_PARAM;
 
     // openssl/evp.h: ciphers. Fetch returns null on failure.
@@ -229,6 +241,41 @@ unsafe extern "C" {
         output: *mut c_uchar,
         length: *mut usize,
         output_size: usize,
+    ) -> c_int;
+
+    // openssl/evp.h: random bit generators. A context keeps its generator and its parent alive.
+    pub(crate) fn EVP_RAND_fetch(
+        context: *mut OSSL_LIB_CTX,
+        algorithm: *const c_char,
+        properties: *const c_char,
+    ) -> *mut EVP_RAND;
+    pub(crate) fn EVP_RAND_free(generator: *mut EVP_RAND);
+    pub(crate) fn EVP_RAND_CTX_new(
+        generator: *mut EVP_RAND,
+        parent: *mut EVP_RAND_CTX,
+    ) -> *mut EVP_RAND_CTX;
+    pub(crate) fn EVP_RAND_CTX_free(context: *mut EVP_RAND_CTX);
+    pub(crate) fn EVP_RAND_CTX_set_params(
+        context: *mut EVP_RAND_CTX,
+        params: *const OSSL_PARAM,
+    ) -> c_int;
+    pub(crate) fn EVP_RAND_instantiate(
+        context: *mut EVP_RAND_CTX,
+        strength: c_uint,
+        prediction_resistance: c_int,
+        personalisation: *const c_uchar,
+        personalisation_length: usize,
+        params: *const OSSL_PARAM,
+    ) -> c_int;
+    pub(crate) fn EVP_RAND_uninstantiate(context: *mut EVP_RAND_CTX) -> c_int;
+    pub(crate) fn EVP_RAND_generate(
+        context: *mut EVP_RAND_CTX,
+        output: *mut c_uchar,
+        length: usize,
+        strength: c_uint,
+        prediction_resistance: c_int,
+        additional: *const c_uchar,
+        additional_length: usize,
     ) -> c_int;
 }
 
