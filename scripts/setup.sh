@@ -3,7 +3,8 @@
 #
 #   scripts/setup.sh run    a Rust toolchain, a C compiler, perl and make (OpenSSL's Configure is perl)
 #   scripts/setup.sh static and zig, a C compiler and linker for static binaries, by Python
-#   scripts/setup.sh test   and the checkers, the cross targets, and QEMU for the lab
+#   scripts/setup.sh firmware  a C compiler and C library for Cortex-M, and Rust's target for it
+#   scripts/setup.sh test   all that, and the checkers, the cross targets, and QEMU for the lab
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,8 +12,9 @@ readonly CARGO_DENY=0.20.2
 readonly TYPOS=1.52.0
 readonly ZIG=0.17.1
 readonly ZIGBUILD=0.24.0
+readonly FIRMWARE_TARGET=thumbv7em-none-eabihf
 readonly TARGETS=(
-  thumbv7em-none-eabihf         # cpb-core, and the firmware
+  "$FIRMWARE_TARGET"            # cpb-core too
   aarch64-unknown-linux-gnu     # the runner's clocks
   armv7-unknown-linux-gnueabihf
   i686-unknown-linux-gnu
@@ -26,11 +28,12 @@ readonly STATIC_TARGETS=(
 main() {
   export PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
   local purpose=${1:-}
-  [[ $purpose == run || $purpose == static || $purpose == test ]] ||
-    die "usage: scripts/setup.sh run|static|test"
+  [[ $purpose == run || $purpose == static || $purpose == firmware || $purpose == test ]] ||
+    die "usage: scripts/setup.sh run|static|firmware|test"
   packages "$purpose"
   rust
-  [[ $purpose == run ]] || static
+  if [[ $purpose == static || $purpose == test ]]; then static; fi
+  if [[ $purpose == firmware ]]; then rust_parts "$FIRMWARE_TARGET" ""; fi
   if [[ $purpose == test ]]; then
     rust_for_tests
     checkers
@@ -44,7 +47,11 @@ packages() {
   perl -MFindBin -MIPC::Cmd -MFile::Compare -MPod::Usage -MTime::Piece -e 1 2>/dev/null || missing+=(perl)
   have make || missing+=(make)
   have cargo || have curl || missing+=(curl ca-certificates)
-  if [[ $1 != run && ! -x .venv/bin/pip ]]; then
+  if [[ $1 == firmware || $1 == test ]]; then
+    have arm-none-eabi-gcc || missing+=(gcc-arm-none-eabi)
+    [[ -n $(newlib) ]] || missing+=(libnewlib-arm-none-eabi)
+  fi
+  if [[ $1 != run && $1 != firmware && ! -x .venv/bin/pip ]]; then
     python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
   fi
   if [[ $1 == test ]]; then
@@ -146,6 +153,13 @@ checkers() {
     say "pip install typos $TYPOS into .venv"
     pip_install "typos==$TYPOS"
   fi
+}
+
+# The C library of Cortex-M7, if the compiler knows one.
+newlib() {
+  local library
+  library=$(arm-none-eabi-gcc -mcpu=cortex-m7 -mfloat-abi=hard -print-file-name=libc.a 2>/dev/null) || true
+  [[ $library != /* ]] || echo "$library"
 }
 
 pip_install() {

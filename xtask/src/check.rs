@@ -3,7 +3,7 @@
 //! All steps run, whatever the ones before them found; one line each, and the whole output of those
 //! that failed.
 
-use crate::tree;
+use crate::{firmware, tree};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -92,15 +92,19 @@ fn steps(root: &Path) -> Vec<Step> {
         step("check::lints", cargo(root, "clippy --workspace --all-targets -- -D warnings")),
         step("check::documentation", documentation(root)),
     ];
-    for (name, lints) in [("firmware", "clippy --workspace"), ("fuzz", "clippy --bins")] {
-        let folder = root.join(name);
-        if folder.join("Cargo.toml").is_file() {
-            steps.push(step(&format!("check::{name}::format"), cargo(&folder, "fmt --check")));
-            let mut clippy = cargo(&folder, &format!("{lints} -- -D warnings"));
-            // Nothing is linked here: spare libfuzzer-sys its C++ compiler.
-            clippy.env("CUSTOM_LIBFUZZER_PATH", "./libfuzzer.a");
-            steps.push(step(&format!("check::{name}::lints"), clippy));
-        }
+    if root.join("fuzz/Cargo.toml").is_file() {
+        let folder = root.join("fuzz");
+        steps.push(step("check::fuzz::format", cargo(&folder, "fmt --check")));
+        let mut clippy = cargo(&folder, "clippy --bins -- -D warnings");
+        // Nothing is linked here: spare libfuzzer-sys its C++ compiler.
+        clippy.env("CUSTOM_LIBFUZZER_PATH", "./libfuzzer.a");
+        steps.push(step("check::fuzz::lints", clippy));
+    }
+    let folder = root.join("firmware");
+    steps.push(step("check::firmware::format", cargo(&folder, "fmt --check")));
+    for board in firmware::boards() {
+        let lints = format!("clippy --locked --no-default-features --features {board} -- -D warnings");
+        steps.push(step(&format!("check::firmware::{board}"), cargo(&folder, &lints)));
     }
     steps.push(step(
         "check::no_std",

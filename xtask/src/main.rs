@@ -3,6 +3,7 @@
 mod bench;
 mod cargo_output;
 mod check;
+mod firmware;
 mod fuzz;
 mod scripts;
 mod skips;
@@ -36,6 +37,11 @@ const SUBCOMMANDS: &[Subcommand] = &[
         run: static_build::run,
     },
     Subcommand {
+        name: "firmware",
+        about: "[OPTION...] [BOARD...]: images for boards, into target/firmware/",
+        run: firmware::run,
+    },
+    Subcommand {
         name: "bench",
         about: "[NAME...]: the scripts in bench/, which write into bench/results/",
         run: bench::run,
@@ -53,7 +59,7 @@ fn main() -> ExitCode {
     let Some(subcommand) = chosen else {
         eprintln!("usage: cargo xtask SUBCOMMAND\n");
         for s in SUBCOMMANDS {
-            eprintln!("  {:<6} {}", s.name, s.about);
+            eprintln!("  {:<8} {}", s.name, s.about);
         }
         return ExitCode::from(2);
     };

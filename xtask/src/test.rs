@@ -1,11 +1,11 @@
-//! `cargo xtask test`: check, the guests' binaries, every Rust test, every script test, and an
+//! `cargo xtask test`: check, the guests' binaries, the boards' images, every Rust test, every script test, and an
 //! account of what was skipped.
 //!
 //! With `CPB_CI` set, a skip is a failure unless `.ci/allowed-skips` names it.
 
 use crate::cargo_output::{self, Line};
 use crate::skips::{self, Skip};
-use crate::{check, scripts, static_build, tree};
+use crate::{check, firmware, scripts, static_build, tree};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -34,6 +34,12 @@ pub(crate) fn run(_arguments: &[String]) -> Result<(), String> {
     if let Err(error) = static_build::build_guests() {
         println!("{error}");
         tally.failed.push("guests (no static cpb)".to_owned());
+    }
+
+    println!("\n== firmware");
+    if let Err(error) = firmware::build_all() {
+        println!("{error}");
+        tally.failed.push("firmware (no images)".to_owned());
     }
 
     println!("\n== cargo test");
@@ -82,6 +88,8 @@ fn cargo_test(root: &Path, skip_log: &Path, tally: &mut Tally) {
         .env("CPB_SKIP_LOG", skip_log)
         // The tests of the lab boot guests only where they are told of binaries for them.
         .env("CPB_LAB_BINARIES", static_build::guests())
+        // And those of the firmware look at images that are there.
+        .env("CPB_FIRMWARE_IMAGES", firmware::images())
         .current_dir(root)
         .stdout(Stdio::piped())
         .spawn();

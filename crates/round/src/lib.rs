@@ -14,8 +14,8 @@ mod arena;
 
 use alloc::vec;
 use alloc::vec::Vec;
-use cpb_core::message::{self, Reply};
 use cpb_core::measure::{self, Budget, Expected, Queue, Setting, Store, Taken};
+use cpb_core::message::{self, Reply};
 use cpb_core::{
     Checking, Clock, CryptoWorkload, Error, Histogram, Kind, Operation, Phase, Placement, Provider,
     Sample, Unsupported,

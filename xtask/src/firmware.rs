@@ -1,0 +1,116 @@
+//! `cargo xtask firmware [OPTION...] [BOARD...]`: images for boards into target/firmware/, or
+//! wherever cargo's build directory is.
+//!
+//! An image is called by its board, by the optimisation of its C code, and by what was placed
+//! elsewhere than usual: `imxrt1060-evk-O2-buffers-ocram-nc.elf`. Boards with flash get a `.bin`
+//! beside it, to be written to the flash's first address.
+
+use crate::tree;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+/// Options with a value: how they are called, the variable that the firmware's build script reads,
+/// and the usual value.
+const OPTIONS: [(&str, &str, &str); 6] = [
+    ("--opt", "CPB_FIRMWARE_OPT", "O2"),
+    ("--code", "CPB_FIRMWARE_CODE", "itcm"),
+    ("--tables", "CPB_FIRMWARE_TABLES", "dtcm"),
+    ("--stack", "CPB_FIRMWARE_STACK", "dtcm"),
+    ("--buffers", "CPB_FIRMWARE_BUFFERS", "dtcm"),
+    ("--baud", "CPB_FIRMWARE_BAUD", "115200"),
+];
+
+/// The image that measures a fixed list without a host.
+const SOLO: &str = "--solo";
+
+/// Where [`build_all`] leaves the images; tests are told by `CPB_FIRMWARE_IMAGES`.
+pub(crate) fn images() -> PathBuf {
+    tree::target_directory().join("firmware")
+}
+
+/// Builds the images that tests want: of every board, as usual.
+pub(crate) fn build_all() -> Result<(), String> {
+    run(&[])
+}
+
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let known = boards();
+    let (mut values, mut chosen, mut solo) = (OPTIONS.map(|(.., usual)| usual), Vec::new(), false);
+    let mut arguments = arguments.iter().map(String::as_str);
+    while let Some(argument) = arguments.next() {
+        if let Some(place) = OPTIONS.iter().position(|(name, ..)| *name == argument) {
+            values[place] = arguments.next().ok_or_else(|| format!("{argument} needs a value"))?;
+        } else if argument == SOLO {
+            solo = true;
+        } else if known.iter().any(|board| board == argument) {
+            chosen.push(argument.to_owned());
+        } else {
+            let options: Vec<&str> = OPTIONS.iter().map(|(name, ..)| *name).collect();
+            return Err(format!(
+                "`{argument}` is neither a board ({}) nor an option ({}, {SOLO})",
+                known.join(", "),
+                options.join(", ")
+            ));
+        }
+    }
+    for board in if chosen.is_empty() { known } else { chosen } {
+        let began = Instant::now();
+        let image = build(&board, &values, solo)?;
+        println!("{} in {:.0} s", image.display(), began.elapsed().as_secs_f64());
+    }
+    Ok(())
+}
+
+/// The folders in firmware/boards.
+pub(crate) fn boards() -> Vec<String> {
+    let folders = tree::entries(&tree::root().join("firmware/boards"));
+    folders.iter().filter(|path| path.is_dir()).map(|path| tree::stem(path)).collect()
+}
+
+fn build(board: &str, values: &[&str; OPTIONS.len()], solo: bool) -> Result<PathBuf, String> {
+    let mut name = format!("{board}-{}", values[0]);
+    for ((option, _, usual), value) in OPTIONS.iter().zip(values).skip(1) {
+        if value != usual {
+            name += &format!("-{}-{value}", option.trim_start_matches('-'));
+        }
+    }
+    if solo {
+        name += "-solo";
+    }
+    let target = tree::target_directory().join("firmware-build");
+    let features = if solo { format!("{board},solo") } else { board.to_owned() };
+    let mut command = Command::new("cargo");
+    command
+        .args(["build", "--locked", "--release", "--no-default-features", "--features", &features])
+        .arg("--target-dir")
+        .arg(&target)
+        // The folder's own settings name the target.
+        .current_dir(tree::root().join("firmware"));
+    for ((_, variable, _), value) in OPTIONS.iter().zip(values) {
+        command.env(variable, value);
+    }
+    succeed(&mut command)?;
+
+    let folder = images();
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let image = folder.join(format!("{name}.elf"));
+    let built = target.join("thumbv7em-none-eabihf/release/cpb-firmware");
+    fs::copy(&built, &image).map_err(|error| format!("{}: {error}", image.display()))?;
+    if board.starts_with("imxrt") {
+        flash_image(&image)?;
+    }
+    Ok(image)
+}
+
+/// What lies in flash, from its first address on.
+fn flash_image(image: &Path) -> Result<(), String> {
+    let binary = image.with_extension("bin");
+    succeed(Command::new("arm-none-eabi-objcopy").args(["-O", "binary"]).arg(image).arg(binary))
+}
+
+fn succeed(command: &mut Command) -> Result<(), String> {
+    let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{command:?}: {status}")) }
+}
