@@ -13,6 +13,7 @@ mod report;
 mod run;
 mod runner;
 mod show;
+mod sim;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -54,6 +55,8 @@ enum Command {
     Check(check::Arguments),
     /// Boot guests with an accelerator, and run commands in them
     Lab(lab::Arguments),
+    /// Run a bare-metal program on a simulated Cortex-M7 and count its cycles
+    Sim(sim::Arguments),
     /// Print a completion script for a shell
     Completions(completions::Arguments),
     /// Print the manual page, or write all of them to a folder
@@ -79,6 +82,7 @@ pub fn main() -> ExitCode {
         Command::Compare(arguments) => compare::run(arguments),
         Command::List(arguments) => list::run(arguments),
         Command::Check(arguments) => check::run(arguments),
+        Command::Sim(arguments) => sim::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),
         Command::Lab(arguments) => lab::run(arguments),

@@ -19,6 +19,7 @@ pub mod markdown;
 mod notes;
 mod numbers;
 pub mod published;
+pub mod sim;
 mod table;
 pub mod terminal;
 

@@ -1,0 +1,129 @@
+//! `cpb sim`: a bare-metal program on a simulated Cortex-M7, with its cycles.
+
+use super::{BAD_INPUT, DONE, FAILED, output};
+use crate::report;
+use anyhow::{Context, Result};
+use clap::Args;
+use cpb_sim::{Chip, Console, Image, Machine, Stop};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// Cycles after which a run ends if `--max-cycles` says nothing else: some minutes.
+const MAX_CYCLES: u64 = 10_000_000_000;
+
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cpb sim hello.elf --chip imxrt1060\n  \
+    cpb sim bench.elf --time mbedtls_sha256_process\n  \
+    cpb sim bench.elf --profile bench    writes bench.txt and bench.folded\n\n\
+    The program's output (UART or semihosting) goes to standard output, the account to standard \
+    error. Exit status: 0 it ended as it wanted to, 1 it did not, 2 bad input.")]
+pub(super) struct Arguments {
+    /// The program, an ELF file
+    firmware: PathBuf,
+    /// The chip: imxrt1060, imxrt1170, mps2-an500, or a file like theirs
+    #[arg(long, default_value = "imxrt1060")]
+    chip: String,
+    /// End the run after so many cycles
+    #[arg(long, default_value_t = MAX_CYCLES, value_name = "N")]
+    max_cycles: u64,
+    /// Time each call of a function; may be given several times
+    #[arg(long, value_name = "FUNCTION")]
+    time: Vec<String>,
+    /// Write cycles by function and cause to NAME.txt, and by call stack to NAME.folded
+    #[arg(long, value_name = "NAME")]
+    profile: Option<PathBuf>,
+    /// Print everything as JSON, the program's output with it
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// Output that is kept for the JSON.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let mut kept = self.0.lock().map_err(|_| std::io::Error::other("a writer panicked"))?;
+        kept.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+pub(super) fn run(arguments: Arguments) -> Result<u8> {
+    let chip = chip(&arguments.chip)?;
+    let path = &arguments.firmware;
+    let file = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let image = Image::parse(&file).with_context(|| path.display().to_string())?;
+    let mut machine = Machine::new(chip);
+    image.load(&mut machine).with_context(|| path.display().to_string())?;
+    machine.boot(&image);
+    machine.set_max_cycles(arguments.max_cycles);
+    let kept = Kept::default();
+    let output: Box<dyn Write + Send> =
+        if arguments.json { Box::new(kept.clone()) } else { Box::new(std::io::stdout()) };
+    let input: Box<dyn Read + Send> = Box::new(std::io::stdin());
+    machine.set_console(Console::new(output, Some(input)));
+    if !watch(&mut machine, &image, &arguments) {
+        return Ok(BAD_INPUT);
+    }
+    let stop = machine.run();
+    account(&machine, &image, stop, &arguments, &kept)?;
+    Ok(if stop.is_success() { DONE } else { FAILED })
+}
+
+fn chip(name: &str) -> Result<Chip> {
+    let path = Path::new(name);
+    if path.extension().is_some_and(|e| e == "toml") {
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
+        return Chip::parse(&text).with_context(|| name.to_owned());
+    }
+    Ok(Chip::named(name)?)
+}
+
+/// Asks for what is to be measured; false where there is no such function.
+fn watch(machine: &mut Machine, image: &Image, arguments: &Arguments) -> bool {
+    for name in &arguments.time {
+        let Some(symbol) = image.function(name) else {
+            output::say(&format!("cpb: {} has no function {name}", arguments.firmware.display()));
+            return false;
+        };
+        machine.measure_mut().time(name, symbol.address);
+    }
+    if arguments.profile.is_some() {
+        machine.measure_mut().keep_profile(image);
+    }
+    true
+}
+
+fn account(
+    machine: &Machine,
+    image: &Image,
+    stop: Stop,
+    arguments: &Arguments,
+    kept: &Kept,
+) -> Result<()> {
+    if let Some(name) = &arguments.profile {
+        let text = name.with_extension("txt");
+        let folded = name.with_extension("folded");
+        let profile = machine.measure().profiled().context("no profile was kept")?;
+        for (path, content) in [(text, report::sim::profile(profile)), (folded, profile.folded())] {
+            std::fs::write(&path, content)
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        }
+    }
+    if arguments.json {
+        let output = kept.0.lock().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let text = report::sim::json(machine, image, stop, &output.unwrap_or_default())?;
+        return output::print(&text);
+    }
+    if !stop.is_success() {
+        output::say(&machine.diagnose(stop, image));
+    }
+    output::say(&report::sim::render(machine));
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! What happens before the program's first instruction: reset, or the boot ROM's work.
+
+use crate::image::Image;
+use crate::machine::Machine;
+
+/// The tag at the start of a flash configuration block, "FCFB" (NXP, i.MX RT boot ROM).
+const CONFIGURATION_TAG: u32 = 0x4246_4346;
+/// Tag, length and version of an image vector table: D1 00 20 4x, little-endian.
+const VECTORS_TAG: u32 = 0x4020_00D1;
+
+/// How the program was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// The ROM found a flash image and its vector table at this address.
+    Rom(u32),
+    /// A vector table was found at this address.
+    Vectors(u32),
+    /// Without one: at the file's entry point.
+    Entry,
+}
+
+impl Machine {
+    /// Puts the core where the program begins.
+    ///
+    /// As the boot ROM would, a flash configuration block and an image vector table are looked for;
+    /// else a vector table at the start of a segment (its second word is the entry point); else the
+    /// entry point is called with a stack at the end of the first memory that is not for code.
+    pub fn boot(&mut self, image: &Image) -> Start {
+        let start = if let Some(vectors) = self.rom_vectors() {
+            Start::Rom(vectors)
+        } else if let Some(vectors) = self.find_vectors(image) {
+            Start::Vectors(vectors)
+        } else {
+            Start::Entry
+        };
+        match start {
+            Start::Rom(vectors) | Start::Vectors(vectors) => {
+                self.system.vtor = vectors;
+                self.r[13] = self.memory.word(vectors).unwrap_or(0) & !3;
+                self.next = self.memory.word(vectors.wrapping_add(4)).unwrap_or(0) & !1;
+            }
+            Start::Entry => {
+                self.r[13] = self.default_stack();
+                self.next = image.entry;
+            }
+        }
+        self.r[14] = u32::MAX;
+        start
+    }
+
+    /// The table that the flash image names, where there is one.
+    fn rom_vectors(&self) -> Option<u32> {
+        let boot = self.chip.boot.as_ref()?;
+        let word = |offset: u32| self.memory.word(boot.flash.wrapping_add(offset));
+        if word(boot.configuration)? != CONFIGURATION_TAG {
+            return None;
+        }
+        let tag = word(boot.vectors)?;
+        // The version's last digit differs between ROMs.
+        if tag & 0xF0FF_FFFF != VECTORS_TAG & 0xF0FF_FFFF {
+            return None;
+        }
+        word(boot.vectors + 4)
+    }
+
+    fn find_vectors(&self, image: &Image) -> Option<u32> {
+        let candidates = image.segments.iter().map(|segment| segment.address);
+        candidates.into_iter().find(|address| {
+            let reset = self.memory.word(address.wrapping_add(4));
+            let stack = self.memory.word(*address).unwrap_or(0);
+            reset == Some(image.entry | 1) && !self.memory.bytes(stack.wrapping_sub(4)).is_empty()
+        })
+    }
+
+    fn default_stack(&self) -> u32 {
+        let regions = self.memory.regions();
+        let data = regions.iter().find(|r| r.base >= 0x2000_0000).or(regions.first());
+        data.map_or(0, |region| region.range().1 & !7)
+    }
+}

@@ -1,0 +1,298 @@
+//! A chip: one data file of memories, clocks, devices and timing constants, each with its source.
+
+use serde::Deserialize;
+use std::fmt;
+
+/// The chips that are built in: a file each in `chips/`.
+pub const CHIPS: [(&str, &str); 3] = [
+    ("imxrt1060", include_str!("../chips/imxrt1060.toml")),
+    ("imxrt1170", include_str!("../chips/imxrt1170.toml")),
+    ("mps2-an500", include_str!("../chips/mps2-an500.toml")),
+];
+
+/// A figure and where it is from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Constant {
+    /// In the unit that the field's documentation names.
+    pub value: f64,
+    /// A document, `inferred: …` or `fitted to …`.
+    pub source: String,
+}
+
+/// A chip as its file describes it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Chip {
+    /// As `--chip` has it.
+    pub name: String,
+    /// What it is, in words.
+    pub description: String,
+    /// Clocks in MHz.
+    pub clock: Clocks,
+    /// First-level caches.
+    #[serde(default)]
+    pub cache: Caches,
+    /// The core's and the buses' costs.
+    pub timing: TimingFile,
+    /// Memories.
+    pub memory: Vec<Memory>,
+    /// Devices.
+    #[serde(default)]
+    pub device: Vec<Device>,
+    /// Where the boot ROM looks for an image.
+    pub boot: Option<Boot>,
+}
+
+/// Clocks, MHz.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clocks {
+    /// The core's.
+    pub core: Constant,
+    /// The bus's that on-chip memory answers at.
+    pub bus: Constant,
+    /// The serial flash's.
+    pub flash: Option<Constant>,
+}
+
+/// Sizes of the first-level caches.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Caches {
+    /// Instructions.
+    pub instruction: Option<CacheShape>,
+    /// Data.
+    pub data: Option<CacheShape>,
+}
+
+/// One cache; lines are of 32 bytes (Cortex-M7 Technical Reference Manual).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CacheShape {
+    /// Bytes.
+    pub size: u32,
+    /// Lines that one address can be in.
+    pub ways: u32,
+    /// Document.
+    pub source: String,
+}
+
+/// One memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Memory {
+    /// ITCM, OCRAM, ...
+    pub name: String,
+    /// First address.
+    pub base: u32,
+    /// Bytes.
+    pub size: u32,
+    /// How it is reached.
+    pub kind: MemoryKind,
+    /// Document.
+    pub source: String,
+}
+
+/// How a memory is reached.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemoryKind {
+    /// Tightly coupled: without delay.
+    Tcm,
+    /// On chip, behind the bus.
+    Sram,
+    /// Serial flash behind the bus, read-only.
+    Flash,
+}
+
+/// A device, or a block of registers that only remember.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Device {
+    /// As the file of its model is called, or `registers`.
+    pub kind: String,
+    /// First address.
+    pub base: u32,
+    /// Bytes.
+    pub size: u32,
+    /// Interrupt number.
+    pub interrupt: Option<u16>,
+    /// Of `registers`: reads at an offset return these bits set, whatever was written.
+    #[serde(default)]
+    pub ones: Vec<(u32, u32)>,
+    /// Of `registers`: these bits read as zero.
+    #[serde(default)]
+    pub zeros: Vec<(u32, u32)>,
+    /// Of `registers`: each is followed by three that set, clear and toggle its bits.
+    #[serde(default)]
+    pub set_clear_toggle: bool,
+    /// Document.
+    pub source: String,
+}
+
+/// Where the boot ROM looks: offsets from `flash`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Boot {
+    /// Where the flash begins.
+    pub flash: u32,
+    /// The flash configuration block.
+    pub configuration: u32,
+    /// The image vector table.
+    pub vectors: u32,
+    /// Document.
+    pub source: String,
+}
+
+/// Timing constants as the file has them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TimingFile {
+    /// Cycles lost where a branch went the other way.
+    pub mispredict: Constant,
+    /// The same where the flags were set three cycles before.
+    pub mispredict_early: Constant,
+    /// Cycles that an unaligned load takes longer.
+    pub unaligned_load: Constant,
+    /// Stores that can wait.
+    pub store_buffer: Constant,
+    /// Cycles for which less than an aligned word keeps a bank.
+    pub partial_store: Constant,
+    /// Cycles to enter or leave an exception.
+    pub exception: Constant,
+    /// Bus clocks of one read of on-chip memory.
+    pub bus_read: Constant,
+    /// Bus clocks of one write.
+    pub bus_write: Constant,
+    /// Bus clocks of each further eight bytes of a line.
+    pub bus_beat: Constant,
+    /// Flash clocks until the first byte.
+    pub flash_first: Option<Constant>,
+    /// Flash clocks a byte.
+    pub flash_byte: Option<Constant>,
+    /// Core cycles of a read that the flash controller has already fetched.
+    pub flash_buffered: Option<Constant>,
+}
+
+/// Timing constants as the scoreboard takes them: core cycles.
+#[derive(Clone, Debug, Default)]
+#[allow(missing_docs, reason = "the fields of TimingFile")]
+pub struct Timing {
+    pub mispredict: u32,
+    pub mispredict_early: u32,
+    pub unaligned_load: u32,
+    pub store_buffer: u32,
+    pub partial_store: u32,
+    pub exception: u32,
+    /// One read of on-chip memory that no cache holds.
+    pub bus_read: u32,
+    /// One write to it.
+    pub bus_write: u32,
+    /// A line of 32 bytes from it.
+    pub bus_line: u32,
+    pub flash_first: f64,
+    pub flash_byte: f64,
+    pub flash_buffered: f64,
+}
+
+/// What is wrong with a chip's file or name.
+#[derive(Debug)]
+pub struct ChipError(String);
+
+impl fmt::Display for ChipError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ChipError {}
+
+impl Chip {
+    /// A built-in chip.
+    ///
+    /// # Errors
+    ///
+    /// No chip has that name; the message lists those that there are.
+    pub fn named(name: &str) -> Result<Chip, ChipError> {
+        let found = CHIPS.iter().find(|(known, _)| *known == name);
+        let Some((_, text)) = found else {
+            let known: Vec<&str> = CHIPS.iter().map(|(name, _)| *name).collect();
+            return Err(ChipError(format!("no chip is called {name}: {}", known.join(", "))));
+        };
+        Chip::parse(text)
+    }
+
+    /// A chip from the text of a file like those in `chips/`.
+    ///
+    /// # Errors
+    ///
+    /// The text is not such a file, or memories overlap.
+    pub fn parse(text: &str) -> Result<Chip, ChipError> {
+        let chip: Chip = toml::from_str(text).map_err(|e| ChipError(e.to_string()))?;
+        let mut taken: Vec<(u64, u64, &str)> = Vec::new();
+        for memory in &chip.memory {
+            let (first, size) = (u64::from(memory.base), u64::from(memory.size));
+            let range = (first >> 20, (first + size.max(1) - 1) >> 20, memory.name.as_str());
+            if first + size > 1 << 32 || size > 1 << 28 {
+                return Err(ChipError(format!("{} is too large", memory.name)));
+            }
+            // The simulator finds a memory by an address's upper twelve bits.
+            if let Some(other) = taken.iter().find(|t| t.0 <= range.1 && range.0 <= t.1) {
+                let message = format!("{} and {} share a MiB", other.2, memory.name);
+                return Err(ChipError(message));
+            }
+            taken.push(range);
+        }
+        Ok(chip)
+    }
+
+    /// The timing constants in core cycles.
+    pub fn timing(&self) -> Timing {
+        let t = &self.timing;
+        let cycles = |c: &Constant| c.value.round().clamp(0.0, 1e6) as u32;
+        let per_bus = self.clock.core.value / self.clock.bus.value.max(1e-3);
+        let bus = |clocks: f64| (clocks * per_bus).round().clamp(0.0, 1e6) as u32;
+        let per_flash =
+            self.clock.flash.as_ref().map_or(0.0, |f| self.clock.core.value / f.value.max(1e-3));
+        let flash = |c: &Option<Constant>| c.as_ref().map_or(0.0, |c| c.value);
+        Timing {
+            mispredict: cycles(&t.mispredict),
+            mispredict_early: cycles(&t.mispredict_early),
+            unaligned_load: cycles(&t.unaligned_load),
+            store_buffer: cycles(&t.store_buffer),
+            partial_store: cycles(&t.partial_store),
+            exception: cycles(&t.exception),
+            bus_read: bus(t.bus_read.value),
+            bus_write: bus(t.bus_write.value),
+            bus_line: bus(t.bus_read.value + 3.0 * t.bus_beat.value),
+            flash_first: flash(&t.flash_first) * per_flash,
+            flash_byte: flash(&t.flash_byte) * per_flash,
+            flash_buffered: flash(&t.flash_buffered),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_chip_of_the_folder_is_built_in_and_every_constant_has_a_source() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/chips");
+        for file in std::fs::read_dir(folder).unwrap() {
+            let path = file.unwrap().path();
+            let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            let chip = Chip::named(&stem).unwrap();
+            assert_eq!(chip.name, stem);
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert!(!text.contains("source = \"\""), "{stem}: a source is missing");
+        }
+    }
+
+    #[test]
+    fn an_unknown_chip_is_answered_with_those_there_are() {
+        let error = Chip::named("imxrt9999").unwrap_err().to_string();
+        assert!(error.contains("imxrt1060, imxrt1170"), "{error}");
+    }
+}

@@ -1,0 +1,195 @@
+//! A decoded instruction.
+
+use crate::timing::Cost;
+
+/// A register that nothing reads: where compares put their difference.
+pub(crate) const NOWHERE: u8 = 16;
+
+/// A register that nothing writes: it reads as zero.
+pub(crate) const ZERO: u8 = 17;
+
+/// What [`Insn::carry`] holds where a constant leaves the carry flag alone.
+pub(crate) const CARRY_KEPT: u8 = 2;
+
+/// How a second operand is shifted, as the architecture numbers it (A7.4.2), and RRX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+#[allow(missing_docs, reason = "the architecture's names")]
+pub enum Shift {
+    Lsl,
+    Lsr,
+    Asr,
+    Ror,
+    Rrx,
+}
+
+/// How a load or a store finds its address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Address {
+    /// Rn + imm.
+    Offset,
+    /// Rn + (Rm << amount).
+    Register,
+    /// Rn += imm, then there.
+    Pre,
+    /// At Rn, then Rn += imm.
+    Post,
+}
+
+/// What an instruction does. Names are the architecture's; `I` takes a constant, `R` a register,
+/// `S` a shifted register, `W` writes its base register back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+#[rustfmt::skip]
+#[allow(missing_docs, reason = "the architecture's names")]
+pub enum Op {
+    AndI, AndR, AndS, BicI, BicR, BicS, OrrI, OrrR, OrrS, OrnI, OrnR, OrnS, EorI, EorR, EorS,
+    AddI, AddR, AddS, AdcI, AdcR, AdcS, SubI, SubR, SubS, SbcI, SbcR, SbcS, RsbI, RsbR, RsbS,
+    MovI, MovR, MovS, MvnI, MvnR, MvnS,
+    LslReg, LsrReg, AsrReg, RorReg, Movt, AddPc, MovPc,
+    LdrI, LdrR, LdrW, LdrbI, LdrbR, LdrbW, LdrhI, LdrhR, LdrhW, LdrsbI, LdrsbR, LdrsbW,
+    LdrshI, LdrshR, LdrshW, StrI, StrR, StrW, StrbI, StrbR, StrbW, StrhI, StrhR, StrhW,
+    LdrLit, LdrbLit, LdrhLit, LdrsbLit, LdrshLit, LdrPc,
+    Ldrd, Strd, Ldm, Stm,
+    B, Bcond, Bl, BlxReg, Bx, Cbz, Cbnz, It,
+    Mul, Mla, Mls, Umull, Smull, Umlal, Smlal, Umaal,
+    Ubfx, Sbfx, Bfi, Bfc, Clz, Rbit, Rev, Rev16, Revsh, Uxtb, Uxth, Sxtb, Sxth,
+    Nop,
+    // Below: rarer ones, kept out of the first jump table.
+    Tbb, Tbh, Udiv, Sdiv, Uxtab, Uxtah, Sxtab, Sxtah, Uxtb16, Sxtb16, Uxtab16, Sxtab16,
+    Pkhbt, Pkhtb, Sel, Ssat, Usat, Ssat16, Usat16, Qadd, Qsub, Qdadd, Qdsub, Parallel,
+    Smulxy, Smlaxy, Smulwy, Smlawy, Smlalxy, Smuad, Smusd, Smlad, Smlsd, Smlald, Smlsld,
+    Smmul, Smmla, Smmls, Usad8, Usada8,
+    Ldrex, Ldrexb, Ldrexh, Strex, Strexb, Strexh, Clrex,
+    Dmb, Dsb, Isb, Pld, Wfi, Wfe, Sev, Dbg, Cps, Mrs, Msr, Svc, Bkpt, Udf,
+    Vldr, Vstr, Vldm, Vstm, VmovI, VmovR, Vabs, Vneg, Vsqrt, Vcmp, VcmpZero, Vadd, Vsub, Vmul,
+    Vnmul, Vmla, Vmls, Vnmla, Vnmls, Vfma, Vfms, Vfnma, Vfnms, Vdiv, Vsel, Vmaxnm, Vminnm,
+    VcvtToInt, VcvtFromInt, VcvtFloat, VcvtFixed, VcvtHalf, Vrint, VmovCore, VmovCore2, VmovLane,
+    Vmrs, Vmsr,
+    /// Not an instruction that this simulator knows.
+    Unknown,
+    /// Not decoded yet.
+    Pending,
+}
+
+/// One instruction, ready to execute: 32 bytes, found by its address.
+#[derive(Clone, Copy, Debug)]
+pub struct Insn {
+    /// What it does.
+    pub op: Op,
+    /// Destination, or what a store writes; the first of two.
+    pub rd: u8,
+    /// First operand or base.
+    pub rn: u8,
+    /// Second operand or offset.
+    pub rm: u8,
+    /// Accumulator, second destination, condition, or a form of `op`.
+    pub ra: u8,
+    /// [`Shift`] or [`Address`], as a number.
+    pub shift: u8,
+    /// Bits to shift by.
+    pub amount: u8,
+    /// The carry that a constant leaves, or [`CARRY_KEPT`].
+    pub carry: u8,
+    /// A constant, an absolute address, a register list, or the opcode of an unknown instruction.
+    pub imm: u32,
+    /// Bytes: 2 or 4.
+    pub size: u8,
+    /// Sets flags.
+    pub s: bool,
+    /// Sets flags outside an IT block only.
+    pub quiet_in_it: bool,
+    /// Somebody wants to know when this is reached: a timed function's first instruction.
+    pub marked: bool,
+    /// What it costs.
+    pub cost: Cost,
+}
+
+impl Insn {
+    /// An instruction of `size` bytes with nothing filled in.
+    pub(crate) const fn new(op: Op, size: u8) -> Self {
+        Insn {
+            op,
+            rd: NOWHERE,
+            rn: ZERO,
+            rm: ZERO,
+            ra: NOWHERE,
+            shift: 0,
+            amount: 0,
+            carry: CARRY_KEPT,
+            imm: 0,
+            size,
+            s: false,
+            quiet_in_it: false,
+            marked: false,
+            cost: Cost::NONE,
+        }
+    }
+
+    pub(crate) const fn d(mut self, register: u32) -> Self {
+        self.rd = register as u8;
+        self
+    }
+
+    pub(crate) const fn n(mut self, register: u32) -> Self {
+        self.rn = register as u8;
+        self
+    }
+
+    pub(crate) const fn m(mut self, register: u32) -> Self {
+        self.rm = register as u8;
+        self
+    }
+
+    pub(crate) const fn a(mut self, register: u32) -> Self {
+        self.ra = register as u8;
+        self
+    }
+
+    pub(crate) const fn i(mut self, constant: u32) -> Self {
+        self.imm = constant;
+        self
+    }
+
+    pub(crate) const fn sets(mut self, flags: bool) -> Self {
+        self.s = flags;
+        self
+    }
+
+    pub(crate) const fn quiet(mut self) -> Self {
+        self.s = true;
+        self.quiet_in_it = true;
+        self
+    }
+
+    pub(crate) const fn by(mut self, shift: Shift, amount: u32) -> Self {
+        self.shift = shift as u8;
+        self.amount = amount as u8;
+        self
+    }
+
+    pub(crate) const fn at(mut self, address: Address) -> Self {
+        self.shift = address as u8;
+        self
+    }
+
+    pub(crate) const fn carries(mut self, carry: u8) -> Self {
+        self.carry = carry;
+        self
+    }
+
+    pub(crate) const fn unknown(opcode: u32, size: u8) -> Self {
+        Insn::new(Op::Unknown, size).i(opcode)
+    }
+}
+
+/// Bits `high..=low` of `word`, at the bottom.
+pub(crate) const fn bits(word: u32, high: u32, low: u32) -> u32 {
+    (word >> low) & (u32::MAX >> (31 - (high - low)))
+}
+
+/// Whether bit `n` is set.
+pub(crate) const fn bit(word: u32, n: u32) -> bool {
+    word >> n & 1 == 1
+}

@@ -1,0 +1,45 @@
+//! A virtual i.MX RT: an interpreter of ARMv7E-M with the timing of a Cortex-M7.
+//!
+//! ```text
+//!  ELF ──image──> memory <──fast path── exec ──> registers
+//!                   │  decode (once)      │ one instruction
+//!                   └─> pages of Insn ────┤
+//!  elsewhere: MPU, private devices,       ▼
+//!  the chip's devices            timing: when did it issue, why not before
+//! ```
+//!
+//! Nothing here panics on what a guest does, and no guest runs for ever: [`Machine::run`] returns a
+//! [`Stop`], and [`Machine::diagnose`] says what led to it.
+
+mod boot;
+mod calls;
+mod chip;
+mod console;
+pub mod decode;
+mod device;
+mod diagnosis;
+mod elsewhere;
+mod exceptions;
+mod exec;
+mod fault;
+mod image;
+mod insn;
+mod machine;
+mod measure;
+mod memory;
+mod semihosting;
+mod system;
+mod timing;
+
+pub use boot::Start;
+pub use chip::{
+    Boot, CHIPS, CacheShape, Caches, Chip, ChipError, Clocks, Constant, Device, Memory, MemoryKind,
+    Timing, TimingFile,
+};
+pub use console::Console;
+pub use fault::{Fault, Stop};
+pub use image::{Image, ImageError, Segment, Symbol};
+pub use insn::{Insn, Op, Shift};
+pub use machine::Machine;
+pub use measure::{Mark, Measure, Profile, Timed};
+pub use timing::{CAUSE_NAMES, CAUSES, Cause, Cost, Predictor, Scoreboard};

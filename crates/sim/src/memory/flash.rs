@@ -1,0 +1,71 @@
+//! Serial flash behind its controller, as far as reading it in place takes time: a new address
+//! costs a command, and what follows it streams into the prefetch buffer.
+//!
+//! The figures are in the chip's file; the controller's registers are not here.
+
+use crate::chip::Timing;
+
+/// Bytes that the controller reads ahead: its AHB buffer.
+const AHEAD: u32 = 1024;
+
+pub(crate) struct Flash {
+    /// The core's cycle, as far as it is told.
+    pub(crate) now: u64,
+    /// The stream that is running: its first byte, and when that byte arrives.
+    first: u32,
+    begun: f64,
+    first_byte: f64,
+    per_byte: f64,
+    buffered: f64,
+}
+
+impl Flash {
+    pub(crate) fn new(rules: &Timing) -> Self {
+        Flash {
+            now: 0,
+            first: u32::MAX,
+            begun: 0.0,
+            first_byte: rules.flash_first,
+            per_byte: rules.flash_byte,
+            buffered: rules.flash_buffered,
+        }
+    }
+
+    /// Core cycles until `size` bytes at `address` are there.
+    pub(crate) fn read(&mut self, address: u32, size: u32) -> u32 {
+        let now = self.now as f64;
+        let offset = address.wrapping_sub(self.first);
+        if offset >= AHEAD {
+            self.first = address;
+            self.begun = now + self.first_byte;
+        }
+        let end = address.wrapping_sub(self.first).saturating_add(size);
+        let arrives = self.begun + f64::from(end) * self.per_byte;
+        // What has arrived long ago still has to cross the bus.
+        let wait = (arrives - now).max(self.buffered);
+        if end >= AHEAD / 2 {
+            // The stream goes on: its window moves along.
+            self.begun += f64::from(end) * self.per_byte;
+            self.first = self.first.wrapping_add(end);
+        }
+        wait.round() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_follows_comes_at_the_rate_of_the_wires() {
+        let rules = Timing { flash_first: 500.0, flash_byte: 20.0, ..Timing::default() };
+        let mut flash = Flash::new(&rules);
+        let first = flash.read(0x1000, 32);
+        assert_eq!(first, 500 + 32 * 20);
+        flash.now += u64::from(first);
+        assert_eq!(flash.read(0x1020, 32), 32 * 20);
+        flash.now += 10_000;
+        assert_eq!(flash.read(0x1040, 32), 0);
+        assert_eq!(flash.read(0x9000, 32), 500 + 32 * 20);
+    }
+}

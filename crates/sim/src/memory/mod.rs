@@ -1,0 +1,348 @@
+//! Memories, and what reaching them costs.
+
+pub(crate) mod cache;
+pub(crate) mod flash;
+pub(crate) mod mpu;
+
+use crate::chip::{self, Chip, MemoryKind, Timing};
+use crate::timing::{Access, Cause};
+use cache::{Cache, Found};
+use flash::Flash;
+
+/// Bytes of a page of decoded instructions.
+pub(crate) const PAGE: u32 = 1024;
+
+/// A range of a memory that may be used in some way, as the MPU last said.
+#[derive(Clone, Copy, Default)]
+struct Window {
+    /// Offset of its first byte in the memory, plus the memory's base.
+    first: u32,
+    /// Bytes; 0 where nothing is known yet.
+    size: u32,
+}
+
+impl Window {
+    #[inline(always)]
+    fn holds(self, address: u32, bytes: u32) -> bool {
+        let offset = address.wrapping_sub(self.first);
+        offset < self.size && bytes <= self.size - offset
+    }
+}
+
+/// One memory.
+pub(crate) struct Region {
+    pub(crate) name: String,
+    pub(crate) base: u32,
+    bytes: Vec<u8>,
+    kind: MemoryKind,
+    readable: Window,
+    writable: Window,
+    cacheable: bool,
+    /// By page: the number of its decoded form plus one, or 0.
+    pub(crate) decoded: Vec<u32>,
+}
+
+impl Region {
+    fn nothing() -> Self {
+        Region {
+            name: String::new(),
+            base: 0,
+            bytes: Vec::new(),
+            kind: MemoryKind::Tcm,
+            readable: Window::default(),
+            writable: Window::default(),
+            cacheable: false,
+            decoded: Vec::new(),
+        }
+    }
+
+    /// The first and the last address.
+    pub(crate) fn range(&self) -> (u32, u32) {
+        (self.base, self.last())
+    }
+
+    fn last(&self) -> u32 {
+        self.base + (self.bytes.len() as u32 - 1)
+    }
+}
+
+/// All memories of a chip with their caches.
+pub(crate) struct Memory {
+    /// The first is no memory at all: everything that is not one.
+    regions: Vec<Region>,
+    /// By MiB: which region.
+    index: Box<[u8; 4096]>,
+    pub(crate) instructions: Cache,
+    pub(crate) data: Cache,
+    flash: Flash,
+    rules: Timing,
+    /// What the instruction that is being executed did.
+    pub(crate) access: Access,
+    /// Bytes whose decoded form is stale: region, offset, how many.
+    pub(crate) stale: Vec<(usize, u32, u32)>,
+    /// The machine should look around before the next instruction.
+    pub(crate) attention: bool,
+}
+
+impl Memory {
+    pub(crate) fn new(chip: &Chip) -> Self {
+        let rules = chip.timing();
+        let mut memory = Memory {
+            regions: vec![Region::nothing()],
+            index: Box::new([0; 4096]),
+            instructions: Cache::new(chip.cache.instruction.as_ref()),
+            data: Cache::new(chip.cache.data.as_ref()),
+            flash: Flash::new(&rules),
+            rules,
+            access: Access::default(),
+            stale: Vec::new(),
+            attention: false,
+        };
+        for description in &chip.memory {
+            memory.add(description);
+        }
+        memory
+    }
+
+    fn add(&mut self, description: &chip::Memory) {
+        let size = description.size.next_multiple_of(PAGE);
+        let number = self.regions.len() as u8;
+        self.regions.push(Region {
+            name: description.name.clone(),
+            base: description.base,
+            bytes: vec![0; size as usize],
+            kind: description.kind,
+            decoded: vec![0; (size / PAGE) as usize],
+            ..Region::nothing()
+        });
+        let last = description.base + (size - 1);
+        for mib in description.base >> 20..=last >> 20 {
+            self.index[mib as usize] = number;
+        }
+    }
+
+    /// The number of the region that may hold `address`.
+    #[inline(always)]
+    pub(crate) fn region_of(&self, address: u32) -> usize {
+        usize::from(self.index[(address >> 20) as usize])
+    }
+
+    pub(crate) fn region(&self, number: usize) -> &Region {
+        &self.regions[number]
+    }
+
+    pub(crate) fn region_mut(&mut self, number: usize) -> &mut Region {
+        &mut self.regions[number]
+    }
+
+    pub(crate) fn regions(&self) -> &[Region] {
+        &self.regions[1..]
+    }
+
+    /// The bytes from `address` on, as many as the memory has, whatever the MPU says.
+    pub(crate) fn bytes(&self, address: u32) -> &[u8] {
+        let region = &self.regions[self.region_of(address)];
+        let offset = address.wrapping_sub(region.base) as usize;
+        region.bytes.get(offset..).unwrap_or(&[])
+    }
+
+    pub(crate) fn word(&self, address: u32) -> Option<u32> {
+        self.bytes(address).first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
+    }
+
+    /// Writes bytes as a loader does: nothing is protected, nothing takes time.
+    pub(crate) fn load(&mut self, address: u32, bytes: &[u8]) -> bool {
+        let number = self.region_of(address);
+        let region = &mut self.regions[number];
+        let offset = address.wrapping_sub(region.base) as usize;
+        let end = offset.checked_add(bytes.len());
+        let Some(place) = end.and_then(|end| region.bytes.get_mut(offset..end)) else {
+            return false;
+        };
+        place.copy_from_slice(bytes);
+        self.stale.push((number, offset as u32, bytes.len() as u32));
+        self.attention = true;
+        true
+    }
+
+    /// Reads `N` bytes where the last look at the MPU allows it.
+    #[inline(always)]
+    pub(crate) fn read<const N: usize>(&mut self, address: u32) -> Option<[u8; N]> {
+        let region = &self.regions[self.region_of(address)];
+        if !region.readable.holds(address, N as u32) {
+            return None;
+        }
+        let offset = address.wrapping_sub(region.base) as usize;
+        let bytes = *region.bytes.get(offset..)?.first_chunk::<N>()?;
+        let kind = region.kind;
+        self.access.address = address;
+        if address & (N as u32 - 1) != 0 {
+            self.access.unaligned = true;
+        }
+        if kind != MemoryKind::Tcm {
+            self.charge(address, N as u32, false);
+        }
+        Some(bytes)
+    }
+
+    /// Writes `N` bytes where the last look at the MPU allows it.
+    #[inline(always)]
+    pub(crate) fn write<const N: usize>(&mut self, address: u32, bytes: [u8; N]) -> bool {
+        let number = self.region_of(address);
+        let region = &mut self.regions[number];
+        if !region.writable.holds(address, N as u32) {
+            return false;
+        }
+        let offset = address.wrapping_sub(region.base) as usize;
+        let Some(place) = region.bytes.get_mut(offset..offset + N) else { return false };
+        place.copy_from_slice(&bytes);
+        if region.decoded[offset / PAGE as usize] != 0 {
+            self.stale.push((number, offset as u32, N as u32));
+            self.attention = true;
+        }
+        let kind = region.kind;
+        self.access.address = address;
+        self.access.stored += N as u32;
+        if address & (N as u32 - 1) != 0 {
+            self.access.unaligned = true;
+        }
+        if kind != MemoryKind::Tcm {
+            self.charge(address, N as u32, true);
+        }
+        true
+    }
+
+    /// Remembers what the MPU said of a range around `address`.
+    pub(crate) fn allow(
+        &mut self,
+        number: usize,
+        (first, last): (u32, u32),
+        found: mpu::Attributes,
+        write: bool,
+    ) {
+        let region = &mut self.regions[number];
+        let window = Window { first, size: (last - first).saturating_add(1) };
+        let allowed = if write { found.writable } else { found.readable };
+        if allowed && !(write && region.kind == MemoryKind::Flash) {
+            let stays = region.cacheable == found.cacheable;
+            let (this, other) = if write {
+                (&mut region.writable, &mut region.readable)
+            } else {
+                (&mut region.readable, &mut region.writable)
+            };
+            *this = window;
+            // Both windows share one answer to whether caches may be used.
+            if !stays {
+                *other = Window::default();
+            }
+            region.cacheable = found.cacheable;
+        }
+    }
+
+    /// Whether reaching a region takes no time.
+    pub(crate) fn is_tight(&self, number: usize) -> bool {
+        self.regions[number].kind == MemoryKind::Tcm
+    }
+
+    /// The first and the last address of a region.
+    pub(crate) fn range(&self, number: usize) -> Option<(u32, u32)> {
+        let region = &self.regions[number];
+        (!region.bytes.is_empty()).then(|| (region.base, region.last()))
+    }
+
+    /// The MPU or the privilege changed.
+    pub(crate) fn forget_windows(&mut self) {
+        for region in &mut self.regions {
+            region.readable = Window::default();
+            region.writable = Window::default();
+        }
+    }
+
+    #[inline(never)]
+    fn charge(&mut self, address: u32, size: u32, write: bool) {
+        let number = self.region_of(address);
+        let region = &self.regions[number];
+        let (kind, cacheable) = (region.kind, region.cacheable);
+        if !(cacheable && self.data.enabled) {
+            return self.charge_bus(kind, address, size, write);
+        }
+        let last = address.wrapping_add(size - 1);
+        self.charge_line(kind, address, write);
+        if last >> 5 != address >> 5 {
+            self.charge_line(kind, last, write);
+        }
+    }
+
+    fn charge_bus(&mut self, kind: MemoryKind, address: u32, size: u32, write: bool) {
+        if write {
+            self.access.posted += self.rules.bus_write;
+            self.access.cause = Cause::Bus as usize;
+        } else if kind == MemoryKind::Flash {
+            self.access.wait += self.flash.read(address, size);
+            self.access.cause = Cause::Flash as usize;
+        } else {
+            self.access.wait += self.rules.bus_read;
+            self.access.cause = Cause::Bus as usize;
+        }
+    }
+
+    fn charge_line(&mut self, kind: MemoryKind, address: u32, write: bool) {
+        let found = self.data.access(address, write);
+        if found == Found::Hit {
+            return;
+        }
+        let (fill, cause) = self.line(kind, address);
+        // A store that misses is merged while its line arrives: nobody waits for it.
+        if write {
+            self.access.posted += fill;
+        } else {
+            self.access.wait += fill;
+        }
+        if found == Found::MissDirty {
+            self.access.posted += 4 * self.rules.bus_write;
+        }
+        self.access.cause = cause as usize;
+    }
+
+    fn line(&mut self, kind: MemoryKind, address: u32) -> (u32, Cause) {
+        match kind {
+            MemoryKind::Flash => (self.flash.read(address & !31, 32), Cause::Flash),
+            _ => (self.rules.bus_line, Cause::Cache),
+        }
+    }
+
+    /// What fetching the line at `address` costs, with its cause; nothing from a TCM.
+    pub(crate) fn fetch(&mut self, number: usize, address: u32, cacheable: bool) -> (u32, Cause) {
+        let kind = self.regions[number].kind;
+        if kind == MemoryKind::Tcm {
+            return (0, Cause::Fetch);
+        }
+        if !(cacheable && self.instructions.enabled) {
+            // Four fetches of eight bytes make up the line.
+            return match kind {
+                MemoryKind::Flash => (self.flash.read(address & !31, 32), Cause::Flash),
+                _ => (4 * self.rules.bus_read, Cause::Bus),
+            };
+        }
+        match self.instructions.access(address, false) {
+            Found::Hit => (0, Cause::Fetch),
+            _ => self.line(kind, address),
+        }
+    }
+
+    /// A cleaned line goes over the bus, and nobody waits for it.
+    pub(crate) fn write_line_back(&mut self) {
+        self.access.posted += 4 * self.rules.bus_write;
+        self.access.cause = Cause::Cache as usize;
+    }
+
+    /// A device answers over the bus.
+    pub(crate) fn charge_device(&mut self, write: bool) {
+        self.charge_bus(MemoryKind::Sram, 0, 4, write);
+    }
+
+    /// Lets the flash know what time it is: it reads ahead between accesses.
+    pub(crate) fn at(&mut self, now: u64) {
+        self.flash.now = now;
+    }
+}

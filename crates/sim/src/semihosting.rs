@@ -1,0 +1,122 @@
+//! Semihosting: BKPT 0xAB with the call's number in R0 (Arm, "Semihosting for AArch32 and AArch64").
+//! Only what a program needs to speak and to end; files other than the console are not opened.
+
+use crate::fault::Stop;
+use crate::machine::Machine;
+
+const OPEN: u32 = 0x01;
+const CLOSE: u32 = 0x02;
+const WRITE_CHARACTER: u32 = 0x03;
+const WRITE_STRING: u32 = 0x04;
+const WRITE: u32 = 0x05;
+const READ: u32 = 0x06;
+const READ_CHARACTER: u32 = 0x07;
+const IS_TTY: u32 = 0x09;
+const SEEK: u32 = 0x0A;
+const LENGTH: u32 = 0x0C;
+const CLOCK: u32 = 0x10;
+const TIME: u32 = 0x11;
+const ERRNO: u32 = 0x13;
+const COMMAND_LINE: u32 = 0x15;
+const HEAP: u32 = 0x16;
+const EXIT: u32 = 0x18;
+const EXIT_EXTENDED: u32 = 0x20;
+const ELAPSED: u32 = 0x30;
+const TICK_FREQUENCY: u32 = 0x31;
+
+/// ADP_Stopped_ApplicationExit: the program ended as it wanted to.
+const APPLICATION_EXIT: u32 = 0x20026;
+const FAILED: u32 = u32::MAX;
+
+impl Machine {
+    pub(crate) fn semihosting(&mut self) -> Result<(), Stop> {
+        let (call, parameter) = (self.r[0], self.r[1]);
+        let argument =
+            |index: u32| self.memory.word(parameter.wrapping_add(4 * index)).unwrap_or(0);
+        let [first, second, third] = [argument(0), argument(1), argument(2)];
+        let answer = match call {
+            OPEN => self.open(first, second, third),
+            CLOSE | IS_TTY => u32::from(call == IS_TTY),
+            WRITE_CHARACTER => {
+                let byte = self.memory.bytes(parameter).first().copied().unwrap_or(0);
+                self.console.write(&[byte]);
+                0
+            }
+            WRITE_STRING => {
+                let text = self.memory.bytes(parameter).split(|byte| *byte == 0).next();
+                self.console.write(text.unwrap_or(&[]));
+                0
+            }
+            WRITE => {
+                let bytes = self.memory.bytes(second);
+                let count = bytes.len().min(third as usize);
+                self.console.write(&bytes[..count]);
+                third - count as u32
+            }
+            READ => self.read_console(second, third),
+            READ_CHARACTER => self.console.take_waiting().map_or(FAILED, u32::from),
+            SEEK | LENGTH | ERRNO => 0,
+            CLOCK => (self.seconds() * 100.0) as u32,
+            // A date would make runs differ: the epoch is when the machine was reset.
+            TIME => self.seconds() as u32,
+            TICK_FREQUENCY => (self.chip.clock.core.value * 1e6) as u32,
+            ELAPSED => {
+                self.memory.load(parameter, &self.timing.now.to_le_bytes());
+                0
+            }
+            COMMAND_LINE => {
+                self.memory.load(first, &[0]);
+                self.memory.load(parameter.wrapping_add(4), &[0; 4]);
+                0
+            }
+            // All zero: take what the program was linked with.
+            HEAP => {
+                self.memory.load(first, &[0; 16]);
+                0
+            }
+            EXIT if parameter == APPLICATION_EXIT => return Err(self.ended(Stop::Exit(0))),
+            EXIT => return Err(self.ended(Stop::Exit(1))),
+            EXIT_EXTENDED if first == APPLICATION_EXIT => {
+                return Err(self.ended(Stop::Exit(second)));
+            }
+            EXIT_EXTENDED => return Err(self.ended(Stop::Exit(1))),
+            other => return Err(Stop::UnknownCall(other)),
+        };
+        self.r[0] = answer;
+        self.memory.attention = true;
+        Ok(())
+    }
+
+    fn seconds(&self) -> f64 {
+        self.timing.now as f64 / (self.chip.clock.core.value * 1e6)
+    }
+
+    /// Only the console, `:tt`, can be opened: to read it has handle 1, to write 2.
+    fn open(&self, name: u32, mode: u32, length: u32) -> u32 {
+        let bytes = self.memory.bytes(name);
+        let name = bytes.get(..length as usize).unwrap_or(&[]);
+        match (name, mode) {
+            (b":tt", 0..4) => 1,
+            (b":tt", _) => 2,
+            _ => FAILED,
+        }
+    }
+
+    /// Reads a line or less; what it returns is how much is missing.
+    fn read_console(&mut self, buffer: u32, count: u32) -> u32 {
+        let mut done = 0;
+        while done < count {
+            let Some(byte) = self.console.take_waiting() else { break };
+            if !self.memory.load(buffer.wrapping_add(done), &[byte]) {
+                break;
+            }
+            done += 1;
+            if byte == b'\n' {
+                break;
+            }
+        }
+        // The end of the input is an answer here, not a reason to stop.
+        self.console.stop = None;
+        count - done
+    }
+}

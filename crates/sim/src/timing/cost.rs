@@ -1,0 +1,352 @@
+//! What an instruction needs, occupies and delays: its row in the scoreboard's rules.
+//!
+//! Sources: [N] jnk0le, "pipeline cycle test", doc/cortex_m7.md (measured on an STM32H743);
+//! [L] LLVM, ARMScheduleM7.td (by Arm). Where they differ [N] is taken, being measured.
+
+use crate::insn::{Insn, NOWHERE, Op, ZERO};
+use crate::timing::latency;
+
+/// Where the flags stand among the scoreboard's registers; the core's come before.
+pub(crate) const FLAGS: u8 = 18;
+/// S0 among the scoreboard's registers.
+pub(crate) const FLOAT: u8 = 19;
+
+/// The stages at which an operand can be wanted; each register has a time for each.
+pub(crate) mod stage {
+    /// By an ALU in EX2.
+    pub(crate) const LATE: u8 = 0;
+    /// By the address generation or the shifter in EX1, one cycle earlier.
+    pub(crate) const EARLY: u8 = 1;
+    /// By what cannot take a word from a load of the cycle before: multiplications, and the other
+    /// operand of a shifted one [N]. Of floating-point registers: as a factor.
+    pub(crate) const FACTOR: u8 = 2;
+    /// As what is added to, one stage after the ALUs [N].
+    pub(crate) const SUM: u8 = 3;
+}
+
+/// Resources: a bit each. A younger instruction must not exclude what the older occupies.
+pub(crate) mod unit {
+    /// Every instruction.
+    pub(crate) const ANY: u16 = 1 << 15;
+    /// Issues alone.
+    pub(crate) const ALONE: u16 = 1;
+    pub(crate) const MULTIPLIER: u16 = 1 << 1;
+    pub(crate) const STORE: u16 = 1 << 2;
+    /// The shifter of EX1: shifted operands, shifted constants, bit fields.
+    pub(crate) const SHIFTER: u16 = 1 << 3;
+    /// A shift by itself, which can take the shifter of EX1 or that of EX2.
+    pub(crate) const SHIFT: u16 = 1 << 4;
+    pub(crate) const BRANCH: u16 = 1 << 5;
+    pub(crate) const LOAD: u16 = 1 << 6;
+    pub(crate) const FLOAT: u16 = 1 << 7;
+}
+
+/// Whether an ALU operation may run in EX1, so that EX2 of the same cycle can use its result.
+pub(crate) mod early {
+    pub(crate) const NEVER: u8 = 0;
+    /// ADD, SUB, MOV without a shift, from the older slot [N].
+    pub(crate) const OLDER: u8 = 1;
+    /// Shifts, from either slot while the other leaves the shifter alone [N].
+    pub(crate) const SHIFT: u8 = 2;
+}
+
+/// One instruction's row.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    /// What it waits for: register * 4 + stage.
+    pub(crate) sources: [u8; 4],
+    /// What it delivers: registers.
+    pub(crate) results: [u8; 2],
+    /// When: a row of [`latency::TABLE`].
+    pub(crate) latency: u8,
+    /// Cycles until the next instruction may issue, beyond one.
+    pub(crate) busy: u8,
+    /// What it occupies.
+    pub(crate) units: u16,
+    /// What it cannot follow in the same cycle.
+    pub(crate) excludes: u16,
+    /// One of [`early`].
+    pub(crate) early: u8,
+    /// It sets flags.
+    pub(crate) flags: bool,
+}
+
+const UNUSED: u8 = ZERO * 4;
+
+impl Cost {
+    /// A row of an instruction that needs and delays nothing.
+    pub(crate) const NONE: Cost = Cost {
+        sources: [UNUSED; 4],
+        results: [NOWHERE; 2],
+        latency: latency::ALU,
+        busy: 0,
+        units: unit::ANY,
+        excludes: unit::ALONE,
+        early: early::NEVER,
+        flags: false,
+    };
+
+    const fn with(units: u16, excludes: u16, latency: u8) -> Cost {
+        let mut row = Cost::NONE;
+        row.units |= units;
+        row.excludes |= excludes;
+        row.latency = latency;
+        row
+    }
+
+    const fn alone(latency: u8, busy: u8) -> Cost {
+        let mut row = Cost::with(unit::ALONE, unit::ANY, latency);
+        row.busy = busy;
+        row
+    }
+
+    const fn needs(mut self, sources: [(u8, u8); 3]) -> Cost {
+        let mut i = 0;
+        while i < 3 {
+            let (register, stage) = sources[i];
+            self.sources[i] = register * 4 + stage;
+            i += 1;
+        }
+        self
+    }
+
+    const fn wants(self, first: (u8, u8)) -> Cost {
+        self.needs([first, NOT, NOT])
+    }
+
+    const fn wants_two(self, first: (u8, u8), second: (u8, u8)) -> Cost {
+        self.needs([first, second, NOT])
+    }
+
+    const fn and_flags(mut self) -> Cost {
+        self.sources[3] = FLAGS * 4;
+        self
+    }
+
+    const fn gives(mut self, first: u8) -> Cost {
+        self.results[0] = first;
+        self
+    }
+
+    const fn gives_two(mut self, first: u8, second: u8) -> Cost {
+        self.results = [first, second];
+        self
+    }
+
+    const fn runs_early(mut self, how: u8) -> Cost {
+        self.early = how;
+        self
+    }
+}
+
+const NOT: (u8, u8) = (ZERO, stage::LATE);
+const PLAIN: Cost = Cost::NONE;
+const SHIFTED: Cost = Cost::with(unit::SHIFTER, unit::SHIFTER | unit::SHIFT, latency::ALU);
+const SHIFT: Cost = Cost::with(unit::SHIFT, 0, latency::ALU);
+/// DSP and bit field instructions issue from the older slot only [N].
+const OLDER: Cost = Cost::with(0, unit::ANY, latency::ALU);
+const FIELD: Cost = Cost::with(unit::SHIFTER, unit::ANY, latency::ALU);
+const REVERSE: Cost = Cost::with(unit::SHIFTER, unit::ANY, latency::REVERSE);
+const SATURATE: Cost = Cost::with(0, unit::ANY, latency::SATURATE);
+const MULTIPLY: Cost =
+    Cost::with(unit::MULTIPLIER, unit::MULTIPLIER | unit::STORE, latency::MULTIPLY);
+const LOAD: Cost = Cost::with(unit::LOAD, 0, latency::LOAD);
+const NARROW_LOAD: Cost = Cost::with(unit::LOAD, 0, latency::NARROW_LOAD);
+const STORE: Cost = Cost::with(unit::STORE, unit::STORE | unit::MULTIPLIER, latency::ALU);
+const BRANCH: Cost = Cost::with(unit::BRANCH, unit::BRANCH, latency::ALU);
+/// A division takes 7 cycles and issues alone [L].
+const DIVIDE: Cost = Cost::alone(latency::DIVIDE, 6);
+
+/// The row of `i`.
+pub(crate) fn cost(i: &Insn) -> Cost {
+    let row = row(i);
+    Cost { flags: i.s && !is_float(i.op), ..row }
+}
+
+fn is_float(op: Op) -> bool {
+    (Op::Vldr as u8..=Op::Vmsr as u8).contains(&(op as u8))
+}
+
+fn late(register: u8) -> (u8, u8) {
+    (register, stage::LATE)
+}
+
+fn soon(register: u8) -> (u8, u8) {
+    (register, stage::EARLY)
+}
+
+fn factor(register: u8) -> (u8, u8) {
+    (register, stage::FACTOR)
+}
+
+#[rustfmt::skip]
+fn row(i: &Insn) -> Cost {
+    use Op::*;
+    let (d, n, m, a) = (i.rd, i.rn, i.rm, i.ra);
+    // A constant that is a shifted byte occupies the shifter, but delays nothing [N].
+    let constant = if a == 1 { SHIFTED } else { PLAIN };
+    match i.op {
+        AddI | SubI if a == 1 => constant.wants(late(n)).gives(d),
+        AddI | SubI => PLAIN.wants(late(n)).gives(d).runs_early(early::OLDER),
+        MovI if a == 1 => constant.gives(d),
+        MovI => PLAIN.gives(d).runs_early(early::OLDER),
+        AndI | BicI | OrrI | OrnI | EorI | RsbI | MvnI => constant.wants(late(n)).gives(d),
+        AdcI | SbcI => constant.wants(late(n)).gives(d).and_flags(),
+        AddR | SubR => PLAIN.wants_two(late(n), late(m)).gives(d).runs_early(early::OLDER),
+        MovR => PLAIN.wants(late(m)).gives(d).runs_early(early::OLDER),
+        AndR | BicR | OrrR | OrnR | EorR | RsbR | MvnR => {
+            PLAIN.wants_two(late(n), late(m)).gives(d)
+        }
+        AdcR | SbcR => PLAIN.wants_two(late(n), late(m)).gives(d).and_flags(),
+        MovS if i.shift == 4 => SHIFTED.wants(soon(m)).gives(d).and_flags(),
+        MovS => SHIFT.wants(late(m)).gives(d).runs_early(early::SHIFT),
+        MvnS => SHIFTED.wants(soon(m)).gives(d),
+        AndS | BicS | OrrS | OrnS | EorS | AddS | SubS | RsbS => {
+            SHIFTED.wants_two(factor(n), soon(m)).gives(d)
+        }
+        AdcS | SbcS => SHIFTED.wants_two(factor(n), soon(m)).gives(d).and_flags(),
+        LslReg | LsrReg | AsrReg | RorReg => {
+            SHIFT.wants_two(late(n), late(m)).gives(d).runs_early(early::SHIFT)
+        }
+        Movt => PLAIN.wants(late(n)).gives(d),
+        AddPc | MovPc => BRANCH.wants(soon(m)),
+        _ => memory_row(i),
+    }
+}
+
+#[rustfmt::skip]
+fn memory_row(i: &Insn) -> Cost {
+    use Op::*;
+    let (d, n, m, a) = (i.rd, i.rn, i.rm, i.ra);
+    match i.op {
+        LdrI | LdrR | LdrLit => LOAD.wants_two(soon(n), soon(m)).gives(d),
+        LdrW => LOAD.wants(soon(n)).gives(d),
+        LdrbI | LdrbR | LdrhI | LdrhR | LdrsbI | LdrsbR | LdrshI | LdrshR | LdrbLit | LdrhLit
+        | LdrsbLit | LdrshLit => NARROW_LOAD.wants_two(soon(n), soon(m)).gives(d),
+        LdrbW | LdrhW | LdrsbW | LdrshW => NARROW_LOAD.wants(soon(n)).gives(d),
+        // What is stored is wanted last of all: it delays nothing but itself [N].
+        StrI | StrR | StrbI | StrbR | StrhI | StrhR => STORE.wants_two(soon(n), soon(m)),
+        StrW | StrbW | StrhW => STORE.wants(soon(n)),
+        LdrPc => Cost { units: BRANCH.units | unit::LOAD, ..BRANCH }.wants_two(soon(n), soon(m)),
+        Ldrd => Cost::alone(latency::LOAD, 0).wants(soon(n)).gives_two(d, a),
+        Strd => Cost::alone(latency::ALU, 0).wants(soon(n)),
+        // Two registers a cycle [N]; what each load delivers is entered as it is executed.
+        Ldm | Stm => Cost::alone(latency::LOAD, (i.imm.count_ones().div_ceil(2) - 1) as u8)
+            .wants(soon(n)),
+        Ldrex | Ldrexb | Ldrexh => Cost::alone(latency::NARROW_LOAD, 0).wants(soon(n)).gives(d),
+        Strex | Strexb | Strexh => Cost::alone(latency::NARROW_LOAD, 0).wants(soon(n)).gives(d),
+        // A table branch issues for two cycles [L].
+        Tbb | Tbh => Cost::alone(latency::ALU, 1).wants_two(soon(n), soon(m)),
+        B | Bl => BRANCH.gives(if i.op == Bl { 14 } else { NOWHERE }),
+        Bcond => BRANCH,
+        BlxReg | Bx => BRANCH.wants(soon(m)).gives(if i.op == BlxReg { 14 } else { NOWHERE }),
+        Cbz | Cbnz => BRANCH.wants(late(n)),
+        It | Nop | Pld => PLAIN,
+        _ => arithmetic_row(i),
+    }
+}
+
+#[rustfmt::skip]
+fn arithmetic_row(i: &Insn) -> Cost {
+    use Op::*;
+    let (d, n, m, a) = (i.rd, i.rn, i.rm, i.ra);
+    let sum = (a, stage::SUM);
+    match i.op {
+        Mul | Smulxy | Smulwy | Smuad | Smusd | Smmul => {
+            MULTIPLY.wants_two(factor(n), factor(m)).gives(d)
+        }
+        Mla | Mls | Smlaxy | Smlawy | Smlad | Smlsd | Smmla | Smmls => {
+            MULTIPLY.needs([factor(n), factor(m), sum]).gives(d)
+        }
+        Umull | Smull => MULTIPLY.wants_two(factor(n), factor(m)).gives_two(d, a),
+        Umlal | Smlal | Umaal | Smlalxy | Smlald | Smlsld => {
+            let mut row = MULTIPLY.needs([factor(n), factor(m), sum]).gives_two(d, a);
+            row.sources[3] = d * 4 + stage::SUM;
+            row
+        }
+        Udiv | Sdiv => DIVIDE.wants_two(late(n), late(m)).gives(d),
+        Ubfx | Sbfx => FIELD.wants(soon(n)).gives(d),
+        Bfi => FIELD.wants_two(late(d), soon(n)).gives(d),
+        Bfc => FIELD.wants(late(d)).gives(d),
+        Rbit | Rev | Rev16 | Revsh => REVERSE.wants(soon(m)).gives(d),
+        Clz | Uxtb | Uxth | Sxtb | Sxth | Uxtb16 | Sxtb16 => OLDER.wants(late(m)).gives(d),
+        Uxtab | Uxtah | Sxtab | Sxtah | Uxtab16 | Sxtab16 | Pkhbt => {
+            FIELD.wants_two(late(n), soon(m)).gives(d)
+        }
+        Pkhtb => FIELD.wants_two(soon(n), soon(m)).gives(d),
+        Sel => OLDER.wants_two(late(n), late(m)).gives(d).and_flags(),
+        Parallel if i.imm & 16 != 0 => SATURATE.wants_two(late(n), late(m)).gives(d),
+        Parallel => OLDER.wants_two(late(n), late(m)).gives(d),
+        Qadd | Qsub | Qdadd | Qdsub => SATURATE.wants_two(late(n), late(m)).gives(d),
+        Usad8 => SATURATE.wants_two(late(n), late(m)).gives(d),
+        Usada8 => SATURATE.needs([late(n), late(m), sum]).gives(d),
+        Ssat | Usat | Ssat16 | Usat16 => SATURATE.wants(soon(n)).gives(d),
+        // Barriers and system registers drain the pipeline: three cycles alone [L].
+        Dmb | Dsb | Isb | Mrs | Msr | Cps | Svc | Bkpt | Udf | Wfi | Wfe | Sev | Clrex => {
+            Cost::alone(latency::ALU, 2).gives(d)
+        }
+        Dbg => Cost::alone(latency::ALU, 0),
+        _ => float_row(i),
+    }
+}
+
+fn float_row(i: &Insn) -> Cost {
+    use Op::*;
+    let s = |register: u8| FLOAT + (register & 31);
+    let (d, n, m) = (s(i.rd), s(i.rn), s(i.rm));
+    let float = |latency: u8| Cost::with(unit::FLOAT, unit::FLOAT, latency);
+    let (add, multiply, fused) = if i.s {
+        (float_double(latency::FLOAT, 0), float_double(latency::FLOAT, 4), {
+            float_double(latency::FUSED, 6)
+        })
+    } else {
+        (float(latency::FLOAT), float(latency::FLOAT), float(latency::FUSED))
+    };
+    match i.op {
+        Vldr if i.s => Cost::alone(latency::FLOAT_LOAD, 0).wants(soon(i.rn)).gives_two(d, d + 1),
+        Vldr => Cost::with(unit::LOAD, 0, latency::FLOAT_LOAD).wants(soon(i.rn)).gives(d),
+        Vstr if i.s => Cost::alone(latency::ALU, 0).wants_two(soon(i.rn), late(d)),
+        Vstr => STORE.wants_two(soon(i.rn), late(d)),
+        Vldm | Vstm => {
+            Cost::alone(latency::FLOAT_LOAD, (i.imm.div_ceil(2) - 1) as u8).wants(soon(i.rn))
+        }
+        Vmul | Vnmul => multiply.wants_two(factor(n), factor(m)).gives(d),
+        Vmla | Vmls | Vnmla | Vnmls | Vfma | Vfms | Vfnma | Vfnms => {
+            fused.needs([factor(n), factor(m), (d, stage::SUM)]).gives(d)
+        }
+        // 16 and 14 cycles for a single [N], 30 for a double [N] [L].
+        Vdiv | Vsqrt if i.s => {
+            float_double(latency::FLOAT, 29).wants_two(late(n), late(m)).gives(d)
+        }
+        Vdiv => Cost { busy: 15, ..add }.wants_two(late(n), late(m)).gives(d),
+        Vsqrt => Cost { busy: 13, ..add }.wants(late(m)).gives(d),
+        VmovCore | VmovLane if i.imm == 1 => OLDER.wants(late(m)).gives(i.rd),
+        VmovCore | VmovLane => {
+            Cost::with(0, 0, latency::FLOAT).wants(late(i.rd)).gives(FLOAT + (i.rm & 31))
+        }
+        VmovCore2 if i.imm == 1 => {
+            Cost::alone(latency::ALU, 0).wants_two(late(m), late(m + 1)).gives_two(i.rd, i.ra)
+        }
+        VmovCore2 => {
+            Cost::alone(latency::FLOAT, 0).wants_two(late(i.rd), late(i.ra)).gives_two(m, m + 1)
+        }
+        Vcmp => add.wants_two(late(d), late(m)),
+        VcmpZero => add.wants(late(d)),
+        // The flags come from the end of the floating-point pipeline.
+        Vmrs => Cost::alone(latency::ALU, 2).gives(if i.rd == 15 { FLAGS } else { i.rd }),
+        Vmsr => Cost::alone(latency::ALU, 2),
+        VmovI => Cost::with(0, 0, latency::FLOAT).gives(d),
+        VmovR => Cost::with(0, 0, latency::FLOAT).wants(late(m)).gives(d),
+        Vadd | Vsub | Vsel | Vmaxnm | Vminnm => add.wants_two(late(n), late(m)).gives(d),
+        VcvtFixed => add.wants(late(d)).gives(d),
+        Unknown => PLAIN,
+        _ => add.wants(late(m)).gives(d),
+    }
+}
+
+/// Arithmetic of doubles issues from the older slot [N].
+const fn float_double(latency: u8, busy: u8) -> Cost {
+    let mut row = Cost::with(unit::FLOAT, unit::ANY, latency);
+    row.busy = busy;
+    row
+}
