@@ -4,6 +4,7 @@
 //! [`store`] -> [`analysis`] (pure) -> [`report`].
 
 pub mod analysis;
+pub mod board;
 pub mod budget;
 pub mod cmd;
 pub mod lab;

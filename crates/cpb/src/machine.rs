@@ -5,6 +5,7 @@
 //! missing gives an empty field and never an error.
 
 mod arm;
+mod board;
 mod cpuinfo;
 mod emulation;
 mod files;

@@ -336,7 +336,7 @@ impl Run<'_> {
             detail: format!("no runner for {}", cell.provider),
             again: true,
         })?;
-        let place = runners.entry(cell.provider.clone()).or_default();
+        let place = runners.entry(source.runner()).or_default();
         // Another cell may have taken the machine along that this runner was on.
         if place.as_ref().is_none_or(Conversation::is_gone) {
             *place = Some(source.start(&self.place, &self.patience)?);

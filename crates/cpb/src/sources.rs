@@ -1,6 +1,7 @@
 //! Which runners there are: those that cpb carries, one process a provider, and foreign programs
 //! that speak the same frames.
 
+use crate::board::Board;
 use crate::lab::agent::Listed;
 use crate::lab::guest::Guest;
 use crate::machine::{self, Machine, State};
@@ -70,6 +71,9 @@ pub fn discover(
     place: &Place,
     patience: &Patience,
 ) -> Result<Vec<Known>> {
+    if let Home::Board(board) = home {
+        return board.providers(wanted, patience);
+    }
     let program = std::env::current_exe().context("cannot find cpb's own executable")?;
     let about = home.about(place, patience)?;
     let wanted = names::whole(wanted);
@@ -106,6 +110,8 @@ pub enum Home {
     Here,
     /// A guest of the lab.
     Guest(Arc<Guest>),
+    /// A board without an operating system.
+    Board(Board),
 }
 
 /// What the cpb of a machine has to offer.
@@ -128,6 +134,7 @@ impl Home {
                 let usual = about.usual;
                 Ok(Offers { providers: about.providers, usual: Box::new(move || usual.clone()) })
             }
+            Home::Board(_) => bail!("a board has no list of providers"),
         }
     }
 
@@ -139,6 +146,7 @@ impl Home {
         match self {
             Home::Here => Ok(Machine::read(Path::new("/"), cpu)),
             Home::Guest(guest) => Ok(guest.about(cpu, patience.answer)?.machine),
+            Home::Board(board) => Ok(board.machine.clone()),
         }
     }
 
@@ -147,16 +155,21 @@ impl Home {
         match self {
             Home::Here => own_survey(patience.answer),
             Home::Guest(guest) => Some(guest.about(cpu, patience.answer).ok()?.kernel),
+            Home::Board(_) => None,
         }
     }
 
     /// The state at the end of a run that began with `before`, and what spoiled the figures
     /// meanwhile. A guest that is dead by then has no state any more.
     pub fn end(&self, before: &Machine, cpu: usize, patience: &Patience) -> (State, Vec<String>) {
-        let Home::Guest(guest) = self else {
-            let state = State::read(Path::new("/"), cpu);
-            let changes = machine::changes(before, &state);
-            return (state, changes);
+        let guest = match self {
+            Home::Here => {
+                let state = State::read(Path::new("/"), cpu);
+                let changes = machine::changes(before, &state);
+                return (state, changes);
+            }
+            Home::Board(_) => return Default::default(),
+            Home::Guest(guest) => guest,
         };
         // Its load and its clocks mean nothing.
         let mut warnings = Vec::new();
@@ -174,6 +187,7 @@ impl Home {
             Home::Guest(guest) => {
                 Way::Inside(Inside { guest: Arc::clone(guest), provider: name.to_owned() })
             }
+            Home::Board(board) => Way::Board(board.line.clone()),
         }
     }
 }

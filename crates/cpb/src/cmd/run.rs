@@ -9,6 +9,7 @@ use crate::analysis::summary::summarise;
 use crate::budget::{Percent, Seconds};
 use crate::record::{Outcome, Reason, Record};
 use crate::run::Ended;
+use crate::transport::serial;
 use crate::{report, store};
 use anyhow::{Context, Result};
 use clap::Args;
@@ -72,9 +73,12 @@ pub(super) struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "NUMBERS", help_heading = "What")]
     #[arg(allow_negative_numbers = true)]
     threads: Vec<u8>,
-    /// Measure in a guest of the lab: lab:GUEST (`cpb lab list`)
+    /// Measure in a guest of the lab, lab:GUEST (`cpb lab list`), or on a board, serial:DEVICE
     #[arg(long, value_name = "TARGET", help_heading = "What", conflicts_with = "runner")]
     target: Option<String>,
+    /// Speed of a board's serial line, in bits per second
+    #[arg(long, value_name = "NUMBER", help_heading = "What", default_value_t = serial::BAUD)]
+    baud: u32,
     /// Measure the providers of this program, too (it speaks cpb's frames)
     #[arg(long, value_name = "PROGRAM", help_heading = "What")]
     runner: Vec<PathBuf>,

@@ -4,7 +4,7 @@ use super::cpuinfo::Cpuinfo;
 use super::files::Tree;
 
 /// (implementer, part, name): arch/arm64/include/asm/cputype.h in Linux and
-/// sys-utils/lscpu-arm.c in util-linux.
+/// sys-utils/lscpu-arm.c in util-linux; Cortex-M7: its technical reference manual, CPUID.
 const CORES: &[(u32, u32, &str)] = &[
     (0x41, 0x926, "ARM926EJ-S"),
     (0x41, 0xb76, "ARM1176JZF-S"),
@@ -15,6 +15,7 @@ const CORES: &[(u32, u32, &str)] = &[
     (0x41, 0xc0d, "Cortex-A12"),
     (0x41, 0xc0e, "Cortex-A17"),
     (0x41, 0xc0f, "Cortex-A15"),
+    (0x41, 0xc27, "Cortex-M7"),
     (0x41, 0xd01, "Cortex-A32"),
     (0x41, 0xd02, "Cortex-A34"),
     (0x41, 0xd03, "Cortex-A53"),

@@ -36,6 +36,9 @@ const XEN: &str = "Xen";
 const KVM: &str = "KVM";
 /// QEMU, accelerated or not.
 const QEMU: &str = "QEMU";
+/// A microcontroller's core without a cycle counter: QEMU models none (target/arm/tcg/m_helper.c and
+/// hw/intc/armv7m_nvic.c), and every Cortex-M7 that we know of has one.
+pub(super) const NO_CYCLE_COUNTER: &str = "an emulator: its cycle counter stands still";
 /// Some virtual machine, accelerated or not.
 const VIRTUAL: &str = "virtual machine";
 /// x86 only: the hypervisor bit is set and no name is given.
@@ -75,6 +78,10 @@ pub(super) fn sign(machine: &Machine, clock_known: bool) -> Option<String> {
     }
     if machine.virtualisation == TCG || machine.virtualisation == FEX {
         return Some(format!("it says that it is {}", machine.virtualisation));
+    }
+    if machine.virtualisation == NO_CYCLE_COUNTER {
+        let sign = "its core's cycle counter stands still, as QEMU's do and no board's does";
+        return Some(sign.to_owned());
     }
     // QEMU target/i386/cpu.c: -cpu max is "QEMU TCG CPU"; qemu64 and qemu32 are "QEMU Virtual
     // CPU", accelerated or not. Rosetta on Linux is "VirtualApple @ 2.50GHz".

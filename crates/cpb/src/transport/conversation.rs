@@ -1,6 +1,6 @@
 //! The host's side of the conversation with a runner, over any two streams.
 
-use super::{Description, Lost, Patience, Runner, Seen, process, qemu};
+use super::{BoardIdentity, Description, Lost, Patience, Runner, Seen, process, qemu, serial};
 use crate::vectors::OwnedCase;
 use cpb_core::check::Finding;
 use cpb_core::frame::{self, Decoder, FrameError, MAX_FRAME};
@@ -20,6 +20,7 @@ pub struct Conversation {
     peer: Peer,
     frame: Box<[u8; MAX_FRAME]>,
     clock: ClockDescription,
+    board: Option<BoardIdentity>,
     patience: Patience,
 }
 
@@ -29,6 +30,8 @@ pub(super) enum Peer {
     Process(process::Peer),
     /// A process in a guest.
     Inside(qemu::Peer),
+    /// A board.
+    Board(serial::Peer),
 }
 
 impl Peer {
@@ -37,6 +40,7 @@ impl Peer {
         match self {
             Peer::Process(process) => process.kill(),
             Peer::Inside(process) => process.kill(why),
+            Peer::Board(board) => board.kill(),
         }
     }
 
@@ -45,6 +49,7 @@ impl Peer {
         match self {
             Peer::Process(_) => false,
             Peer::Inside(process) => process.is_gone(),
+            Peer::Board(board) => board.is_gone(),
         }
     }
 
@@ -53,6 +58,7 @@ impl Peer {
         match self {
             Peer::Process(process) => process.gone(),
             Peer::Inside(process) => process.gone(),
+            Peer::Board(board) => board.gone(),
         }
     }
 }
@@ -76,13 +82,15 @@ impl Conversation {
             peer,
             frame: Box::new([0; MAX_FRAME]),
             clock: ClockDescription::default(),
+            board: None,
             patience: patience.clone(),
         };
         conversation.send(&Request::Hello)?;
-        conversation.clock = conversation.wait(Duration::ZERO, |reply| match reply {
-            Reply::Hello(hello) => Some(hello.clock),
+        let hello = conversation.wait(Duration::ZERO, |reply| match reply {
+            Reply::Hello(hello) => Some((hello.clock, hello.board.map(BoardIdentity::from))),
             _ => None,
         })?;
+        (conversation.clock, conversation.board) = hello;
         Ok(conversation)
     }
 
@@ -152,6 +160,11 @@ impl Conversation {
         Lost { error, detail, again: error != Error::Timeout }
     }
 
+    /// The board that it runs on, if it has no system that could be asked.
+    pub fn board(&self) -> Option<&BoardIdentity> {
+        self.board.as_ref()
+    }
+
     /// Whether the machine that it ran on is gone, through no fault of its own.
     pub fn is_gone(&self) -> bool {
         self.peer.is_gone()
@@ -216,7 +229,7 @@ impl Runner for Conversation {
         let request = Request::Round {
             provider,
             workload: Workload::Crypto(*workload),
-            budget: *budget,
+            budget: in_ticks(budget, self.clock.frequency),
             threads,
         };
         let mut seen = Seen {
@@ -241,6 +254,25 @@ impl Runner for Conversation {
             Reply::Failed(error) => Some(Err(error)),
             _ => None,
         })
+    }
+}
+
+/// A budget in nanoseconds, as a runner takes it whose clock has another frequency.
+fn in_ticks(budget: &Budget, frequency: u64) -> Budget {
+    const NANOSECONDS: u64 = 1_000_000_000;
+    if frequency == NANOSECONDS {
+        return *budget;
+    }
+    let ticks = |Ticks(time): Ticks| {
+        let ticks = u128::from(time) * u128::from(frequency) / u128::from(NANOSECONDS);
+        Ticks(ticks.try_into().unwrap_or(u64::MAX))
+    };
+    Budget {
+        warmup: ticks(budget.warmup),
+        batch: ticks(budget.batch),
+        limit: ticks(budget.limit),
+        counted: ticks(budget.counted),
+        ..*budget
     }
 }
 

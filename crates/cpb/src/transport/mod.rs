@@ -3,14 +3,16 @@
 pub mod conversation;
 pub mod process;
 pub mod qemu;
+pub mod serial;
 
 use self::conversation::Conversation;
 use self::process::Program;
 use self::qemu::Inside;
+use self::serial::Serial;
 use crate::vectors::OwnedCase;
 use cpb_core::check::Finding;
 use cpb_core::measure::Budget;
-use cpb_core::message::{ClockDescription, Round};
+use cpb_core::message::{Board, ClockDescription, Round};
 use cpb_core::{Claim, CryptoWorkload, Error, Histogram, Sample, Unsupported};
 use std::ffi::OsString;
 use std::fmt;
@@ -38,6 +40,8 @@ pub enum Way {
     Program(Program),
     /// In a guest of the lab.
     Inside(Inside),
+    /// On a board behind a serial line, which does nothing else.
+    Board(Serial),
 }
 
 impl Way {
@@ -51,6 +55,7 @@ impl Way {
             Way::Inside(Inside { guest, .. }) => {
                 Way::Inside(Inside { guest: Arc::clone(guest), provider: provider.to_owned() })
             }
+            Way::Board(line) => Way::Board(line.clone()),
         }
     }
 }
@@ -64,6 +69,18 @@ impl Source {
         match &self.way {
             Way::Program(program) => program.start(place, patience),
             Way::Inside(inside) => inside.start(place, patience),
+            Way::Board(line) => line.start(patience),
+        }
+    }
+}
+
+impl Source {
+    /// What its runner is called in a pass: providers of the same name share one. A board is one runner,
+    /// whatever it has.
+    pub fn runner(&self) -> String {
+        match &self.way {
+            Way::Program(_) | Way::Inside(_) => self.name.clone(),
+            Way::Board(line) => line.device.display().to_string(),
         }
     }
 }
@@ -137,6 +154,23 @@ pub trait Runner {
         budget: &Budget,
         threads: u8,
     ) -> Result<Result<Seen, Error>, Lost>;
+}
+
+/// What a board without an operating system says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoardIdentity {
+    /// Its name.
+    pub name: String,
+    /// The CPUID register of its core.
+    pub cpuid: u32,
+    /// Whether the core's cycle counter counts.
+    pub cycle_counter: bool,
+}
+
+impl From<Board<'_>> for BoardIdentity {
+    fn from(Board { name, cpuid, cycle_counter }: Board<'_>) -> Self {
+        BoardIdentity { name: name.to_owned(), cpuid, cycle_counter }
+    }
 }
 
 /// What a runner says of one of its providers.

@@ -1,8 +1,10 @@
 //! Where a run measures: the machine, and the CPUs of it.
 
 use super::Arguments;
+use crate::board::Board;
 use crate::lab::guest::Guest;
 use crate::sources::Home;
+use crate::transport::serial::Serial;
 use crate::transport::{Patience, Place};
 use anyhow::{Context, Result, bail};
 use std::sync::Arc;
@@ -25,8 +27,16 @@ pub(super) fn reach(
     if target.is_empty() {
         return Ok((Home::Here, patience(ANSWER)));
     }
+    if let Some(device) = target.strip_prefix("serial:") {
+        let line = Serial { device: device.into(), baud: arguments.baud };
+        let patience = patience(ANSWER);
+        return Ok((Home::Board(Board::reach(line, &patience)?), patience));
+    }
     let Some(guest) = target.strip_prefix("lab:") else {
-        bail!("unknown target '{target}'; it is `lab:GUEST`, and `cpb lab list` shows the guests");
+        bail!(
+            "unknown target '{target}'; it is `lab:GUEST`, and `cpb lab list` shows the guests, or \
+             `serial:DEVICE` for a board"
+        );
     };
     let say: &dyn Fn(&str) = if arguments.quiet { &|_| () } else { &crate::cmd::lab::say };
     Ok((Home::Guest(Guest::boot(guest, false, stop, say)?), patience(SLOW_ANSWER)))
@@ -46,6 +56,7 @@ pub(super) fn cpus(
 ) -> Result<Vec<usize>> {
     let mut allowed = match home {
         Home::Here => cpb_runner::pin::allowed().context("cannot find out which CPUs there are")?,
+        Home::Board(_) => vec![0],
         Home::Guest(_) => (0..home.machine(0, patience)?.cpus.max(1)).collect(),
     };
     let list = || allowed.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");

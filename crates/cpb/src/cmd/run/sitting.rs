@@ -252,7 +252,7 @@ impl Sitting {
             budget: Budget {
                 counted: Ticks(u64::from(plan.counted_ms) * 1_000_000),
                 ..match self.home {
-                    Home::Here => schedule::BUDGET,
+                    Home::Here | Home::Board(_) => schedule::BUDGET,
                     Home::Guest(_) => schedule::SLOW_BUDGET,
                 }
             },
@@ -338,7 +338,9 @@ fn header(
     let providers: std::collections::BTreeMap<_, _> =
         known.iter().map(|known| (known.source.name.clone(), known.record())).collect();
     let clock_known = providers.values().any(|provider| match provider {
-        ProviderRecord::Available { clock, .. } => clock.reference_cycles > 0,
+        ProviderRecord::Available { clock, .. } => {
+            clock.reference_cycles > 0 || clock.counts_cycles
+        }
         ProviderRecord::Unavailable { .. } => false,
     });
     let evidence: Evidence = machine::evidence(&machine, clock_known);

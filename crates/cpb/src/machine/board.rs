@@ -1,0 +1,39 @@
+//! A board without an operating system: what its firmware tells of it.
+
+use super::{Machine, arm, emulation};
+use crate::transport::BoardIdentity;
+
+impl Machine {
+    /// What is known of a board.
+    pub fn of_board(board: &BoardIdentity) -> Machine {
+        let stands_still = if board.cycle_counter { "" } else { emulation::NO_CYCLE_COUNTER };
+        Machine {
+            name: board.name.clone(),
+            architecture: "armv7e-m".to_owned(),
+            cpu: arm::name(board.cpuid),
+            core: format!("CPUID 0x{:08x}", board.cpuid),
+            cpus: 1,
+            virtualisation: stands_still.to_owned(),
+            ..Machine::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::evidence;
+    use crate::record::Evidence;
+
+    #[test]
+    fn a_board_counts_cycles_and_an_emulator_of_one_does_not() {
+        let board = |cycle_counter| {
+            // i.MX RT1060 data sheet: Cortex-M7 r1p1.
+            let name = "imxrt1060-evk".to_owned();
+            Machine::of_board(&BoardIdentity { name, cpuid: 0x411f_c271, cycle_counter })
+        };
+        assert_eq!(board(true).words(), "imxrt1060-evk, Cortex-M7 r1p1, armv7e-m");
+        assert_eq!(evidence(&board(true), true), Evidence::Hardware);
+        assert_eq!(evidence(&board(false), false), Evidence::Emulated);
+    }
+}

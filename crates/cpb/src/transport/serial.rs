@@ -1,0 +1,237 @@
+//! A runner on a board, asked over a serial line.
+//!
+//! The line is there whether or not somebody answers: a conversation begins by waiting until it is
+//! quiet, and it ends when the host is tired of waiting or the device goes away.
+
+use super::conversation::{self, Conversation};
+use super::{Lost, Patience};
+use cpb_core::Error;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::termios::{self, ControlModes, OptionalActions, QueueSelector};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Bits per second that the firmware is built for if nothing else is said.
+pub const BAUD: u32 = 115_200;
+
+/// A line this long without a byte is quiet: many times what a byte takes at 9600 baud.
+const QUIET: Duration = Duration::from_millis(50);
+
+/// Longest wait for a line to become quiet: the replies of a round that nobody wants any more.
+const CHATTER: Duration = Duration::from_secs(2);
+
+/// A serial line with a board at its end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Serial {
+    /// The device file.
+    pub device: PathBuf,
+    /// Bits per second.
+    pub baud: u32,
+}
+
+impl Serial {
+    /// Opens the line and shakes hands.
+    ///
+    /// # Errors
+    /// There is no such line, or nobody answers as a runner of this version.
+    pub fn start(&self, patience: &Patience) -> Result<Conversation, Lost> {
+        let name = self.device.display();
+        let state = Arc::new(State::default());
+        let opened = open(&self.device, self.baud)
+            .and_then(|file| ends(file, &state).map_err(|error| error.to_string()));
+        let (replies, requests, file) = opened.map_err(|error| Lost {
+            error: Error::Crashed,
+            detail: format!("{name}: {error}"),
+            again: false,
+        })?;
+        let peer = Peer { name: name.to_string(), file: Some(file), state: Arc::clone(&state) };
+        let peer = conversation::Peer::Board(peer);
+        Conversation::begin(requests, replies, peer, patience).map_err(|lost| Lost {
+            detail: format!("{name}: {}", why_no_runner(&lost, &state, self.baud)),
+            ..lost
+        })
+    }
+}
+
+/// Opens a terminal device as a line for any bytes at `baud`.
+fn open(device: &Path, baud: u32) -> Result<File, String> {
+    // Without O_NONBLOCK the open itself may wait for a modem's carrier.
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::open(device, flags, Mode::empty()).map_err(|error| match error {
+        Errno::NOENT => "no such device; is the board plugged in?".to_owned(),
+        Errno::ACCESS => "this user may not open it; on Debian the group dialout may".to_owned(),
+        other => io::Error::from(other).to_string(),
+    })?;
+    let file = File::from(file);
+    rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)
+        .map_err(|_| "another program has locked it".to_owned())?;
+    let mut settings = termios::tcgetattr(&file).map_err(|_| "it is no serial line".to_owned())?;
+    settings.make_raw();
+    // 8 data bits by make_raw; no parity, one stop bit, no modem, no flow control.
+    settings.control_modes.remove(
+        ControlModes::PARENB | ControlModes::CSTOPB | ControlModes::CRTSCTS | ControlModes::HUPCL,
+    );
+    settings.control_modes.insert(ControlModes::CREAD | ControlModes::CLOCAL);
+    let set = settings
+        .set_speed(baud)
+        .and_then(|()| termios::tcsetattr(&file, OptionalActions::Now, &settings));
+    set.map_err(|error| format!("it cannot be set to {baud} baud: {}", io::Error::from(error)))?;
+    Ok(file)
+}
+
+/// Both ends of a line that is quiet, and the line itself.
+fn ends(file: File, state: &Arc<State>) -> io::Result<(Replies, Requests, File)> {
+    quiet(&file)?;
+    let replies = Replies { file: file.try_clone()?, state: Arc::clone(state) };
+    Ok((replies, Requests { file: file.try_clone()? }, file))
+}
+
+/// Waits until nothing comes any more, and forgets what came.
+fn quiet(file: &File) -> Result<(), Errno> {
+    let patience = Instant::now() + CHATTER;
+    while wait(file, PollFlags::IN, QUIET)? && Instant::now() < patience {
+        termios::tcflush(file, QueueSelector::IFlush)?;
+    }
+    Ok(())
+}
+
+/// Waits until `file` can be read or written; false if it cannot within `time`.
+fn wait(file: &File, what: PollFlags, time: Duration) -> Result<bool, Errno> {
+    let mut polled = [PollFd::new(file, what)];
+    let time = rustix::event::Timespec {
+        tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX),
+        tv_nsec: time.subsec_nanos().into(),
+    };
+    match poll(&mut polled, Some(&time)) {
+        Ok(count) => Ok(count > 0),
+        Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// What is known of the line.
+#[derive(Default)]
+struct State {
+    /// The conversation is over.
+    over: AtomicBool,
+    /// The device went away.
+    gone: AtomicBool,
+    /// Bytes that came.
+    received: AtomicU64,
+}
+
+/// Reads until the conversation is over or the device is gone.
+struct Replies {
+    file: File,
+    state: Arc<State>,
+}
+
+impl Read for Replies {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let ready = wait(&self.file, PollFlags::IN, QUIET)?;
+            if self.state.over.load(Ordering::Relaxed) {
+                return Ok(0);
+            }
+            if !ready {
+                continue;
+            }
+            match self.file.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Ok(count @ 1..) => {
+                    self.state.received.fetch_add(count as u64, Ordering::Relaxed);
+                    return Ok(count);
+                }
+                // A device that is unplugged ends, or fails with EIO.
+                end => {
+                    self.state.gone.store(true, Ordering::Relaxed);
+                    return end;
+                }
+            }
+        }
+    }
+}
+
+/// Writes at the line's pace.
+struct Requests {
+    file: File,
+}
+
+impl Write for Requests {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        /// Longer than any frame takes at 9600 baud.
+        const STUCK: Duration = Duration::from_secs(10);
+        loop {
+            match self.file.write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if !wait(&self.file, PollFlags::OUT, STUCK)? {
+                        return Err(io::ErrorKind::TimedOut.into());
+                    }
+                }
+                written => return written,
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The board at the other end, as far as the line tells.
+pub(super) struct Peer {
+    name: String,
+    /// Holds the lock.
+    file: Option<File>,
+    state: Arc<State>,
+}
+
+impl Peer {
+    /// Ends the conversation. The board cannot be ended: it may still be at work, and then its answer
+    /// is chatter before the next conversation.
+    pub(super) fn kill(&mut self) {
+        self.state.over.store(true, Ordering::Relaxed);
+        if let Some(file) = self.file.take() {
+            // The reader still has the device open for a moment, and locks belong to what is open.
+            _ = rustix::fs::flock(&file, FlockOperation::Unlock);
+        }
+    }
+
+    pub(super) fn is_gone(&self) -> bool {
+        self.state.gone.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn gone(&mut self) -> Lost {
+        self.kill();
+        let detail = format!("{} is gone: was the board unplugged?", self.name);
+        Lost { error: Error::Crashed, detail, again: false }
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// What is wrong at the other end, by what came from there.
+fn why_no_runner(lost: &Lost, state: &State, baud: u32) -> String {
+    match (lost.error, state.received.load(Ordering::Relaxed)) {
+        (Error::Timeout, 0) => format!(
+            "{}, and not a byte came; does the board run cpb's firmware, and is this its line?",
+            lost.detail
+        ),
+        (Error::Timeout, bytes) => format!(
+            "{}, but {bytes} bytes that are no frames; does the board run cpb's firmware, built for \
+             {baud} baud?",
+            lost.detail
+        ),
+        _ => lost.detail.clone(),
+    }
+}
