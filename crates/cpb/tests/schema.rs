@@ -1,30 +1,23 @@
 //! Every schema that a record ever had stays readable, and every line comes back as it was written.
 
+#[path = "schema/lines.rs"]
+mod lines;
+mod support;
+
 use cpb::analysis::compare;
 use cpb::analysis::explain::{Question, explain};
 use cpb::analysis::summary::summarise;
-use cpb::machine::{Machine, State};
-use cpb::plan::Plan;
-use cpb::record::{
-    Batch, Cell, Check, End, Evidence, Flag, FlagKind, Header, Line, Outcome, Printed,
-    ProviderRecord, Published, PublishedPath, Quantity, Reading, Reason, Record, Round, SCHEMA,
-    Source, Without,
-};
+use cpb::record::{Line, Outcome, Record, SCHEMA};
 use cpb::report;
 use cpb::report::terminal::{self, Options};
 use cpb::store;
-use cpb_core::message::{ClockDescription, Counters, CpuTime};
-use cpb_core::{
-    Algorithm, Claim, CryptoWorkload, DataSet, Error, KeyUse, Operation, Phase, Placement, Ticks,
-    Unsupported,
-};
-use cpb_providers::af_alg::{KernelChoice, Reach, Survey, Surveyed};
-use cpb_providers::kernel_crypto::{Driver, Selftest};
+use jsonschema::Validator;
+use lines::{header, line};
 use proptest::collection::vec;
-use proptest::option;
 use proptest::prelude::*;
-use proptest::sample::select;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
+use support::Lab;
 
 /// One record of each schema, as it was written when that was the latest.
 fn records() -> Vec<PathBuf> {
@@ -85,341 +78,88 @@ fn a_record_of_every_schema_gives_its_report() {
     }
 }
 
-fn word() -> impl Strategy<Value = String> {
-    // Whatever a file name, a library's version or a vector's id may hold.
-    prop_oneof!["[a-z0-9:./-]{0,20}", any::<String>()]
+/// What `docs/record.schema.json` says of a line.
+fn published_schema() -> Validator {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/record.schema.json");
+    let text = std::fs::read_to_string(path).expect("the schema");
+    jsonschema::validator_for(&serde_json::from_str(&text).expect("JSON")).expect("a schema")
 }
 
-fn workload() -> impl Strategy<Value = CryptoWorkload> {
-    let what = (select(Algorithm::ALL), select(Operation::ALL), select(Phase::ALL));
-    let how = (any::<u32>(), any::<u32>(), select(Placement::ALL), select(KeyUse::ALL));
-    (what, how, option::of(any::<u32>())).prop_map(
-        |((algorithm, operation, phase), how, chunks)| {
-            let (message, associated, placement, keys) = how;
-            CryptoWorkload {
-                phase,
-                associated,
-                placement,
-                keys,
-                data: chunks.map_or(DataSet::Same, |chunks| DataSet::Unique { chunks }),
-                ..CryptoWorkload::new(algorithm, operation, message)
-            }
-        },
-    )
+/// Why a line does not follow the schema.
+fn wrong(schema: &Validator, line: &Value) -> Option<String> {
+    let errors: Vec<String> = schema
+        .iter_errors(line)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    (!errors.is_empty()).then(|| errors.join("\n"))
 }
 
-fn cell() -> impl Strategy<Value = Cell> {
-    (word(), workload(), any::<u8>()).prop_map(|(provider, workload, threads)| Cell {
-        provider,
-        workload,
-        threads,
-    })
-}
-
-fn unsupported() -> impl Strategy<Value = Unsupported> {
-    use Unsupported::*;
-    select(vec![Algorithm, Mode, Length, Phase, BuildOption, Policy, Permission, Device, Memory])
-}
-
-fn error() -> impl Strategy<Value = Error> {
-    prop_oneof![
-        select(vec![
-            Error::WrongAnswer,
-            Error::Refused,
-            Error::Timeout,
-            Error::Contract,
-            Error::Crashed
-        ]),
-        any::<i32>().prop_map(Error::Device),
-        unsupported().prop_map(Error::Unsupported),
-    ]
-}
-
-fn reason() -> impl Strategy<Value = Reason> {
-    prop_oneof![
-        unsupported().prop_map(Reason::Unsupported),
-        (error(), word()).prop_map(|(error, detail)| Reason::Failed { error, detail }),
-    ]
-}
-
-fn counters() -> impl Strategy<Value = Counters> {
-    let times = any::<[u64; 4]>();
-    let counts = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u64>());
-    let optional = || option::of(any::<u64>());
-    let rest = (option::of(any::<u32>()), option::of(any::<[u64; 3]>()));
-    (times, counts, (optional(), optional(), optional(), rest)).prop_map(
-        |(
-            [wall_ns, cpu_ns, user_ns, system_ns],
-            counts,
-            (cycles, instructions, interrupts, (stack, machine)),
-        )| {
-            Counters {
-                operations: counts.3,
-                wall_ns,
-                cpu_ns,
-                user_ns,
-                system_ns,
-                voluntary: counts.0,
-                involuntary: counts.1,
-                faults: counts.2,
-                cycles,
-                instructions,
-                interrupts,
-                stack,
-                machine: machine.map(|[busy_ns, softirq_ns, total_ns]| CpuTime {
-                    busy_ns,
-                    softirq_ns,
-                    total_ns,
-                }),
-            }
-        },
-    )
-}
-
-fn round() -> impl Strategy<Value = Round> {
-    let reading = || any::<(u64, u64)>().prop_map(|(chain, burst)| Reading(chain, burst));
-    let batch = (any::<u64>(), reading(), reading()).prop_map(|(t, b, a)| Batch(t, b, a));
-    let samples = vec(vec(batch, 0..4), 0..3);
-    let place = (cell(), any::<u32>(), any::<u64>(), any::<u32>(), any::<u32>(), word());
-    let seen = (samples, vec(any::<(u16, u32)>(), 0..4), any::<u64>(), counters());
-    (place, seen).prop_map(|(place, (samples, latency, latency_max, counters))| {
-        let (cell, pass, at_ms, reference_cycles, iterations, output) = place;
-        Round {
-            cell,
-            pass,
-            at_ms,
-            reference_cycles,
-            iterations,
-            output,
-            samples,
-            latency,
-            latency_max,
-            counters,
+#[test]
+fn records_new_and_old_follow_the_published_schema() {
+    let schema = published_schema();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../records");
+    let tables = std::fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path());
+    let lab = Lab::new();
+    let measured = lab.record("measured.jsonl");
+    let mut count = 0;
+    for path in records().into_iter().chain(tables).chain([measured]) {
+        for (number, line) in std::fs::read_to_string(&path).unwrap().lines().enumerate() {
+            let line: Value = serde_json::from_str(line).unwrap();
+            assert_eq!(wrong(&schema, &line), None, "{} line {}", path.display(), number + 1);
+            count += 1;
         }
-    })
+    }
+    assert!(count > 300, "{count}");
 }
 
-fn state() -> impl Strategy<Value = State> {
-    let temperature = (option::of(any::<i64>()), option::of(any::<i64>()));
-    let load = (0..1_000_000u32).prop_map(|hundredths| f64::from(hundredths) / 100.0);
-    (word(), any::<u64>(), any::<(u64, u64)>(), temperature, load, any::<bool>()).prop_map(
-        |(governor, number, limits, temperature, load, on_battery)| State {
-            governor,
-            frequency_khz: number,
-            frequency_limits_khz: limits,
-            throttled: number / 3,
-            temperature_millicelsius: temperature.0,
-            temperature_limit_millicelsius: temperature.1,
-            load,
-            steal: number / 7,
-            runnable: number / 11,
-            busy: number / 13,
-            own: number / 17,
-            elapsed: number / 19,
-            on_battery,
-        },
-    )
-}
-
-fn machine() -> impl Strategy<Value = Machine> {
-    let words = vec(word(), 8);
-    (words, vec(word(), 0..4), any::<u32>(), vec(any::<usize>(), 0..3), state()).prop_map(
-        |(words, features, number, siblings, state)| Machine {
-            name: words[0].clone(),
-            architecture: words[1].clone(),
-            cpu: words[2].clone(),
-            core: words[3].clone(),
-            microcode: words[4].clone(),
-            kernel: words[5].clone(),
-            libc: words[6].clone(),
-            virtualisation: words[7].clone(),
-            features,
-            cpus: number as usize,
-            counter_hz: number.into(),
-            siblings,
-            state,
-            ..Machine::default()
-        },
-    )
-}
-
-fn plan() -> impl Strategy<Value = Plan> {
-    let shares = (1..=5000u32, 1..=86_000u32, option::of("[a-z]{1,8}"));
-    (shares, vec(any::<u8>(), 0..3)).prop_map(|((hundredths, seconds, provider), threads)| {
-        let mut plan = Plan::load(None).expect("the built-in plan");
-        plan.precision = Some(format!("{}%", f64::from(hundredths) / 100.0).parse().unwrap());
-        plan.budget = format!("{}s", f64::from(seconds) / 7.0 + 0.1).parse().unwrap();
-        plan.providers = provider.into_iter().collect();
-        plan.threads = threads;
-        plan
-    })
-}
-
-fn claim() -> impl Strategy<Value = Claim> {
-    select(vec![Claim::Process, Claim::Kernel, Claim::Fallback, Claim::Engine, Claim::Unknown])
-}
-
-fn provider() -> impl Strategy<Value = ProviderRecord> {
-    let clock = any::<(u64, u64, u64, u32, u8, bool)>().prop_map(|fields| ClockDescription {
-        frequency: fields.0,
-        resolution: Ticks(fields.1),
-        cost: Ticks(fields.2),
-        reference_cycles: fields.3,
-        multiply_latency: fields.4,
-        counts_cycles: fields.5,
-    });
-    prop_oneof![
-        (word(), word(), claim(), word(), clock).prop_map(
-            |(version, executor, claim, options, clock)| {
-                ProviderRecord::Available { version, executor, claim, options, clock }
+/// A line without one of its fields, for each field at any depth.
+fn without_a_field(line: &Value) -> Vec<Value> {
+    let mut all = Vec::new();
+    match line {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let mut less = fields.clone();
+                less.remove(name);
+                all.push(Value::Object(less));
+                for value in without_a_field(value) {
+                    let mut changed = fields.clone();
+                    changed.insert(name.clone(), value);
+                    all.push(Value::Object(changed));
+                }
             }
-        ),
-        (unsupported(), word())
-            .prop_map(|(reason, detail)| ProviderRecord::Unavailable { reason, detail }),
-    ]
-}
-
-fn header() -> impl Strategy<Value = Header> {
-    let evidence = select(vec![
-        Evidence::Hardware,
-        Evidence::Emulated,
-        Evidence::Simulated,
-        Evidence::Published,
-        Evidence::Imported,
-    ]);
-    let providers = proptest::collection::btree_map(word(), provider(), 0..3);
-    let lists = (vec(any::<usize>(), 0..3), providers, vec(word(), 0..3));
-    (word(), word(), evidence, machine(), plan(), lists, kernel()).prop_map(
-        |(version, began, evidence, machine, plan, (cpus, providers, warnings), kernel)| Header {
-            target: String::new(),
-            schema: SCHEMA,
-            version,
-            began,
-            evidence,
-            machine,
-            plan,
-            cpus,
-            providers,
-            kernel,
-            warnings,
-        },
-    )
-}
-
-/// What a kernel offers, or nothing of it.
-fn kernel() -> impl Strategy<Value = Option<Box<Survey>>> {
-    let reach = || {
-        prop_oneof![
-            select(vec![
-                Reach::Reachable,
-                Reach::Policy,
-                Reach::SelftestFailed,
-                Reach::InTest,
-                Reach::KernelOnly,
-            ]),
-            word().prop_map(Reach::Absent),
-            word().prop_map(Reach::Permission),
-            any::<i32>().prop_map(Reach::Failed),
-        ]
-    };
-    let words = (word(), word(), proptest::option::of(word()), vec(word(), 0..3));
-    let numbers = (any::<i32>(), any::<u32>(), any::<Option<(u32, u32)>>(), any::<Option<u32>>());
-    let driver = (words, numbers, any::<Option<bool>>(), any::<bool>(), reach()).prop_map(
-        |((name, driver, module, devices), numbers, asynchronous, internal, reach)| {
-            let (priority, references, key_bytes, flags) = numbers;
-            let (kind, selftest) = ("skcipher".to_owned(), Selftest::Passed);
-            let driver = Driver {
-                name,
-                driver,
-                module,
-                priority,
-                kind,
-                asynchronous,
-                internal,
-                selftest,
-                references,
-                key_bytes,
-                flags,
-            };
-            Surveyed { driver, reach, interrupts: devices.clone(), devices }
-        },
-    );
-    let choice = (word(), word(), proptest::option::of(word()), any::<bool>()).prop_map(
-        |(name, preferred, taken, fell_back)| KernelChoice { name, preferred, taken, fell_back },
-    );
-    let survey = (reach(), vec(driver, 0..3), vec(choice, 0..3))
-        .prop_map(|(af_alg, drivers, choices)| Box::new(Survey { af_alg, drivers, choices }));
-    proptest::option::of(survey)
-}
-
-fn source() -> impl Strategy<Value = Source> {
-    let path = (word(), word(), word()).prop_map(|(version, executor, options)| PublishedPath {
-        version,
-        executor,
-        options,
-    });
-    let paths = proptest::collection::btree_map(word(), path, 0..3);
-    (vec(word(), 5), paths, vec(word(), 0..3)).prop_map(|(words, paths, notes)| Source {
-        table: words[0].clone(),
-        title: words[1].clone(),
-        publisher: words[2].clone(),
-        date: words[3].clone(),
-        place: words[4].clone(),
-        paths,
-        notes,
-    })
-}
-
-fn published() -> impl Strategy<Value = Published> {
-    let flag =
-        (select(FlagKind::ALL.as_slice()), word()).prop_map(|(kind, why)| Flag { kind, why });
-    let figure = (select(Quantity::ALL.as_slice()), word(), option::of(flag))
-        .prop_map(|(quantity, printed, flag)| Printed { quantity, printed, flag });
-    let told = (option::of(word()), option::of(word()), option::of(any::<u32>()));
-    let numbers = (option::of(any::<u64>()), vec(figure, 0..3));
-    (vec(word(), 6), told, numbers).prop_map(|(words, told, (core_hz, figures))| Published {
-        table: words[0].clone(),
-        row: words[1].clone(),
-        column: words[2].clone(),
-        machine: words[3].clone(),
-        core_hz,
-        provider: words[4].clone(),
-        algorithm: words[5].clone(),
-        operation: told.0,
-        phase: told.1,
-        bytes: told.2,
-        figures,
-    })
-}
-
-fn line() -> impl Strategy<Value = Line> {
-    let check = (cell(), any::<(u32, u32, u32)>(), option::of(word())).prop_map(
-        |(Cell { provider, workload, .. }, (right, distinct, unsupported), wrong)| Check {
-            distinct,
-            provider,
-            algorithm: workload.algorithm,
-            operation: workload.operation,
-            right,
-            unsupported,
-            wrong,
-        },
-    );
-    let end = (word(), any::<bool>(), state(), vec(word(), 0..3)).prop_map(
-        |(ended, interrupted, state, warnings)| End { ended, interrupted, state, warnings },
-    );
-    prop_oneof![
-        header().prop_map(|header| Line::Cpb(Box::new(header))),
-        check.prop_map(Line::Check),
-        round().prop_map(Line::Round),
-        (cell(), reason()).prop_map(|(cell, outcome)| Line::Without(Without { cell, outcome })),
-        source().prop_map(Line::Source),
-        published().prop_map(Line::Published),
-        word().prop_map(Line::Warning),
-        end.prop_map(Line::End),
-    ]
+        }
+        Value::Array(items) => {
+            for (place, item) in items.iter().enumerate() {
+                for item in without_a_field(item) {
+                    let mut changed = items.clone();
+                    changed[place] = item;
+                    all.push(Value::Array(changed));
+                }
+            }
+        }
+        _ => {}
+    }
+    all
 }
 
 proptest! {
+    #[test]
+    fn the_published_schema_takes_what_cpb_takes_and_nothing_else(line in line()) {
+        let schema = published_schema();
+        let whole = serde_json::to_value(&line).unwrap();
+        prop_assert_eq!(wrong(&schema, &whole), None);
+        let mut more = whole.clone();
+        let content = more.as_object_mut().unwrap().values_mut().next().unwrap();
+        if let Some(fields) = content.as_object_mut() {
+            fields.insert("unheard_of".into(), Value::Null);
+            prop_assert!(wrong(&schema, &more).is_some());
+        }
+        for less in without_a_field(&whole) {
+            let readable = serde_json::from_value::<Line>(less.clone()).is_ok();
+            prop_assert_eq!(wrong(&schema, &less).is_none(), readable, "{}", less);
+        }
+    }
+
     #[test]
     fn every_line_comes_back_from_json_as_it_was(line in line()) {
         let text = serde_json::to_string(&line).unwrap();
