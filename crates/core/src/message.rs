@@ -196,7 +196,8 @@ pub struct Counters {
     pub cycles: Option<u64>,
     /// Instructions likewise.
     pub instructions: Option<u64>,
-    /// Interrupts of the executor's own engine; none where it has no lines of its own.
+    /// Interrupts of the executor's own engine, and while software works of all engines that there
+    /// are; none where there are no such lines.
     pub interrupts: Option<u64>,
     /// The most stack, in bytes, that the session needed below its opening; none where a system
     /// gives out stack as it is needed.

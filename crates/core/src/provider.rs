@@ -100,8 +100,9 @@ pub trait Provider {
     }
 
     /// How many interrupts the executor's engine has raised since some fixed moment, by the lines
-    /// that belong to its driver's devices alone; for software in a kernel, those of the engines that
-    /// could have done the same. `None` if there are no such lines, or they cannot be read. Asked before and after a round, outside the timed region.
+    /// that belong to its driver's devices alone; for software in a kernel, those of the engines
+    /// that could have done the same. `None` if there are no such lines, or they cannot be read.
+    /// Asked before and after a round, outside the timed region.
     fn interrupts(&self) -> Option<u64> {
         None
     }

@@ -260,12 +260,8 @@ impl Run<'_> {
                         self.write(Line::Round(round))?;
                     }
                     Ok(Err(error)) => {
-                        let detail = "in the timed round".to_owned();
-                        let reason = match error {
-                            Error::Unsupported(reason) => Reason::Unsupported(reason),
-                            error => Reason::Failed { error, detail },
-                        };
-                        self.without(&cell, reason)?;
+                        let rounds = known.get(&cell).map_or(0, Vec::len);
+                        self.without(&cell, refused(error, rounds))?;
                         dropped.insert(cell);
                     }
                     Err(_) if self.stopped() => return Ok(Ended::Interrupted),
@@ -392,6 +388,22 @@ fn of_its_algorithms(
 fn not_again() -> Reason {
     let detail = "the runner could not be started again".to_owned();
     Reason::Failed { error: Error::Crashed, detail }
+}
+
+/// A round that its provider did not run. What was possible before, and is not any more, has failed: its
+/// device was taken away, or a permission.
+fn refused(error: Error, rounds: usize) -> Reason {
+    match (error, rounds) {
+        (Error::Unsupported(reason), 0) => Reason::Unsupported(reason),
+        (Error::Unsupported(_), 1) => {
+            Reason::Failed { error, detail: "it could be measured in a round before".to_owned() }
+        }
+        (Error::Unsupported(_), rounds) => {
+            let detail = format!("it could be measured in {rounds} rounds before");
+            Reason::Failed { error, detail }
+        }
+        (error, _) => Reason::Failed { error, detail: "in the timed round".to_owned() },
+    }
 }
 
 fn failed(lost: &Lost) -> Reason {

@@ -127,10 +127,10 @@ fn find(name: &str) -> Result<(&'static str, Driver), Reach> {
         }
     }
     let Some(driver) = listed else {
-        let any = TYPES.iter().any(|kind| type_is_here(kind));
+        let known = kernel_names().into_iter().find(|(_, known)| *known == name);
+        let kind = known.map(|(kind, _)| kind);
         return Err(match refused {
-            Err(libc::ENOENT) if any => Reach::Absent(format!("this kernel has no driver {name}")),
-            Err(libc::ENOENT) => Reach::Absent(reach::missing_type(None)),
+            Err(libc::ENOENT) => reach::nothing_called(name, kind, &type_is_here),
             refused => classify(
                 &Driver { kind: "skcipher".to_owned(), ..Driver::default() },
                 refused,

@@ -9,6 +9,7 @@ use crate::kernel_crypto::{self, Driver, KERNEL_DRIVER_ONLY};
 use cpb_core::Claim;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 mod device_tree;
 
@@ -61,16 +62,34 @@ impl Lines {
         Lines::of_driver(root, listed.iter().find(|known| known.driver == driver)?)
     }
 
-    /// The lines to watch while `driver` works: its own; for software, those of the engines that the
-    /// kernel lists for the same algorithm, which are to stand still.
+    /// The lines to watch while `driver` works: its own; for software, those of all engines.
     pub fn to_watch(root: &Path, driver: &str) -> Option<Lines> {
         let listed = kernel_crypto::drivers(root);
         let driver = listed.iter().find(|known| known.driver == driver)?;
         if claim(root, driver, false) != Claim::Kernel {
             return Lines::of_driver(root, driver);
         }
-        let others = kernel_crypto::candidates(&listed, &driver.name).into_iter();
-        Lines::of_devices(root, &others.flat_map(|other| devices(root, other)).collect::<Vec<_>>())
+        Lines::of_engines(root)
+    }
+
+    /// The lines of every engine that the kernel lists a crypto driver for. While software works they
+    /// are to stand still, whatever it is that they could have done.
+    pub fn of_engines(root: &Path) -> Option<Lines> {
+        let listed = kernel_crypto::drivers(root);
+        let mut modules: Vec<&str> = Vec::new();
+        let mut found = Vec::new();
+        for driver in &listed {
+            match &driver.module {
+                Some(module) if modules.contains(&module.as_str()) => continue,
+                Some(module) => modules.push(module),
+                None if !may_be_engine(driver) => continue,
+                None => {}
+            }
+            found.extend(devices(root, driver));
+        }
+        found.sort();
+        found.dedup();
+        Lines::of_devices(root, &found)
     }
 
     /// The same as [`Lines::of`] for a driver that is known from the kernel's list.
@@ -109,8 +128,7 @@ impl Lines {
 /// that runs on the CPU, it is a fallback if the kernel prefers another one, which has a device.
 pub fn claim(root: &Path, driver: &Driver, chose: bool) -> Claim {
     let in_device = |driver: &Driver| !devices(root, driver).is_empty();
-    let only_there = driver.flags.is_some_and(|flags| flags & KERNEL_DRIVER_ONLY != 0);
-    if only_there || in_device(driver) {
+    if is_kernels_alone(driver) || in_device(driver) {
         return Claim::Engine;
     }
     // Built into the kernel, its name alone may not lead to the device of an asynchronous driver.
@@ -123,6 +141,23 @@ pub fn claim(root: &Path, driver: &Driver, chose: bool) -> Claim {
     let candidates = kernel_crypto::candidates(&listed, &driver.name);
     let passed_over = || candidates.into_iter().filter(preferred).any(in_device);
     if chose && passed_over() { Claim::Fallback } else { Claim::Kernel }
+}
+
+/// Whether a driver that is built into the kernel may belong to a device: software is done when it
+/// returns, unless it stands in line for vector registers, and has no name that leads to a device.
+fn may_be_engine(driver: &Driver) -> bool {
+    driver.asynchronous == Some(true) || is_kernels_alone(driver)
+}
+
+fn is_kernels_alone(driver: &Driver) -> bool {
+    driver.flags.is_some_and(|flags| flags & KERNEL_DRIVER_ONLY != 0)
+}
+
+/// The interrupts of all engines of this machine since it was booted; none where it has no lines of
+/// any. For whoever computes in a process of its own: that nobody else did can then be counted.
+pub fn of_engines() -> Option<u64> {
+    static LINES: OnceLock<Option<Lines>> = OnceLock::new();
+    LINES.get_or_init(|| Lines::of_engines(Path::new("/"))).as_ref()?.count()
 }
 
 /// The devices, as folders below `root`'s `sys`, that the module of `driver` drives now. A driver

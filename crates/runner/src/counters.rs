@@ -3,8 +3,9 @@
 //! machine as a whole.
 
 use crate::perf::HardwareCounters;
-use cpb_core::Provider;
 use cpb_core::message::{Counters, CpuTime};
+use cpb_core::{Claim, Provider};
+use cpb_providers::interrupts;
 use std::time::Instant;
 
 /// Counts for the calling thread from [`ThreadCounters::start`] to [`ThreadCounters::stop`].
@@ -52,11 +53,17 @@ pub(crate) struct SharedCounters {
 }
 
 impl SharedCounters {
-    /// Reads the provider's interrupts, and if `machine`, the whole machine's CPU time: it takes
+    /// Reads the interrupts of the provider's engine, or for software of all engines that there are,
+    /// which are to stand still meanwhile; and if `machine`, the whole machine's CPU time: it takes
     /// too long to read for a round that is short.
     pub(crate) fn read(provider: &dyn Provider, machine: bool) -> Self {
         let machine = if machine { cpu_time() } else { None };
-        SharedCounters { interrupts: provider.interrupts(), machine }
+        let engines = || match provider.claim() {
+            // Its own lines or nothing: another engine's would prove the wrong thing.
+            Claim::Engine | Claim::Unknown => None,
+            Claim::Process | Claim::Kernel | Claim::Fallback => interrupts::of_engines(),
+        };
+        SharedCounters { interrupts: provider.interrupts().or_else(engines), machine }
     }
 
     /// Adds what happened between `self` and `after` to what the threads counted. A count that

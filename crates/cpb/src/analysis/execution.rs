@@ -44,8 +44,8 @@ pub struct Execution {
     pub reason: Option<String>,
     /// Operations that were counted, in all rounds.
     pub operations: u64,
-    /// Interrupts of the executor's engine for each operation; for the kernel's software, of the
-    /// engines that could have done the same. None without such lines.
+    /// Interrupts of the executor's engine for each operation; for software, of all engines that the
+    /// machine has, which stand still then. None without such lines.
     pub interrupts_per_operation: Option<f64>,
     /// Context switches for each operation; none if no operation was counted.
     pub switches: Option<Switches>,

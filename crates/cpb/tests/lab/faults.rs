@@ -22,12 +22,14 @@ fn a_missing_module_and_a_wrong_driver_name_are_told_apart_and_the_rest_is_measu
     }
     let lab = Lab::new();
     let guest = variation(&lab, |usual| {
-        let without = "boot_seconds = 90\ncommand_line = \"cpb.without=virtio_crypto,algif_aead\"";
-        usual.replace("boot_seconds = 90", without)
+        let without = "virtio_crypto,algif_aead,algif_rng,algif_hash";
+        let line = format!("boot_seconds = 90\ncommand_line = \"cpb.without={without}\"");
+        usual.replace("boot_seconds = 90", &line)
     });
     let ran = lab.run(&format!(
         "run --target lab:{} -a aes-128-cbc,aes-128-gcm --operation encrypt -s 16 --budget 2s \
-         -p {ENGINE},af_alg:no-such-driver,af_alg:cbc(aes),af_alg:gcm(aes),mbedtls:c -o record.jsonl",
+         -p {ENGINE},af_alg:no-such-driver,af_alg:cbc(aes),af_alg:gcm(aes),af_alg:stdrng,\
+         af_alg:sha256-avx2,mbedtls:c -o record.jsonl",
         guest.display()
     ));
     assert_eq!(ran.status, Some(0), "{}", ran.all());
@@ -35,12 +37,15 @@ fn a_missing_module_and_a_wrong_driver_name_are_told_apart_and_the_rest_is_measu
     let providers = &lines[0]["cpb"]["providers"];
     for (name, words) in [
         (ENGINE, "virtio_crypto_aes_cbc"),
-        ("af_alg:no-such-driver", "no-such-driver"),
-        ("af_alg:gcm(aes)", "gcm(aes)"),
+        ("af_alg:no-such-driver", "this kernel has no driver no-such-driver"),
+        ("af_alg:gcm(aes)", "no AF_ALG's type aead: it needs CONFIG_CRYPTO_USER_API_AEAD"),
+        ("af_alg:stdrng", "no AF_ALG's type rng: it needs CONFIG_CRYPTO_USER_API_RNG"),
+        ("af_alg:sha256-avx2", "no AF_ALG's type hash: it needs CONFIG_CRYPTO_USER_API_HASH"),
     ] {
         assert_eq!(providers[name]["state"], "unavailable", "{name}: {providers:#}");
         let detail = providers[name]["detail"].as_str().unwrap_or_default();
         assert!(detail.contains(words), "{name}: {detail}");
+        println!("{name}: {detail}");
     }
     assert!(!rounds(&lines, "af_alg:cbc(aes)", CELL).is_empty(), "{}", ran.all());
     assert!(!rounds(&lines, "mbedtls:c", CELL).is_empty(), "{}", ran.all());
@@ -81,6 +86,10 @@ fn an_accelerator_that_is_unplugged_costs_its_cells_and_the_run_goes_on() {
     assert_eq!(without.len(), 1, "{}", ran.all());
     println!("unplugged: {}", without[0]["outcome"]);
     assert_eq!(without[0]["provider"], ENGINE);
+    // It was being measured: that is a failure, with its reason, and its rounds stay.
+    let detail = without[0]["outcome"]["failed"]["detail"].as_str().unwrap_or_default();
+    assert!(!detail.is_empty(), "{}", without[0]);
+    assert!(rounds(&lines, ENGINE, CELL).len() >= 2, "{}", ran.all());
 }
 
 /// Takes a device out of a running guest, by QEMU's monitor.

@@ -1,6 +1,7 @@
 //! Whether AF_ALG reaches a driver, and if not, why: found out by trying, never from the kernel's
 //! version, for distributions change what a version means.
 
+use super::TYPES;
 use super::socket::{Bound, Refusal};
 use crate::kernel_crypto::{Driver, Selftest};
 use serde::{Deserialize, Serialize};
@@ -109,6 +110,26 @@ fn missing_interface(root: &Path) -> String {
     missing(root, "AF_ALG", "af_alg", "CONFIG_CRYPTO_USER_API_SKCIPHER, _HASH and _AEAD")
 }
 
+/// Why there is nothing that is called `name`: AF_ALG has no type for it, or the kernel no driver.
+/// `kind` is the type that it would have, where that is known.
+pub(super) fn nothing_called(
+    name: &str,
+    kind: Option<&str>,
+    type_is_here: &dyn Fn(&str) -> bool,
+) -> Reach {
+    let missing: Vec<&str> = TYPES.into_iter().filter(|kind| !type_is_here(kind)).collect();
+    if let Some(kind) = kind.filter(|kind| missing.contains(kind)) {
+        return Reach::Absent(missing_type(Some(kind)));
+    }
+    let mut words = format!("this kernel has no driver {name}");
+    if kind.is_none() && !missing.is_empty() {
+        // It may be of a type that we cannot ask for.
+        let missing: Vec<String> = missing.iter().map(|kind| missing_type(Some(kind))).collect();
+        words += &format!(", or AF_ALG does not have its type: {}", missing.join("; "));
+    }
+    Reach::Absent(words)
+}
+
 /// What brings AF_ALG's type for `kind`.
 pub(super) fn missing_type(kind: Option<&str>) -> String {
     let kind = kind.unwrap_or("skcipher");
@@ -122,9 +143,12 @@ fn missing(root: &Path, what: &str, module: &str, option: &str) -> String {
     let release = std::fs::read_to_string(root.join("proc/sys/kernel/osrelease"));
     let release = release.unwrap_or_default();
     let list = root.join("lib/modules").join(release.trim()).join("modules.dep");
-    let listed = std::fs::read_to_string(list).unwrap_or_default();
+    let listed = std::fs::read_to_string(&list).unwrap_or_default();
     let file = format!("/{module}.ko");
-    if listed.lines().any(|line| line.split(':').next().is_some_and(|path| path.contains(&file))) {
+    let mut paths = listed.lines().filter_map(|line| line.split(':').next());
+    let path = paths.find(|path| path.contains(&file));
+    // The list may be older than what is there.
+    if path.is_some_and(|path| list.with_file_name("").join(path).exists()) {
         format!("{what} is not loaded: as root, modprobe {module}")
     } else {
         format!("the kernel has no {what}: it needs {option} (module {module})")

@@ -88,6 +88,25 @@ fn a_type_that_the_kernel_does_not_offer_is_absent_and_names_its_option() {
 }
 
 #[test]
+fn a_name_without_a_driver_is_told_from_one_whose_type_is_missing() {
+    let words = |name, kind, here: &[&str]| {
+        reach::nothing_called(name, kind, &|kind| here.contains(&kind)).to_string()
+    };
+    let all = ["skcipher", "aead", "hash", "rng"];
+    assert_eq!(words("x", None, &all), "absent: this kernel has no driver x");
+    assert_eq!(words("gcm(aes)", Some("aead"), &all), "absent: this kernel has no driver gcm(aes)");
+    for kind in all {
+        let others: Vec<&str> = all.into_iter().filter(|other| *other != kind).collect();
+        for asked in [Some(kind), None] {
+            let words = words("x", asked, &others);
+            let option = format!("CONFIG_CRYPTO_USER_API_{}", kind.to_uppercase());
+            assert!(words.contains(&option) && words.contains(&format!("algif_{kind}")), "{words}");
+            assert_eq!(words.contains("no driver x"), asked.is_none(), "{words}");
+        }
+    }
+}
+
+#[test]
 fn a_failed_self_test_a_running_one_and_a_missing_permission_are_three_states() {
     let bind = |_: &str, name: &str| match name {
         "cbc-aes-caam" => Err(libc::ELIBBAD),
@@ -149,6 +168,9 @@ fn an_interface_that_is_switched_off_is_policy_and_one_that_is_refused_permissio
     fs::create_dir_all(&modules).expect("a folder");
     fs::write(modules.join("modules.dep"), "kernel/crypto/af_alg.ko.xz: kernel/x.ko\n")
         .expect("a file");
+    assert!(reach(libc::EAFNOSUPPORT).to_string().contains("module af_alg"), "the file is gone");
+    fs::create_dir_all(modules.join("kernel/crypto")).expect("a folder");
+    fs::write(modules.join("kernel/crypto/af_alg.ko.xz"), "").expect("a file");
     assert!(reach(libc::EAFNOSUPPORT).to_string().contains("modprobe af_alg"));
     let switch = folder.path().join("proc/sys/crypto/af_alg_restrict");
     fs::create_dir_all(switch.parent().expect("a folder")).expect("a folder");

@@ -96,6 +96,23 @@ fn a_virtio_devices_lines_are_those_with_its_name() {
 }
 
 #[test]
+fn while_software_works_the_lines_of_every_engine_are_watched() {
+    let machine = virtio();
+    let watched = |driver: &str| Lines::to_watch(machine.root(), driver).map(|l| l.ids().to_vec());
+    let engine = Some(vec!["24".to_owned(), "25".to_owned()]);
+    assert_eq!(watched("virtio_crypto_aes_cbc"), engine);
+    assert_eq!(watched("cbc-aes-aesni"), engine);
+    // Also while it does what no engine here can do, and for who is not in the kernel at all.
+    let hash = entry("sha256", "sha256-generic", "kernel").replace("async        : yes\n", "");
+    let crypto = fs::read_to_string(machine.root().join("proc/crypto")).expect("a file") + &hash;
+    machine.file("proc/crypto", crypto);
+    assert_eq!(watched("sha256-generic"), engine);
+    assert_eq!(Lines::of_engines(machine.root()).map(|l| l.ids().to_vec()), engine);
+    let without = Machine::new(&hash, "  CPU0\n 25: 2000 PCI-MSI 49153-edge virtio2-virtqueues\n");
+    assert_eq!(Lines::of_engines(without.root()), None);
+}
+
+#[test]
 fn a_count_is_read_anew_each_time() {
     let machine = virtio();
     let lines = Lines::of(machine.root(), "virtio_crypto_aes_cbc").expect("lines");
