@@ -200,8 +200,9 @@ fn transfer(address: u32, first: u32, second: u32, double: bool) -> Option<Insn>
     if pre == up || (pre && !write_back) {
         return None;
     }
-    let words = second & if double { 0xFE } else { 0xFF };
-    if words == 0 || d + words > 32 || rn == 15 {
+    let words = second & 0xFF;
+    // An odd number of words of doubles is FLDMX, which nothing emits any more.
+    if words == 0 || (double && words & 1 != 0) || d + words > 32 || rn == 15 {
         return None;
     }
     let form = u32::from(write_back) * WRITE_BACK | u32::from(pre) * BELOW;
@@ -216,9 +217,13 @@ fn two_registers(first: u32, second: u32, double: bool) -> Option<Insn> {
     if second & 0xD0 != 0x10 {
         return None;
     }
+    let lowest = m(second, double)?;
+    if lowest == 31 {
+        return None;
+    }
     let form = bits(first, 4, 4) * TO_CORE;
     let (rt, rt2) = (bits(second, 15, 12), first & 0xF);
-    Some(insn(Op::VmovCore2, double).d(rt).a(rt2).m(m(second, double)?).i(form))
+    Some(insn(Op::VmovCore2, double).d(rt).a(rt2).m(lowest).i(form))
 }
 
 fn core_register(first: u32, second: u32) -> Option<Insn> {
