@@ -37,6 +37,7 @@ main() {
   if [[ $purpose == test ]]; then
     rust_for_tests
     checkers
+    browser
   fi
 }
 
@@ -62,6 +63,10 @@ packages() {
     # depmod is where only root looks for programs.
     PATH="$PATH:/usr/sbin:/sbin" have depmod || missing+=(kmod)
     have xz || missing+=(xz-utils)
+    # Reports are opened in a browser.
+    have chromium || missing+=(chromium)
+    have node || missing+=(nodejs)
+    have npm || missing+=(npm)
   fi
   [[ ${#missing[@]} -eq 0 ]] && return
 
@@ -160,6 +165,15 @@ newlib() {
   local library
   library=$(arm-none-eabi-gcc -mcpu=cortex-m7 -mfloat-abi=hard -print-file-name=libc.a 2>/dev/null) || true
   [[ $library != /* ]] || echo "$library"
+}
+
+# What drives the browser, as the lock file has it.
+browser() {
+  local folder=crates/cpb/tests/browser
+  cmp -s $folder/package-lock.json $folder/node_modules/.package-lock.installed && return
+  say "npm ci in $folder"
+  npm ci --prefix $folder --no-audit --no-fund --loglevel=error >/dev/null
+  cp $folder/package-lock.json $folder/node_modules/.package-lock.installed
 }
 
 pip_install() {

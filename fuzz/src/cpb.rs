@@ -6,7 +6,7 @@ use cpb::analysis::explain::{Question, explain};
 use cpb::analysis::summary::summarise;
 use cpb::plan::Plan;
 use cpb::record::Record;
-use cpb::report::{self, csv, json, markdown, published, terminal};
+use cpb::report::{self, csv, html, json, markdown, published, terminal};
 use cpb::store::parse_record;
 use std::collections::HashSet;
 
@@ -27,6 +27,8 @@ pub fn record(bytes: &[u8]) {
     published::render_csv(&record).expect("a table");
     published::render_json(&record).expect("JSON");
     explained(&record);
+    let page = html::render(&[("record".into(), record)]).expect("a page");
+    assert_eq!(page.matches("<script").count(), 1, "its own script and no other");
 }
 
 /// Explained, and held against itself.

@@ -135,7 +135,13 @@ const PROVIDERS: [&str; 6] =
 
 /// The record of a case, always the same.
 pub(crate) fn record(case: Case) -> Record {
-    let plan = Plan::parse(case.plan()).unwrap();
+    let passes = if case == Case::Normal { 24 } else { 12 };
+    planned(case, Plan::parse(case.plan()).unwrap(), passes)
+}
+
+/// The same for another plan.
+#[allow(dead_code, reason = "each test program uses its own part of this")]
+pub(crate) fn planned(case: Case, plan: Plan, passes: u32) -> Record {
     let names: Vec<String> = match plan.providers.as_slice() {
         [] => PROVIDERS.map(str::to_owned).to_vec(),
         some => some.to_vec(),
@@ -144,7 +150,6 @@ pub(crate) fn record(case: Case) -> Record {
     if case != Case::Empty {
         checks(&plan, &names, &mut lines);
         let mut random = fastrand::Rng::with_seed(11);
-        let passes = if case == Case::Normal { 24 } else { 12 };
         for pass in 0..passes {
             measure(case, &plan, &names, pass, &mut random, &mut lines);
         }

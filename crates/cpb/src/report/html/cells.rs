@@ -1,7 +1,7 @@
 //! Every figure of every cell, to be sorted, filtered and taken away as CSV by the page's script.
 
 use super::Measured;
-use super::tables::scrolled;
+use super::tables::scrolled_as;
 use crate::analysis::execution::{CpuUse, Execution};
 use crate::analysis::summary::{Figures, Known, Row};
 use crate::record::Record;
@@ -152,7 +152,7 @@ fn sortable(
             output { (rows.len()) " rows" }
             button type="button" { "Download CSV" }
         }
-        (scrolled(caption, html! {
+        (scrolled_as("scroll tall", caption, html! {
             table id=(id) class="cells" {
                 caption { (caption) }
                 thead { tr {

@@ -63,8 +63,10 @@ fn measured(part: &Measured<'_>, marks: &Marks) -> Markup {
     };
     // Floors compute nothing: no path to anywhere.
     let paths = summary.run.providers.iter().filter(|(name, _)| cpb_providers::computes(name));
+    let mut paths: Vec<_> = paths.collect();
+    paths.sort_by_key(|(name, _)| cpb_providers::place(name));
     let table = html! {
-        table {
+        table class="who" {
             caption { "Paths and what executes them" }
             thead { tr {
                 @for head in ["path", "verdict", "where", "version", "executor", "build"] {
@@ -117,7 +119,7 @@ fn published(part: &Published<'_>, marks: &Marks) -> Markup {
         }
     }
     let table = html! {
-        table {
+        table class="who" {
             caption { "Paths, as far as their documents tell" }
             thead { tr {
                 @for head in ["path", "executor", "version", "options"] { th scope="col" { (head) } }

@@ -25,7 +25,12 @@ pub(super) fn block(block: &Block, corner: &str, marks: &Marks) -> Markup {
 
 /// What may be wider than a phone: it scrolls by itself, by keys as well.
 pub(super) fn scrolled(name: &str, table: Markup) -> Markup {
-    html! { div class="scroll" tabindex="0" role="region" aria-label=(name) { (table) } }
+    scrolled_as("scroll", name, table)
+}
+
+/// The same of a class that the style sheet has.
+pub(super) fn scrolled_as(class: &str, name: &str, table: Markup) -> Markup {
+    html! { div class=(class) tabindex="0" role="region" aria-label=(name) { (table) } }
 }
 
 fn row(name: &str, places: &[Place], columns: usize, marks: &Marks) -> Markup {

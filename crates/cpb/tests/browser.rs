@@ -1,0 +1,92 @@
+//! Reports in a real browser: headless Chromium, driven by `browser/check.mjs`.
+//!
+//! `make setup` installs what it takes: Debian's Chromium, Node, and the packages that
+//! `browser/package-lock.json` names.
+
+#[path = "golden/records.rs"]
+#[allow(dead_code, reason = "a few of the records are enough here")]
+mod records;
+
+mod support;
+
+use cpb::report::html;
+use records::Case;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::{Lab, skip};
+
+/// What is missing to open a page, if anything is.
+fn missing() -> Option<String> {
+    let runs = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    for program in ["node", "chromium"] {
+        if !runs(program) {
+            return Some(format!("no {program}; `make setup` installs it"));
+        }
+    }
+    let packages = browser().join("node_modules/puppeteer-core");
+    (!packages.is_dir()).then(|| "no puppeteer-core; `make setup` installs it".to_owned())
+}
+
+fn browser() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser")
+}
+
+/// Opens a page of `lab` and does everything that `check.mjs` knows.
+fn check(test: &str, lab: &Lab, page: &str) {
+    if let Some(why) = missing() {
+        return skip(test, &why);
+    }
+    let checked = Command::new("node")
+        .arg(browser().join("check.mjs"))
+        .arg(lab.path(page))
+        .output()
+        .expect("node starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (stdout, stderr) = (text(&checked.stdout), text(&checked.stderr));
+    print!("{stdout}");
+    assert!(checked.status.success(), "{stdout}\n{stderr}");
+    assert!(stdout.lines().filter(|line| line.starts_with("ok ")).count() > 10, "{stdout}");
+}
+
+fn report(lab: &Lab, records: &str) {
+    let ran = lab.run(&format!("report {records} -o report.html"));
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+}
+
+fn made_up(lab: &Lab, case: Case) {
+    let page = html::render(&[("record".into(), records::record(case))]).expect("a page");
+    std::fs::write(lab.path("report.html"), page).expect("a file");
+}
+
+#[test]
+fn a_page_of_published_tables_works() {
+    let lab = Lab::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../records");
+    let record = |name: &str| folder.join(format!("imx6-{name}.jsonl")).display().to_string();
+    report(&lab, &["software", "cryptodev", "af_alg"].map(record).join(" "));
+    check("a_page_of_published_tables_works", &lab, "report.html");
+}
+
+#[test]
+fn a_page_of_a_fresh_run_works() {
+    let lab = Lab::new();
+    let what = "-a sha-256,aes-128-gcm -p openssl,mbedtls:c -s 16,256,4K --budget 2s";
+    let ran = lab.run(&format!("run {what} -o record.jsonl"));
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    report(&lab, "record.jsonl");
+    check("a_page_of_a_fresh_run_works", &lab, "report.html");
+}
+
+#[test]
+fn a_page_of_an_emulated_machine_works() {
+    let lab = Lab::new();
+    made_up(&lab, Case::KernelEmulated);
+    check("a_page_of_an_emulated_machine_works", &lab, "report.html");
+}
+
+#[test]
+fn a_page_of_failures_works() {
+    let lab = Lab::new();
+    made_up(&lab, Case::Failures);
+    check("a_page_of_failures_works", &lab, "report.html");
+}
