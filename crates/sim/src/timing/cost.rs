@@ -57,6 +57,8 @@ pub struct Cost {
     pub(crate) sources: [u8; 4],
     /// What it delivers: registers.
     pub(crate) results: [u8; 2],
+    /// A base register that is written back by the address generation.
+    pub(crate) moved: u8,
     /// When: a row of [`latency::TABLE`].
     pub(crate) latency: u8,
     /// Cycles until the next instruction may issue, beyond one.
@@ -78,6 +80,7 @@ impl Cost {
     pub(crate) const NONE: Cost = Cost {
         sources: [UNUSED; 4],
         results: [NOWHERE; 2],
+        moved: NOWHERE,
         latency: latency::ALU,
         busy: 0,
         units: unit::ANY,
@@ -130,6 +133,11 @@ impl Cost {
 
     const fn gives_two(mut self, first: u8, second: u8) -> Cost {
         self.results = [first, second];
+        self
+    }
+
+    const fn moves(mut self, base: u8) -> Cost {
+        self.moved = base;
         self
     }
 
@@ -220,13 +228,13 @@ fn memory_row(i: &Insn) -> Cost {
     let (d, n, m, a) = (i.rd, i.rn, i.rm, i.ra);
     match i.op {
         LdrI | LdrR | LdrLit => LOAD.wants_two(soon(n), soon(m)).gives(d),
-        LdrW => LOAD.wants(soon(n)).gives(d),
+        LdrW => LOAD.wants(soon(n)).gives(d).moves(n),
         LdrbI | LdrbR | LdrhI | LdrhR | LdrsbI | LdrsbR | LdrshI | LdrshR | LdrbLit | LdrhLit
         | LdrsbLit | LdrshLit => NARROW_LOAD.wants_two(soon(n), soon(m)).gives(d),
-        LdrbW | LdrhW | LdrsbW | LdrshW => NARROW_LOAD.wants(soon(n)).gives(d),
+        LdrbW | LdrhW | LdrsbW | LdrshW => NARROW_LOAD.wants(soon(n)).gives(d).moves(n),
         // What is stored is wanted last of all: it delays nothing but itself [N].
         StrI | StrR | StrbI | StrbR | StrhI | StrhR => STORE.wants_two(soon(n), soon(m)),
-        StrW | StrbW | StrhW => STORE.wants(soon(n)),
+        StrW | StrbW | StrhW => STORE.wants(soon(n)).moves(n),
         LdrPc => Cost { units: BRANCH.units | unit::LOAD, ..BRANCH }.wants_two(soon(n), soon(m)),
         Ldrd => Cost::alone(latency::LOAD, 0).wants(soon(n)).gives_two(d, a),
         Strd => Cost::alone(latency::ALU, 0).wants(soon(n)),

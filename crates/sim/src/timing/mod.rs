@@ -15,6 +15,7 @@ pub(crate) use cost::cost;
 pub use predictor::Predictor;
 
 use crate::chip::Timing;
+use crate::insn::NOWHERE;
 use cost::{FLAGS, early, unit};
 use fetch::Fetch;
 use store_buffer::StoreBuffer;
@@ -115,8 +116,9 @@ impl Scoreboard {
         let [a, b, c, d] = cost.sources.map(|source| self.ready[usize::from(source)]);
         let operands = a.max(b).max(c.max(d)).max(self.busy_until);
         let need = operands.max(fetched);
-        let bank = if cost.units & unit::LOAD != 0 { access.address >> 2 & 1 } else { 2 };
-        let fits = self.occupied & cost.excludes == 0 && bank != self.bank;
+        let loads = cost.units & unit::LOAD != 0;
+        let bank = access.address >> 2 & 1;
+        let fits = self.occupied & cost.excludes == 0 && !(loads && bank == self.bank);
         let at = if fits && need <= self.now {
             self.occupied = FULL;
             self.now
@@ -128,7 +130,7 @@ impl Scoreboard {
             self.spent[Cause::Issue as usize] += 1;
             self.now = at;
             self.occupied = cost.units;
-            self.bank = bank;
+            self.bank = if loads { bank } else { u32::MAX };
             at
         };
         self.deliver(at, cost);
@@ -151,6 +153,9 @@ impl Scoreboard {
         let when = latency::TABLE[usize::from(row & 15)].map(|cycles| at + cycles);
         for result in cost.results {
             self.enter(result, when);
+        }
+        if cost.moved != NOWHERE {
+            self.enter(cost.moved, latency::TABLE[usize::from(latency::EARLY)].map(|c| at + c));
         }
         if cost.flags {
             self.flags_at = at;
