@@ -2,6 +2,7 @@
 
 use crate::analysis::advice::{self, Advice, Compared};
 use crate::analysis::cost::{self, Cpu, Load};
+use crate::analysis::facts;
 use crate::analysis::fit::{self, Fit, NoFit};
 use crate::analysis::location::Confidence;
 use crate::analysis::meaningful::{Metric, meaningful};
@@ -37,6 +38,8 @@ pub struct Explanation {
     pub alone: usize,
     /// Cells without a figure, and why.
     pub without: Vec<(String, NoFigure)>,
+    /// What spoils the records' figures, each once.
+    pub warnings: Vec<String>,
 }
 
 /// One task.
@@ -110,7 +113,8 @@ pub fn explain<'a>(
     records: impl IntoIterator<Item = &'a Record>,
     question: Option<Question>,
 ) -> Explanation {
-    let tasks = paths::of_records(records);
+    let records: Vec<&Record> = records.into_iter().collect();
+    let tasks = paths::of_records(records.iter().copied());
     let (alone, worth): (Vec<&Task>, Vec<&Task>) =
         tasks.all.iter().partition(|task| task.paths.len() == 1 && task.paths[0].points.len() == 1);
     let single = tasks.all.iter().map(|task| task.threads).min().unwrap_or(1);
@@ -121,6 +125,7 @@ pub fn explain<'a>(
         question,
         alone: alone.iter().filter(|task| task.threads == single).count(),
         without: tasks.without,
+        warnings: facts::once(records.iter().flat_map(|record| &record.warnings)),
     }
 }
 

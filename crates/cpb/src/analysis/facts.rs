@@ -46,12 +46,6 @@ impl Run {
     /// Of a record; `passes` is counted from its rounds.
     pub fn of(record: &Record, passes: usize) -> Run {
         let header = &record.header;
-        let mut warnings: Vec<String> = Vec::new();
-        for warning in &record.warnings {
-            if !warnings.contains(warning) {
-                warnings.push(warning.clone());
-            }
-        }
         Run {
             version: header.version.clone(),
             plan: header.plan.name.clone(),
@@ -66,9 +60,20 @@ impl Run {
             cpus: header.cpus.clone(),
             providers: header.providers.clone(),
             kernel: header.kernel.clone(),
-            warnings,
+            warnings: once(&record.warnings),
         }
     }
+}
+
+/// Warnings, each once: a resumed run repeats those that still hold.
+pub fn once<'a>(warnings: impl IntoIterator<Item = &'a String>) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    for warning in warnings {
+        if !kept.contains(warning) {
+            kept.push(warning.clone());
+        }
+    }
+    kept
 }
 
 /// What rounds tell is the time of measuring alone, without what lies between sittings.

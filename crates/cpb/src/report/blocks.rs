@@ -189,8 +189,9 @@ fn rate_and_scaling(row: &Row) -> Place {
     match &row.figures {
         Known::Without(reason) => Place::Word(reason.short()),
         Known::Measured(figures) => {
-            let gain = figures.scaling.map(|scaling| format!("{}×", short(scaling.value.0)));
-            Place::figure(number(figures).0, gain.unwrap_or_default())
+            let (number, precision) = number(figures);
+            let gain = figures.scaling.map(|scaling| format!("  {}×", short(scaling.value.0)));
+            Place::figure(number, format!("{:<6}{}", margin(precision), gain.unwrap_or_default()))
         }
     }
 }

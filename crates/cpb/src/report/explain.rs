@@ -61,6 +61,9 @@ pub fn render(explanation: &Explanation, width: usize, colour: bool) -> String {
     for (word, words) in remarks(explanation) {
         write_note(&mut text, word, &words, width);
     }
+    for warning in &explanation.warnings {
+        write_styled_note(&mut text, "warning", warning, width, styles.warning);
+    }
     if text.is_empty() {
         text.push_str("There is no figure to explain.\n");
     }

@@ -130,7 +130,8 @@ pub(crate) struct Styles {
     pub(crate) look: Look,
     /// The fastest figure, and what to do.
     pub(crate) fastest: Style,
-    warning: Style,
+    /// What spoils figures.
+    pub(crate) warning: Style,
 }
 
 impl Styles {
