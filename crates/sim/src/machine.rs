@@ -19,8 +19,6 @@ const PER_PAGE: usize = (PAGE / 2) as usize;
 /// How many of the newest instructions' addresses are kept.
 pub(crate) const HISTORY: usize = 16;
 
-type Page = Box<[Insn; PER_PAGE]>;
-
 /// What a branch did, for the scoreboard.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Went {
@@ -77,7 +75,9 @@ pub struct Machine {
     /// The state at the first fault that a handler was given.
     pub(crate) faulted: Option<Box<Snapshot>>,
     deadline: u64,
-    pages: Vec<Page>,
+    /// Decoded pages, one behind the other.
+    code: Vec<Insn>,
+    /// Where the current page begins in it.
     page: usize,
     page_base: u32,
     /// The region of the page, where fetching from it takes time.
@@ -124,7 +124,7 @@ impl Machine {
             max_cycles: u64::MAX,
             faulted: None,
             deadline: 0,
-            pages: vec![Box::new([Insn::new(Op::Pending, 2); PER_PAGE])],
+            code: vec![Insn::new(Op::Pending, 2); PER_PAGE],
             page: 0,
             page_base: u32::MAX,
             fetched_region: 0,
@@ -221,7 +221,7 @@ impl Machine {
         if pc & !(PAGE - 1) != self.page_base {
             self.turn_page(pc)?;
         }
-        let insn = self.pages[self.page][(pc >> 1) as usize & (PER_PAGE - 1)];
+        let insn = self.code[self.page + ((pc >> 1) as usize & (PER_PAGE - 1))];
         let size = u32::from(insn.size);
         self.r[15] = pc.wrapping_add(4);
         self.next = pc.wrapping_add(size);
@@ -313,7 +313,7 @@ impl Machine {
             Exit::Arithmetic(bits) => return Err(Stop::UnknownArithmetic(bits)),
             _ => {}
         }
-        let insn = self.pages[self.page][(here >> 1) as usize & (PER_PAGE - 1)];
+        let insn = self.code[self.page + ((here >> 1) as usize & (PER_PAGE - 1))];
         self.timing.issue(here, u32::from(insn.size), &insn.cost, &unfinished);
         self.instructions += 1;
         self.it = if self.it & 7 == 0 { 0 } else { self.it & 0xE0 | self.it << 1 & 0x1F };
@@ -353,10 +353,10 @@ impl Machine {
         let page = (base - self.memory.region(region).base) / PAGE;
         let slot = &mut self.memory.region_mut(region).decoded[page as usize];
         if *slot == 0 {
-            *slot = self.pages.len() as u32 + 1;
-            self.pages.push(Box::new([Insn::new(Op::Pending, 2); PER_PAGE]));
+            *slot = (self.code.len() / PER_PAGE) as u32 + 1;
+            self.code.extend([Insn::new(Op::Pending, 2); PER_PAGE]);
         }
-        self.page = *slot as usize - 1;
+        self.page = (*slot as usize - 1) * PER_PAGE;
         self.page_base = base;
         self.cacheable = found.cacheable;
         self.fetched_region = if self.memory.is_tight(region) { 0 } else { region };
@@ -370,7 +370,7 @@ impl Machine {
             |at: u32| self.memory.bytes(at).first_chunk().map_or(0, |b| u16::from_le_bytes(*b));
         let mut insn = decode::decode(address, half(address), half(address.wrapping_add(2)));
         insn.marked = self.measure.is_timed(address);
-        self.pages[self.page][(address >> 1) as usize & (PER_PAGE - 1)] = insn;
+        self.code[self.page + ((address >> 1) as usize & (PER_PAGE - 1))] = insn;
     }
 
     fn fetch_line(&mut self, pc: u32) {
@@ -429,7 +429,8 @@ impl Machine {
             for half in first..=last {
                 let page = decoded.get(half as usize / PER_PAGE).copied().unwrap_or(0);
                 if page != 0 {
-                    self.pages[page as usize - 1][half as usize % PER_PAGE].op = Op::Pending;
+                    let first = (page as usize - 1) * PER_PAGE;
+                    self.code[first + half as usize % PER_PAGE].op = Op::Pending;
                 }
             }
         }
