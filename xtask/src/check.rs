@@ -103,7 +103,8 @@ fn steps(root: &Path) -> Vec<Step> {
     let folder = root.join("firmware");
     steps.push(step("check::firmware::format", cargo(&folder, "fmt --check")));
     for board in firmware::boards() {
-        let lints = format!("clippy --locked --no-default-features --features {board} -- -D warnings");
+        let lints =
+            format!("clippy --locked --no-default-features --features {board} -- -D warnings");
         steps.push(step(&format!("check::firmware::{board}"), cargo(&folder, &lints)));
     }
     steps.push(step(

@@ -30,9 +30,20 @@ pub(crate) fn images() -> PathBuf {
     tree::target_directory().join("firmware")
 }
 
-/// Builds the images that tests want: of every board, as usual.
+/// The images that tests want besides those of every board: one that measures by itself, and one of
+/// which every part lies elsewhere.
+const FOR_TESTS: [&str; 2] = [
+    "--solo mps2-an500",
+    "--solo --opt Os --code flash --tables ocram --stack ocram-nc --buffers ocram mps2-an500",
+];
+
+/// Builds the images that tests want.
 pub(crate) fn build_all() -> Result<(), String> {
-    run(&[])
+    run(&[])?;
+    FOR_TESTS.iter().try_for_each(|line| {
+        let arguments: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        run(&arguments)
+    })
 }
 
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {

@@ -111,7 +111,7 @@ pub enum Home {
     /// A guest of the lab.
     Guest(Arc<Guest>),
     /// A board without an operating system.
-    Board(Board),
+    Board(Box<Board>),
 }
 
 /// What the cpb of a machine has to offer.

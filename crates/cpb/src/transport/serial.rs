@@ -44,7 +44,7 @@ impl Serial {
         let name = self.device.display();
         let state = Arc::new(State::default());
         let opened = open(&self.device, self.baud)
-            .and_then(|file| ends(file, &state).map_err(|error| error.to_string()));
+            .and_then(|file| ends(file, &state).map_err(|error| words(&error)));
         let (replies, requests, file) = opened.map_err(|error| Lost {
             error: Error::Crashed,
             detail: format!("{name}: {error}"),
@@ -63,15 +63,11 @@ impl Serial {
 fn open(device: &Path, baud: u32) -> Result<File, String> {
     // Without O_NONBLOCK the open itself may wait for a modem's carrier.
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = rustix::fs::open(device, flags, Mode::empty()).map_err(|error| match error {
-        Errno::NOENT => "no such device; is the board plugged in?".to_owned(),
-        Errno::ACCESS => "this user may not open it; on Debian the group dialout may".to_owned(),
-        other => io::Error::from(other).to_string(),
-    })?;
-    let file = File::from(file);
+    let file = rustix::fs::open(device, flags, Mode::empty());
+    let file = File::from(file.map_err(|error| words(&error.into()))?);
     rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)
         .map_err(|_| "another program has locked it".to_owned())?;
-    let mut settings = termios::tcgetattr(&file).map_err(|_| "it is no serial line".to_owned())?;
+    let mut settings = termios::tcgetattr(&file).map_err(|error| words(&error.into()))?;
     settings.make_raw();
     // 8 data bits by make_raw; no parity, one stop bit, no modem, no flow control.
     settings.control_modes.remove(
@@ -81,8 +77,21 @@ fn open(device: &Path, baud: u32) -> Result<File, String> {
     let set = settings
         .set_speed(baud)
         .and_then(|()| termios::tcsetattr(&file, OptionalActions::Now, &settings));
-    set.map_err(|error| format!("it cannot be set to {baud} baud: {}", io::Error::from(error)))?;
+    set.map_err(|error| format!("at {baud} baud: {}", words(&error.into())))?;
     Ok(file)
+}
+
+/// What is wrong with a device, for people.
+fn words(error: &io::Error) -> String {
+    match Errno::from_io_error(error) {
+        Some(Errno::NOENT) => "no such device; is the board plugged in?".to_owned(),
+        Some(Errno::ACCESS) => {
+            "this user may not open it; on Debian the group dialout may".to_owned()
+        }
+        Some(Errno::NOTTY) => "it is no serial line".to_owned(),
+        Some(Errno::IO | Errno::NXIO | Errno::NODEV) => "it is gone: was it unplugged?".to_owned(),
+        _ => error.to_string(),
+    }
 }
 
 /// Both ends of a line that is quiet, and the line itself.
@@ -209,7 +218,7 @@ impl Peer {
 
     pub(super) fn gone(&mut self) -> Lost {
         self.kill();
-        let detail = format!("{} is gone: was the board unplugged?", self.name);
+        let detail = format!("{}: it is gone: was it unplugged?", self.name);
         Lost { error: Error::Crashed, detail, again: false }
     }
 }

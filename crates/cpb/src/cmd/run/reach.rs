@@ -30,7 +30,7 @@ pub(super) fn reach(
     if let Some(device) = target.strip_prefix("serial:") {
         let line = Serial { device: device.into(), baud: arguments.baud };
         let patience = patience(ANSWER);
-        return Ok((Home::Board(Board::reach(line, &patience)?), patience));
+        return Ok((Home::Board(Box::new(Board::reach(line, &patience)?)), patience));
     }
     let Some(guest) = target.strip_prefix("lab:") else {
         bail!(
