@@ -4,3 +4,4 @@
 pub mod core;
 pub mod cpb;
 pub mod providers;
+pub mod sim;

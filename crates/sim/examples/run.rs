@@ -11,9 +11,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut machine = Machine::new(chip);
     image.load(&mut machine)?;
     machine.boot(&image);
-    machine.set_max_cycles(std::env::var("MAX").ok().and_then(|m| m.parse().ok()).unwrap_or(10_000_000_000));
+    machine.set_max_cycles(
+        std::env::var("MAX").ok().and_then(|m| m.parse().ok()).unwrap_or(10_000_000_000),
+    );
     machine.set_console(Console::new(Box::new(std::io::stdout()), None));
-    if std::env::var_os("PROFILE").is_some() { machine.measure_mut().keep_profile(&image); }
+    if std::env::var_os("PROFILE").is_some() {
+        machine.measure_mut().keep_profile(&image);
+    }
     let begun = Instant::now();
     let stop = machine.run();
     let seconds = begun.elapsed().as_secs_f64();
@@ -23,6 +27,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (cycles, instructions) = (machine.cycles() as f64, machine.instructions() as f64);
     eprintln!("{cycles} cycles, {instructions} instructions, {seconds:.3} s");
     eprintln!("{:.1} M cycles/s, {:.1} MIPS", cycles / seconds / 1e6, instructions / seconds / 1e6);
-    if let Some(p) = machine.measure().profiled() { eprintln!("{:?}", cpb_sim::CAUSE_NAMES); for (n, i, s) in p.by_function().iter().take(14) { eprintln!("{n:50} {i:>10} {:>10} {s:?}", s.iter().sum::<u64>()); } }
+    if let Some(p) = machine.measure().profiled() {
+        eprintln!("{:?}", cpb_sim::CAUSE_NAMES);
+        for (n, i, s) in p.by_function().iter().take(14) {
+            eprintln!("{n:50} {i:>10} {:>10} {s:?}", s.iter().sum::<u64>());
+        }
+    }
     Ok(())
 }
