@@ -18,6 +18,8 @@ mod board;
 mod clock;
 #[cfg(feature = "imxrt")]
 mod imxrt;
+#[path = "../../crates/providers/src/lengths.rs"]
+mod lengths;
 mod mbedtls;
 mod memory;
 #[path = "../../crates/providers/src/raw_jobs.rs"]

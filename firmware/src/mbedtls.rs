@@ -2,20 +2,19 @@
 
 mod ffi;
 
+use crate::lengths::keys_fit;
 use crate::memory;
-use crate::raw_jobs::{RawJob, RawJobs, software_supports};
+use crate::raw_jobs::{RawJobs, software_supports};
 use alloc::format;
 use alloc::string::String;
-use core::ffi::c_int;
-use cpb_core::{
-    CryptoWorkload, Error, Identity, Job, Kind, Phase, Progress, Provider, Session, Unsupported,
-};
+use cpb_core::{CryptoWorkload, Error, Identity, Job, Kind, Phase, Provider, Session, Unsupported};
 
 type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
 
 mod sessions {
     use super::ffi::library;
     include!("../../crates/providers/src/mbedtls/session.rs");
+    include!("../../crates/providers/src/mbedtls/generator.rs");
 }
 
 /// Mbed TLS in plain C.
@@ -66,41 +65,7 @@ impl Provider for MbedTls {
         body: Body<'_>,
     ) -> Result<(), Error> {
         self.supports(workload)?;
-        let shape = workload.algorithm.shape();
-        let fixed = shape.kind != Kind::Mac;
-        if shape.key > 0
-            && (keys.is_empty() || fixed && keys.iter().any(|key| key.len() != shape.key))
-        {
-            return Err(Unsupported::Length.into());
-        }
-        sessions::session(workload, keys, &RawJobs::new(workload, keys, jobs)?, body)
-    }
-}
-
-/// A session whose whole work is one function of the job.
-struct Submit<'a, F> {
-    jobs: &'a RawJobs<'a>,
-    run: F,
-}
-
-impl<F: FnMut(&RawJob) -> Result<(), Error>> Session for Submit<'_, F> {
-    #[inline]
-    fn submit(&mut self, job: usize) -> Result<Progress, Error> {
-        (self.run)(self.jobs.job(job)?)?;
-        Ok(Progress::Done)
-    }
-
-    fn output(&self, job: usize) -> Option<&[u8]> {
-        self.jobs.output(job)
-    }
-}
-
-/// 0 is success; a tag that does not fit is a refusal; all else an error.
-#[inline]
-fn succeeded(status: c_int) -> Result<(), Error> {
-    match status {
-        0 => Ok(()),
-        ffi::ERR_GCM_AUTH_FAILED | ffi::ERR_CHACHAPOLY_AUTH_FAILED => Err(Error::Refused),
-        code => Err(Error::Device(code)),
+        keys_fit(workload.algorithm, keys)?;
+        sessions::open(workload, keys, &RawJobs::new(workload, keys, jobs)?, body)
     }
 }

@@ -69,8 +69,14 @@ pub(crate) fn bulk() -> (*mut u8, usize) {
 }
 
 /// The memory of messages and outputs while they are timed.
-pub(crate) fn buffers() -> (*mut u8, usize) {
-    between(&raw mut __buffers, &raw mut __buffers_end)
+///
+/// # Safety
+/// What an earlier call gave is not used any more.
+pub(crate) unsafe fn buffers() -> &'static mut [u8] {
+    let (start, size) = between(&raw mut __buffers, &raw mut __buffers_end);
+    // SAFETY: the linker script reserves this memory for nothing else, it holds bytes of any value,
+    // and by the caller's promise this is the only slice of it.
+    unsafe { core::slice::from_raw_parts_mut(start, size) }
 }
 
 /// Bytes below the stack pointer that painting leaves alone: it has frames of its own.

@@ -132,10 +132,8 @@ impl<C: Clock> Runner<'_, C> {
             return Err(Unsupported::Device.into());
         }
         cpb_round::repeatable(provider, workload)?;
-        let (start, size) = memory::buffers();
-        // SAFETY: the linker script reserves this memory for nothing else; no earlier round's slice
-        // of it is alive, and it holds bytes of any value.
-        let buffers = unsafe { core::slice::from_raw_parts_mut(start, size) };
+        // SAFETY: an earlier round has ended.
+        let buffers = unsafe { memory::buffers() };
         let computes = provider.identity().provider != NULL;
         let memory = Some(buffers);
         let plan = Plan { provider, workload, budget, clock: self.clock, computes, memory };

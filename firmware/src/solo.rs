@@ -2,8 +2,8 @@
 //! or an emulator.
 
 use crate::board::{self, Board};
-use crate::clock;
 use crate::mbedtls::MbedTls;
+use crate::{clock, memory};
 use alloc::format;
 use cpb_core::measure::Budget;
 use cpb_core::{Algorithm, Clock, CryptoWorkload, Provider, Ticks};
@@ -41,7 +41,8 @@ pub(crate) fn run<C: Clock>(mut board: Board, clock: &C, cycle_counter: bool) ->
             budget: &BUDGET,
             clock,
             computes: true,
-            memory: None,
+            // SAFETY: an earlier round has ended.
+            memory: Some(unsafe { memory::buffers() }),
         };
         match cpb_round::run(plan, &mut |_| ()) {
             Ok(seen) => {

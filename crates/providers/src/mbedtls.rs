@@ -4,10 +4,9 @@
 pub(crate) mod ffi;
 
 use crate::lengths::keys_fit;
-use crate::raw_jobs::{RawJob, RawJobs, software_supports};
+use crate::raw_jobs::{RawJobs, software_supports};
 use crate::{Entry, Unavailable};
-use core::ffi::{c_int, c_void};
-use cpb_core::{CryptoWorkload, Error, Identity, Job, Progress, Provider, Session, Unsupported};
+use cpb_core::{CryptoWorkload, Error, Identity, Job, Provider, Session, Unsupported};
 
 pub(crate) const C: Entry = Entry {
     name: "mbedtls:c",
@@ -79,49 +78,5 @@ impl Provider for MbedTls {
         self.supports(workload)?;
         keys_fit(workload.algorithm, keys)?;
         (self.session)(workload, keys, &RawJobs::new(workload, keys, jobs)?, body)
-    }
-}
-
-/// Hands out a seed piece by piece, to a generator that asks for entropy.
-///
-/// # Safety
-/// `source` is a `&mut &[u8]`, and there is room for `length` bytes at `output`.
-unsafe extern "C" fn entropy(source: *mut c_void, output: *mut u8, length: usize) -> c_int {
-    /// MBEDTLS_ERR_CTR_DRBG_ENTROPY_SOURCE_FAILED of mbedtls/ctr_drbg.h.
-    const NO_MORE: c_int = -0x0034;
-    // SAFETY: as promised by the caller.
-    let (rest, room) =
-        unsafe { (&mut *source.cast::<&[u8]>(), core::slice::from_raw_parts_mut(output, length)) };
-    let Some((piece, after)) = rest.split_at_checked(length) else { return NO_MORE };
-    room.copy_from_slice(piece);
-    *rest = after;
-    0
-}
-
-/// A session whose whole work is one function of the job.
-struct Submit<'a, F> {
-    jobs: &'a RawJobs<'a>,
-    run: F,
-}
-
-impl<F: FnMut(&RawJob) -> Result<(), Error>> Session for Submit<'_, F> {
-    #[inline]
-    fn submit(&mut self, job: usize) -> Result<Progress, Error> {
-        (self.run)(self.jobs.job(job)?)?;
-        Ok(Progress::Done)
-    }
-
-    fn output(&self, job: usize) -> Option<&[u8]> {
-        self.jobs.output(job)
-    }
-}
-
-/// 0 is success; a tag that does not fit is a refusal; all else an error.
-#[inline]
-fn succeeded(status: c_int) -> Result<(), Error> {
-    match status {
-        0 => Ok(()),
-        ffi::ERR_GCM_AUTH_FAILED | ffi::ERR_CHACHAPOLY_AUTH_FAILED => Err(Error::Refused),
-        code => Err(Error::Device(code)),
     }
 }

@@ -20,9 +20,10 @@ pub(crate) const ERR_GCM_AUTH_FAILED: c_int = -0x0012;
 pub(crate) const ERR_CHACHAPOLY_AUTH_FAILED: c_int = -0x0056;
 // mbedtls/md.h: mbedtls_md_type_t, which counts differently from 3.6's.
 pub(crate) const MD_SHA256: c_int = 6;
+pub(crate) const MD_SHA512: c_int = 8;
 
 pub(crate) mod library {
-    use core::ffi::{c_int, c_uchar, c_uint};
+    use core::ffi::{c_int, c_uchar, c_uint, c_void};
     use core::marker::{PhantomData, PhantomPinned};
     use core::mem::MaybeUninit;
 
@@ -32,6 +33,9 @@ pub(crate) mod library {
         _data: [u8; 0],
         _marker: PhantomData<(*mut u8, PhantomPinned)>,
     }
+
+    /// Fills `length` bytes with entropy; 0 is success.
+    type Entropy = unsafe extern "C" fn(*mut c_void, *mut c_uchar, usize) -> c_int;
 
     /// Contexts by size and alignment; mbedtls/layout.c holds them against the headers.
     macro_rules! contexts {
@@ -59,6 +63,8 @@ pub(crate) mod library {
         Sha1Context: 92, 4;
         Sha256Context: 108, 4;
         Sha512Context: 216, 8;
+        CtrDrbgContext: 320, 4;
+        HmacDrbgContext: 100, 4;
     }
 
     /// `fn aes_init(..)` declares the C function `mbedtls_aes_init`; with `= "name"`, that one.
@@ -134,6 +140,21 @@ pub(crate) mod library {
         fn md_hmac_update(context: *mut MdContext, input: *const c_uchar, length: usize) -> c_int;
         fn md_hmac_finish(context: *mut MdContext, output: *mut c_uchar) -> c_int;
         fn md_hmac_reset(context: *mut MdContext) -> c_int;
+
+        // mbedtls/hmac_drbg.h: seeded by a buffer, it never asks for entropy
+        fn hmac_drbg_init(context: *mut HmacDrbgContext);
+        fn hmac_drbg_free(context: *mut HmacDrbgContext);
+        fn hmac_drbg_seed_buf(context: *mut HmacDrbgContext, digest: *const MdInfo, data: *const c_uchar, length: usize) -> c_int;
+        fn hmac_drbg_random(context: *mut c_void, output: *mut c_uchar, length: usize) -> c_int;
+
+        // mbedtls/ctr_drbg.h
+        fn ctr_drbg_init(context: *mut CtrDrbgContext);
+        fn ctr_drbg_free(context: *mut CtrDrbgContext);
+        fn ctr_drbg_set_entropy_len(context: *mut CtrDrbgContext, length: usize);
+        fn ctr_drbg_set_nonce_len(context: *mut CtrDrbgContext, length: usize) -> c_int;
+        fn ctr_drbg_set_reseed_interval(context: *mut CtrDrbgContext, requests: c_int);
+        fn ctr_drbg_seed(context: *mut CtrDrbgContext, entropy: Entropy, source: *mut c_void, personalisation: *const c_uchar, length: usize) -> c_int;
+        fn ctr_drbg_random(context: *mut c_void, output: *mut c_uchar, length: usize) -> c_int;
     }
 
     /// As 3.6 has it. 2.28 writes as many bytes as it reads, and takes whole blocks only, but for the

@@ -2,6 +2,7 @@
 
 use crate::support::{Lab, lines, of_kind};
 use crate::{Emulated, image};
+use cpb_core::Algorithm;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -76,16 +77,14 @@ fn every_algorithm_has_the_same_output_on_the_emulated_board_as_on_linux() {
         return;
     }
     let lab = Lab::new();
-    let ran = lab.run(
-        "run -p mbedtls:c -s 1K --phase message --budget 0.5s -q -o here.jsonl -a \
-        aes-128-cbc,aes-192-cbc,aes-256-cbc,aes-128-ctr,aes-192-ctr,aes-256-ctr,aes-128-gcm,\
-        aes-192-gcm,aes-256-gcm,chacha20-poly1305,sha-1,sha-256,sha-512,hmac-sha-256",
-    );
+    let names: Vec<&str> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
+    let what = "-s 1K --phase message --budget 0.5s -q -o here.jsonl";
+    let ran = lab.run(&format!("run -p mbedtls:c {what} -a {}", names.join(",")));
     assert_eq!(ran.status, Some(0), "{}", ran.all());
     let mut here = outputs(&lab.path("here.jsonl"));
     // The list without a host has the first operation of each.
     here.retain(|workload, _| !workload.contains("/decrypt/"));
-    assert_eq!(here.len(), 14);
+    assert_eq!(here.len(), Algorithm::ALL.len());
     for image in images {
         let (board, said) = solo(&image);
         here.iter().for_each(|(workload, output)| {

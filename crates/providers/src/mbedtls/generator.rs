@@ -112,7 +112,7 @@ fn ctr_drbg(
         init,
         seed: |context, key: &[u8]| {
             let (mut entropy, personal) = key.split_at(SEED);
-            let source = std::ptr::from_mut(&mut entropy).cast();
+            let source = core::ptr::from_mut(&mut entropy).cast();
             // SAFETY: see the top of session.rs; the source lives as long as seeding takes, and is
             // not asked again: the interval is the longest there is.
             unsafe {
@@ -120,10 +120,26 @@ fn ctr_drbg(
                 library::ctr_drbg_set_nonce_len(context, 0);
                 library::ctr_drbg_set_reseed_interval(context, c_int::MAX);
                 let (personal, length) = (personal.as_ptr(), personal.len());
-                library::ctr_drbg_seed(context, super::entropy, source, personal, length)
+                library::ctr_drbg_seed(context, hand_out, source, personal, length)
             }
         },
         random: library::ctr_drbg_random,
     };
     generator.run(workload, keys, jobs, body)
+}
+
+/// Hands out a seed piece by piece, to a generator that asks for entropy.
+///
+/// # Safety
+/// `source` is a `&mut &[u8]`, and there is room for `length` bytes at `output`.
+unsafe extern "C" fn hand_out(source: *mut c_void, output: *mut u8, length: usize) -> c_int {
+    /// MBEDTLS_ERR_CTR_DRBG_ENTROPY_SOURCE_FAILED of mbedtls/ctr_drbg.h.
+    const NO_MORE: c_int = -0x0034;
+    // SAFETY: as promised by the caller.
+    let (rest, room) =
+        unsafe { (&mut *source.cast::<&[u8]>(), core::slice::from_raw_parts_mut(output, length)) };
+    let Some((piece, after)) = rest.split_at_checked(length) else { return NO_MORE };
+    room.copy_from_slice(piece);
+    *rest = after;
+    0
 }

@@ -7,11 +7,11 @@
 // lengths in `jobs`, which `RawJobs::new` compared with the buffers themselves.
 
 use super::ffi;
-use super::{Body, Submit, succeeded};
+use super::Body;
 use crate::raw_jobs::{RawJob, RawJobs};
 use alloc::boxed::Box;
 use core::ffi::c_int;
-use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Phase, Unsupported};
+use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Phase, Progress, Session, Unsupported};
 
 /// Opens a session for `workload`, unless it is a generator's.
 pub(super) fn session(
@@ -346,4 +346,32 @@ fn hmac(
         }
     };
     body(&mut Submit { jobs, run })
+}
+
+/// A session whose whole work is one function of the job.
+struct Submit<'a, F> {
+    jobs: &'a RawJobs<'a>,
+    run: F,
+}
+
+impl<F: FnMut(&RawJob) -> Result<(), Error>> Session for Submit<'_, F> {
+    #[inline]
+    fn submit(&mut self, job: usize) -> Result<Progress, Error> {
+        (self.run)(self.jobs.job(job)?)?;
+        Ok(Progress::Done)
+    }
+
+    fn output(&self, job: usize) -> Option<&[u8]> {
+        self.jobs.output(job)
+    }
+}
+
+/// 0 is success; a tag that does not fit is a refusal; all else an error.
+#[inline]
+fn succeeded(status: c_int) -> Result<(), Error> {
+    match status {
+        0 => Ok(()),
+        ffi::ERR_GCM_AUTH_FAILED | ffi::ERR_CHACHAPOLY_AUTH_FAILED => Err(Error::Refused),
+        code => Err(Error::Device(code)),
+    }
 }
