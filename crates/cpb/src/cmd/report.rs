@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:\n  cpb report RECORD.jsonl -o report.html\n  \
     cpb report records/imx6-*.jsonl -o imx6.html\n  \
     cpb report RECORD.jsonl -o cells.csv\n\n\
-    The page needs no network and no other file; with several records they stand in it one after the \
-    other, and published tables of one machine together.")]
+    The page needs no network and no other file; with several records they stand in it one after \
+    the other, and published tables of one machine together.")]
 pub(super) struct Arguments {
     /// The records
     #[arg(required = true)]

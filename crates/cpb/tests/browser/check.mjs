@@ -53,7 +53,8 @@ async function fits(page, width) {
 }
 
 // What is far from the window is not laid out until it comes nearer: here, all is.
-const lay = (page) => page.addStyleTag({ content: "* { content-visibility: visible !important; }" });
+const lay = (page) =>
+  page.addStyleTag({ content: "* { content-visibility: visible !important; }" });
 
 async function accessible(page) {
   await lay(page);
@@ -62,7 +63,13 @@ async function accessible(page) {
   assert.ok(passes.length > 10, "axe has looked at the page");
   const bad = violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(" | ")}`);
+    .map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes
+          .slice(0, 3)
+          .map(({ html }) => html.slice(0, 200))
+          .join(" | ")}`,
+    );
   assert.deepEqual(bad, []);
 }
 
@@ -84,12 +91,19 @@ async function looks() {
 }
 
 const column = (page, table, place) =>
-  page.$$eval(`#${table} tbody tr:not([hidden])`, (rows, place) => rows.map((row) => row.cells[place].textContent), place);
+  page.$$eval(
+    `#${table} tbody tr:not([hidden])`,
+    (rows, place) => rows.map((row) => row.cells[place].textContent),
+    place,
+  );
 
 // Empty cells stand last; the others ascend, or descend.
 function ordered(cells, down) {
   const some = cells.filter((cell) => cell !== "");
-  assert.ok(cells.slice(some.length).every((cell) => cell === ""), "empty cells come last");
+  assert.ok(
+    cells.slice(some.length).every((cell) => cell === ""),
+    "empty cells come last",
+  );
   const numbers = some.map(Number);
   if (numbers.some(Number.isNaN)) return false;
   const sorted = [...numbers].sort((a, b) => (down ? b - a : a - b));
@@ -122,7 +136,9 @@ async function filters(page, table) {
   assert.equal(await said(), `${all.length} rows`);
   const word = all[0];
   await input.type(word.toUpperCase());
-  const left = await page.$$eval(`#${table} tbody tr:not([hidden])`, (rows) => rows.map((row) => row.textContent));
+  const left = await page.$$eval(`#${table} tbody tr:not([hidden])`, (rows) =>
+    rows.map((row) => row.textContent),
+  );
   assert.ok(left.length > 0 && left.every((row) => row.includes(word)), word);
   await input.type(" no-such-thing");
   assert.deepEqual(await column(page, table, 0), []);
@@ -135,7 +151,9 @@ async function filters(page, table) {
 // As RFC 4180 has it.
 function parse(text) {
   const rows = [[]];
-  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
+  for (const [, quoted, plain, end] of text.matchAll(
+    /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g,
+  )) {
     rows.at(-1).push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
     if (end !== ",") rows.push([]);
   }
@@ -163,8 +181,10 @@ async function tables() {
     console.log(`ok ${table} is sorted by each column`);
     const left = await filters(page, table);
     console.log(`ok ${table} is filtered`);
-    const shown = await page.$$eval(`#${table} thead tr, #${table} tbody tr:not([hidden])`, (rows) =>
-      rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
+    const shown = await page.$$eval(
+      `#${table} thead tr, #${table} tbody tr:not([hidden])`,
+      (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)),
+    );
     assert.equal(shown.length, left + 1);
     assert.deepEqual(await downloaded(page, table), shown);
     console.log(`ok ${table} is downloaded as it is shown`);
@@ -187,7 +207,10 @@ async function keyboard() {
     stops.push(stop);
   }
   for (const wanted of ["A", "BUTTON", "SUMMARY", "INPUT"]) {
-    assert.ok(stops.some(({ tagName }) => tagName === wanted), `${wanted} can be reached`);
+    assert.ok(
+      stops.some(({ tagName }) => tagName === wanted),
+      `${wanted} can be reached`,
+    );
   }
   const button = await page.$("table.cells thead button");
   await button.focus();
@@ -196,7 +219,9 @@ async function keyboard() {
   assert.equal(state, "ascending");
   const fold = await page.$("details:not([open]) > summary");
   if (fold) {
-    await fold.evaluate((summary) => summary.closest("details").parentElement.closest("details")?.setAttribute("open", ""));
+    await fold.evaluate((summary) =>
+      summary.closest("details").parentElement.closest("details")?.setAttribute("open", ""),
+    );
     await fold.focus();
     await page.keyboard.press("Space");
     assert.ok(await fold.evaluate((summary) => summary.parentElement.open));
@@ -206,10 +231,16 @@ async function keyboard() {
 
 async function links() {
   const page = await open();
-  const links = await page.$$eval("table.answer a", (all) => all.map((link) => link.getAttribute("href")));
+  const links = await page.$$eval("table.answer a", (all) =>
+    all.map((link) => link.getAttribute("href")),
+  );
   for (const link of links) {
     await page.$eval(`table.answer a[href="${link}"]`, (anchor) => anchor.click());
-    await page.waitForFunction((id) => document.getElementById(id)?.checkVisibility(), {}, link.slice(1));
+    await page.waitForFunction(
+      (id) => document.getElementById(id)?.checkVisibility(),
+      {},
+      link.slice(1),
+    );
   }
   await done(`${links.length} answers lead to their figures`, page);
 }
@@ -217,13 +248,18 @@ async function links() {
 async function themes() {
   const page = await open({ scheme: "light" });
   const back = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-  const lines = () => page.$$eval(".plot [stroke]", (all) => all.map((line) => getComputedStyle(line).stroke));
-  const fills = () => page.$$eval(".plot [fill], .symbols [class]", (all) => all.map((shape) => getComputedStyle(shape).fill));
+  const lines = () =>
+    page.$$eval(".plot [stroke]", (all) => all.map((line) => getComputedStyle(line).stroke));
+  const fills = () =>
+    page.$$eval(".plot [fill], .symbols [class]", (all) =>
+      all.map((shape) => getComputedStyle(shape).fill),
+    );
   const [light, ...drawn] = [await back(), ...(await lines()), ...(await fills())];
   await page.click("#theme");
   const [dark, ...redrawn] = [await back(), ...(await lines()), ...(await fills())];
   assert.notEqual(light, dark);
-  for (const [place, colour] of drawn.entries()) assert.notEqual(colour, redrawn[place], "plots follow the theme");
+  for (const [place, colour] of drawn.entries())
+    assert.notEqual(colour, redrawn[place], "plots follow the theme");
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
   await page.click("#theme");
   assert.equal(await back(), light);
@@ -235,28 +271,46 @@ async function withoutScripts() {
   await lay(page);
   // No script runs in the page; the debugger still reads it.
   const text = await page.evaluate(() => document.body.innerText);
-  for (const part of ["Which path", "Figures", "Who executed", "Environment and warnings", "Every figure"]) {
+  for (const part of [
+    "Which path",
+    "Figures",
+    "Who executed",
+    "Environment and warnings",
+    "Every figure",
+  ]) {
     assert.ok(text.includes(part), part);
   }
-  const tools = await page.$$eval("button, input", (all) => all.filter((one) => one.checkVisibility()).length);
+  const tools = await page.$$eval(
+    "button, input",
+    (all) => all.filter((one) => one.checkVisibility()).length,
+  );
   assert.equal(tools, 0, "what needs a script is not shown");
   await done("without scripts", page);
 }
 
 async function paper() {
   const page = await open({ media: "print", scheme: "dark" });
-  const folded = await page.$$eval("details:not([open]) table", (all) =>
-    all.filter((table) => !table.checkVisibility()).length);
+  const folded = await page.$$eval(
+    "details:not([open]) table",
+    (all) => all.filter((table) => !table.checkVisibility()).length,
+  );
   assert.equal(folded, 0, "paper has no folds");
-  assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
+  assert.equal(
+    await page.evaluate(() => getComputedStyle(document.body).backgroundColor),
+    "rgb(255, 255, 255)",
+  );
   assert.equal(await page.$eval("nav", (nav) => nav.checkVisibility()), false);
-  const pdf = await page.pdf({ format: "A4", margin: { top: "1cm", bottom: "1cm", left: "1cm", right: "1cm" } });
+  const pdf = await page.pdf({
+    format: "A4",
+    margin: { top: "1cm", bottom: "1cm", left: "1cm", right: "1cm" },
+  });
   assert.ok(pdf.length > 10_000, `${pdf.length} bytes`);
   await done("print", page);
 }
 
 try {
-  for (const check of [looks, tables, keyboard, links, themes, withoutScripts, paper]) await check();
+  for (const check of [looks, tables, keyboard, links, themes, withoutScripts, paper])
+    await check();
 } catch (error) {
   console.error(error);
   process.exitCode = 1;

@@ -13,12 +13,19 @@ for (let time = 0; time < Number(times); time += 1) {
   await page.setViewport({ width: 1280, height: 900 });
   await page.goto(pathToFileURL(resolve(file)).href);
   // The frame after the one that follows the load is there when all of it has been painted.
-  found.push(await page.evaluate(() => new Promise((done) => {
-    requestAnimationFrame(() => requestAnimationFrame(() => {
-      const [navigation] = performance.getEntriesByType("navigation");
-      done({ loaded: navigation.loadEventEnd, painted: performance.now() });
-    }));
-  })));
+  found.push(
+    await page.evaluate(
+      () =>
+        new Promise((done) => {
+          requestAnimationFrame(() =>
+            requestAnimationFrame(() => {
+              const [navigation] = performance.getEntriesByType("navigation");
+              done({ loaded: navigation.loadEventEnd, painted: performance.now() });
+            }),
+          );
+        }),
+    ),
+  );
   await browser.close();
 }
 console.log(JSON.stringify(found));

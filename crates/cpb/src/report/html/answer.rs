@@ -35,12 +35,16 @@ fn of_part(part: &Part<'_>, marks: &Marks) -> Markup {
         return without(measured, why, marks);
     }
     if advised.is_empty() {
-        return html! { p class="lead" { "No path can be named: no two were measured at the same task." } };
+        let words = "No path can be named: no two were measured at the same task.";
+        return html! { p class="lead" { (words) } };
     }
     html! {
         p class="lead" { (lead(advised.iter().map(|(_, task)| *task), marks)) }
         @if single_readings(tasks) {
-            p class="faint" { "Single readings from a document: within 5% without a fitted line they are called a tie." }
+            p class="faint" {
+                "Single readings from a document: "
+                "within 5% without a fitted line they are called a tie."
+            }
         }
         (table(part, &advised, marks))
         @for task in tasks.iter().filter(|task| task.advice.is_empty()) {
@@ -61,11 +65,14 @@ fn without(part: &Measured<'_>, why: &str, marks: &Marks) -> Markup {
     let verdicts = super::evidence::verdicts(summary);
     html! {
         p class="lead" { "No path is named, and no rate is shown." }
-        p class="refused" { "Refused: " (why) "." }
+        p class="refused" { "Refused, " (why) "." }
         ul class="plain" {
             @if summary.run.evidence == Evidence::Emulated {
-                li { (thousands(summary.checks.right.into())) " known answers were right"
-                    @if !summary.checks.wrong.is_empty() { ", " (summary.checks.wrong.len()) " were wrong" } "." }
+                @let wrong = summary.checks.wrong.len();
+                li {
+                    (thousands(summary.checks.right.into())) " known answers were right"
+                    @if wrong > 0 { ", " (wrong) " were wrong" } "."
+                }
             }
             @for (name, verdict) in &verdicts { li { (marks.named(name)) ": " (verdict) } }
         }
@@ -161,8 +168,12 @@ fn table(part: &Part<'_>, tasks: &[(usize, &Explained)], marks: &Marks) -> Marku
                         tr {
                             @if row == 0 {
                                 th scope="rowgroup" rowspan=(task.advice.len()) {
-                                    a href=(format!("#{}", part.anchor(*place))) { (what(&task.subject, task.threads)) }
-                                    @if part.machines() > 1 { " " span class="faint" { (task.machine) } }
+                                    a href=(format!("#{}", part.anchor(*place))) {
+                                        (what(&task.subject, task.threads))
+                                    }
+                                    @if part.machines() > 1 {
+                                        " " span class="faint" { (task.machine) }
+                                    }
                                 }
                             }
                             td class="take" {

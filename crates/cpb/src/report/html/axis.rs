@@ -66,8 +66,8 @@ impl Axis {
         Some(Axis { range: low - room..high + room, ticks: Vec::new(), words })
     }
 
-    /// Message lengths along the bottom: ticks are measured ones. `beside` is a factor by which there
-    /// is room on both sides.
+    /// Message lengths along the bottom: ticks are measured ones. `beside` is a factor by which
+    /// there is room on both sides.
     pub(super) fn of_sizes(sizes: &[u32], beside: f64) -> Option<Axis> {
         let figures = || sizes.iter().map(|size| f64::from(*size)).filter(|size| *size > 0.0);
         let mut axis = Axis::around(figures(), size_words)?;

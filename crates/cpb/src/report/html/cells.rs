@@ -148,7 +148,10 @@ fn sortable(
     let rows: Vec<Vec<String>> = rows.collect();
     html! {
         div class="tools" data-for=(id) hidden {
-            label { "Filter " input type="search" autocomplete="off" placeholder="sha-256 openssl 16384"; }
+            label {
+                "Filter "
+                input type="search" autocomplete="off" placeholder="sha-256 openssl 16384";
+            }
             output { (rows.len()) " rows" }
             button type="button" { "Download CSV" }
         }

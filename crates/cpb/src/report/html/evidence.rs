@@ -75,7 +75,9 @@ fn measured(part: &Measured<'_>, marks: &Marks) -> Markup {
             } }
             tbody {
                 @for (name, provider) in paths {
-                    @if let ProviderRecord::Available { version, executor, claim: at, options, .. } = provider {
+                    @if let ProviderRecord::Available { version, executor, claim: at, options, .. }
+                        = provider
+                    {
                         tr {
                             th scope="row" { (marks.named(name)) }
                             td { (verdict(name)) }
@@ -100,7 +102,10 @@ fn measured(part: &Measured<'_>, marks: &Marks) -> Markup {
     html! {
         (scrolled("Paths and what executes them", table))
         @if wanted {
-            p class="faint" { "Accelerated: a driver is named, and its engine interrupted for the operations. " (execution::LEGEND) }
+            p class="faint" {
+                "Accelerated: a driver is named, and its engine interrupted for the operations. "
+                (execution::LEGEND)
+            }
         } @else {
             p class="faint" { "Software: libraries in the runner's own process, on the CPU." }
         }
@@ -122,7 +127,9 @@ fn published(part: &Published<'_>, marks: &Marks) -> Markup {
         table class="who" {
             caption { "Paths, as far as their documents tell" }
             thead { tr {
-                @for head in ["path", "executor", "version", "options"] { th scope="col" { (head) } }
+                @for head in ["path", "executor", "version", "options"] {
+                    th scope="col" { (head) }
+                }
             } }
             tbody {
                 @for (name, path) in &seen {
@@ -138,6 +145,8 @@ fn published(part: &Published<'_>, marks: &Marks) -> Markup {
     };
     html! {
         (scrolled("Paths, as far as their documents tell", table))
-        p class="faint" { "Published: nothing was counted by cpb, so who executed rests on the document's word." }
+        p class="faint" {
+            "Published: cpb counted nothing; who executed rests on the document's word."
+        }
     }
 }

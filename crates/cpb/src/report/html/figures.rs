@@ -331,9 +331,16 @@ pub(super) fn cpu(heading: &str, task: &Explained, marks: &Marks) -> Option<Figu
     let words = match busy {
         true => "Every path keeps its core busy all the time: what is faster costs less.",
         false => {
-            "CPU time of the thread that asks for the operations, and how much of its core that keeps busy."
+            "CPU time of the thread that asks for the operations, and how much of its core that \
+             keeps busy."
         }
     };
+    let mut tables = vec![table("CPU ms per MB", |cost| {
+        cost.cpu_seconds_per_megabyte.map(|seconds| short(seconds * 1e3))
+    })];
+    if !busy {
+        tables.push(table("share of a core", |cost| cost.cpu_share.map(share)));
+    }
     Some(Figure {
         title: "CPU cost",
         words: Some(words),
@@ -345,12 +352,7 @@ pub(super) fn cpu(heading: &str, task: &Explained, marks: &Marks) -> Option<Figu
             series: series.collect(),
             crossings: Vec::new(),
         }),
-        tables: vec![
-            table("share of a core", |cost| cost.cpu_share.map(share)),
-            table("CPU ms per MB", |cost| {
-                cost.cpu_seconds_per_megabyte.map(|seconds| short(seconds * 1e3))
-            }),
-        ],
+        tables,
         ..Figure::default()
     })
 }

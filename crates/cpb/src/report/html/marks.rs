@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 use plotters::style::RGBColor;
 
-/// Okabe and Ito's colours ("Color Universal Design", 2008) but for black, which is text here; those
-/// that show best on white come first. The style sheet knows them by these numbers.
-pub(super) const COLOURS: [RGBColor; 7] = [
+/// Okabe and Ito's colours ("Color Universal Design", 2008), those that show best on white first; yellow
+/// is darker. The style sheet knows them by these numbers.
+pub(super) const COLOURS: [RGBColor; 8] = [
     RGBColor(0x00, 0x72, 0xB2),
     RGBColor(0xD5, 0x5E, 0x00),
     RGBColor(0x00, 0x9E, 0x73),
@@ -13,13 +13,15 @@ pub(super) const COLOURS: [RGBColor; 7] = [
     RGBColor(0xE6, 0x9F, 0x00),
     RGBColor(0x56, 0xB4, 0xE9),
     RGBColor(0x80, 0x76, 0x00),
+    RGBColor(0x00, 0x00, 0x00),
 ];
 
 /// Half of a marker's width on a plot's canvas.
 pub(super) const REACH: i32 = 10;
 
-/// Corners of each marker, in shares of [`REACH`] from its middle, downwards positive; a circle has none.
-const MARKERS: [&[(f64, f64)]; 7] = [
+/// Corners of each marker, in shares of [`REACH`] from its middle, downwards positive; a circle has
+/// none.
+const MARKERS: [&[(f64, f64)]; 8] = [
     // A circle.
     &[],
     &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
@@ -43,6 +45,8 @@ const MARKERS: [&[(f64, f64)]; 7] = [
     ],
     // An hourglass.
     &[(-1.0, -1.1), (1.0, -1.1), (-1.0, 1.1), (1.0, 1.1)],
+    // A bar.
+    &[(-1.25, -0.5), (1.25, -0.5), (1.25, 0.5), (-1.25, 0.5)],
 ];
 
 /// The paths of a page, in the order in which they get their marks.
@@ -103,7 +107,7 @@ impl Mark {
         COLOURS[self.place()]
     }
 
-    /// Corners of its marker on a canvas; none of a circle. From the eighth path on, colours come
+    /// Corners of its marker on a canvas; none of a circle. From the ninth path on, colours come
     /// again with other markers.
     pub(super) fn corners(self) -> Option<Vec<(i32, i32)>> {
         let marker = MARKERS[(self.0 + self.0 / COLOURS.len()) % MARKERS.len()];
@@ -138,12 +142,12 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn no_two_of_forty_nine_paths_look_alike() {
-        let looks = (0..49).map(Mark).map(|mark| {
+    fn no_two_of_sixty_four_paths_look_alike() {
+        let looks = (0..64).map(Mark).map(|mark| {
             let RGBColor(red, green, blue) = mark.colour();
             ((red, green, blue), mark.corners())
         });
-        assert_eq!(looks.collect::<HashSet<_>>().len(), 49);
+        assert_eq!(looks.collect::<HashSet<_>>().len(), 64);
     }
 
     #[test]

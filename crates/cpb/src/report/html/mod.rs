@@ -1,8 +1,8 @@
 //! Records as one page that needs nothing beside itself: no network, no other file.
 //!
 //! The headline answer comes first, then the figures by algorithm and operation, who executed, the
-//! environment, and every cell. Each file here is one of these parts; [`plot`] draws, [`tables`] lays
-//! out [`Block`](super::table::Block)s, which the terminal shows too. Nothing is computed here.
+//! environment, and every cell. Each file here is one of these parts; [`plot`] draws, [`tables`]
+//! lays out [`Block`](super::table::Block)s, which the terminal shows too. Nothing is computed here.
 //!
 //! Records are foreign data: all text of theirs goes through maud, which escapes it, and none goes
 //! into scripts, styles or plots. The page is readable without its script, which only sorts and

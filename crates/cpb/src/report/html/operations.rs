@@ -114,9 +114,12 @@ impl Operation {
         let more = folded(&self.more, marks)?;
         Ok(html! {
             section class="operation" id=(id) {
-                h4 { (self.title) @if !self.machine.is_empty() { " " span class="faint" { (self.machine) } } }
+                h4 {
+                    (self.title)
+                    @if !self.machine.is_empty() { " " span class="faint" { (self.machine) } }
+                }
                 @if let Some(why) = self.refused {
-                    p class="refused" { "MB/s, times and cycles are refused: " (why) "." }
+                    p class="refused" { "MB/s, times and cycles are refused, " (why) "." }
                 }
                 div class="beside" {
                     @if let Some(plot) = plot {
@@ -154,7 +157,10 @@ pub(super) fn notes_list<W: AsRef<str>>(notes: &[(W, String)]) -> Markup {
     html! {
         dl class="notes" {
             @for (word, words) in notes {
-                div class=(format!("note {}", kind(word.as_ref()))) { dt { (word.as_ref()) } dd { (words) } }
+                div class=(format!("note {}", kind(word.as_ref()))) {
+                    dt { (word.as_ref()) }
+                    dd { (words) }
+                }
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::marks::Marks;
 use super::operations::Operation;
 use super::{Part, answer, cells, environment, evidence};
+use crate::analysis::meaningful::{Metric, meaningful};
 use crate::record::Evidence;
 use crate::report::explain_words::remarks;
 use crate::report::numbers::thousands;
@@ -52,7 +53,10 @@ pub(super) fn show(parts: &[Part<'_>], marks: &Marks) -> Result<Markup> {
                         @if let Some(table) = printed { (table) }
                     }
                 }
-                footer { "Made by cpb " (env!("CARGO_PKG_VERSION")) ". Rates: 1 MB = 1,000,000 bytes; 1 KiB = 1024 bytes. ± is half of the 95% interval." }
+                footer {
+                    "Made by cpb " (env!("CARGO_PKG_VERSION"))
+                    ". 1 MB = 1,000,000 bytes; 1 KiB = 1024 bytes; ± is half of the 95% interval."
+                }
                 script { (PreEscaped(SCRIPT)) }
             }
         }
@@ -122,9 +126,12 @@ fn meta(part: &Part<'_>) -> Markup {
             }
             Part::Measured(part) => {
                 @let run = &part.summary.run;
-                span class=(if run.evidence == Evidence::Hardware { "tag" } else { "tag odd" }) { (evidence_word(run.evidence)) }
+                @let class = if run.evidence == Evidence::Hardware { "tag" } else { "tag odd" };
+                span class=(class) { (evidence_word(run.evidence)) }
                 " plan " (run.plan) ", " (run.passes) " passes"
-                @if let Some(seconds) = run.seconds { " in " (thousands(seconds.round() as u64)) " s" }
+                @if let Some(seconds) = run.seconds {
+                    " in " (thousands(seconds.round() as u64)) " s"
+                }
                 @if run.interrupted { ", stopped early" }
                 ", " time datetime=(run.began) { (minute(&run.began)) }
             }
@@ -176,7 +183,9 @@ fn figures(parts: &[Part<'_>], marks: &Marks) -> Result<Markup> {
                 details class="algorithm" open[few || place == 0] {
                     summary {
                         h3 { (algorithm) }
-                        span class="faint" { (count) @if count == 1 { " operation" } @else { " operations" } }
+                        span class="faint" {
+                            (count) @if count == 1 { " operation" } @else { " operations" }
+                        }
                     }
                     @for operation in all? { (operation) }
                 }
@@ -187,14 +196,25 @@ fn figures(parts: &[Part<'_>], marks: &Marks) -> Result<Markup> {
     let all: usize = shown.iter().map(|(_, folds)| folds.len()).sum();
     Ok(html! {
         section id="figures" {
-            h2 { "Figures" @if all > 0 { button type="button" id="unfold" hidden { "Unfold all" } } }
-            p class="faint" { (reading(parts)) }
+            h2 {
+                "Figures"
+                @if all > 0 { button type="button" id="unfold" hidden { "Unfold all" } }
+            }
+            @if parts.iter().any(drawn) { p class="faint" { (reading(parts)) } }
             @for (part, folds) in &shown {
                 @if parts.len() > 1 { p class="part" { (part.name()) } }
                 @for fold in folds { (fold) }
             }
         }
     })
+}
+
+/// Whether its evidence carries anything that could be drawn.
+fn drawn(part: &Part<'_>) -> bool {
+    match part {
+        Part::Measured(part) => meaningful(Metric::Rate, part.summary.run.evidence).is_ok(),
+        Part::Published(_) => true,
+    }
 }
 
 /// How to read the plots.
@@ -207,8 +227,8 @@ fn reading(parts: &[Part<'_>]) -> String {
          * is the fastest, = is fastest together with others."
             .to_owned();
     if fitted {
-        words += " Dotted: the fitted costs, time = fixed + bytes × per byte. A ring marks a crossover, grey \
-             its 95% interval.";
+        words += " Dotted: the fitted costs, time = fixed + bytes × per byte. A ring marks a \
+             crossover, grey its 95% interval.";
     }
     words
 }

@@ -113,7 +113,9 @@ impl Plot {
         let svg = small(&svg);
         let places = format!("0 0 {} {}", CANVAS.0, CANVAS.1);
         Ok(Some(html! {
-            svg class=(self.class()) viewBox=(places) role="img" aria-label=(self.title) { (PreEscaped(svg)) }
+            svg class=(self.class()) viewBox=(places) role="img" aria-label=(self.title) {
+                (PreEscaped(svg))
+            }
         }))
     }
 

@@ -26,7 +26,10 @@
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
     for (const row of table.tBodies[0].rows) {
-      const content = [...row.cells].map((cell) => cell.textContent).join("\t").toLowerCase();
+      const content = [...row.cells]
+        .map((cell) => cell.textContent)
+        .join("\t")
+        .toLowerCase();
       row.hidden = !words.every((word) => content.includes(word));
       shown += !row.hidden;
     }
@@ -38,7 +41,9 @@
   const csv = (table) => {
     const field = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
     const rows = [table.tHead.rows[0], ...[...table.tBodies[0].rows].filter((row) => !row.hidden)];
-    return rows.map((row) => [...row.cells].map((cell) => field(cell.textContent)).join(",") + "\r\n").join("");
+    return rows
+      .map((row) => [...row.cells].map((cell) => field(cell.textContent)).join(",") + "\r\n")
+      .join("");
   };
 
   const download = (name, text) => {
@@ -51,7 +56,9 @@
 
   for (const tools of all(".tools")) {
     const table = document.getElementById(tools.dataset.for);
-    const [input, output, button] = ["input", "output", "button"].map((name) => tools.querySelector(name));
+    const [input, output, button] = ["input", "output", "button"].map((name) =>
+      tools.querySelector(name),
+    );
     input.addEventListener("input", () => filter(table, input.value, output));
     button.addEventListener("click", () => download(`cpb-${table.id}.csv`, csv(table)));
     all("thead th", table).forEach((head, place) => {
@@ -68,7 +75,8 @@
   // What does not scroll is no stop for the tabulator key.
   const stops = new ResizeObserver((entries) => {
     for (const { target } of entries) {
-      const scrolls = target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight;
+      const scrolls =
+        target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight;
       if (scrolls) target.tabIndex = 0;
       else target.removeAttribute("tabindex");
     }

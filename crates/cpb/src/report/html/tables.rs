@@ -16,7 +16,9 @@ pub(super) fn block(block: &Block, corner: &str, marks: &Marks) -> Markup {
                 }
             }
             tbody {
-                @for (name, places) in &block.rows { (row(name, places, block.columns.len(), marks)) }
+                @for (name, places) in &block.rows {
+                    (row(name, places, block.columns.len(), marks))
+                }
             }
         }
     };
