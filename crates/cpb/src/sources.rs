@@ -104,6 +104,19 @@ pub fn discover(
     Ok(known)
 }
 
+/// Whether there are providers of all these names, in any cpb.
+///
+/// # Errors
+/// The first that there is none of.
+pub fn known(wanted: &[String]) -> Result<()> {
+    let wanted = names::whole(wanted);
+    let fixed: Vec<String> =
+        wanted.into_iter().filter(|name| cpb_providers::find(name.trim()).is_none()).collect();
+    let listed: Vec<&str> = cpb_providers::LIST.iter().map(|entry| entry.name).collect();
+    names::places("provider", &fixed, &listed)?;
+    Ok(())
+}
+
 /// The machine whose providers are asked.
 pub enum Home {
     /// This one.

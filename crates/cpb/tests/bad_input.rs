@@ -47,10 +47,44 @@ fn names_that_do_not_exist_are_answered_with_the_nearest() {
             "check -a sha-265",
             "check -p opensll",
             "runn",
+            "agnt",
+            "leas",
             "run --algoritm sha-256",
             "completions tcsh",
         ]
     ));
+}
+
+#[test]
+fn what_a_guest_cannot_do_is_refused_before_it_boots() {
+    let lab = Lab::new();
+    // Nobody could boot it: nothing is fetched, there is no cpb to put in, and nowhere to keep it.
+    let nowhere = [("CPB_LAB_CACHE", "/dev/null/cache"), ("CPB_LAB_BINARIES", "/nowhere")];
+    let mut said = String::new();
+    for line in [
+        "run --target lab:x86_64-6.1 --cpu 7",
+        "run --target lab:x86_64-6.1 --threads 2",
+        "run --target lab:x86_64-6.1 -p opensll",
+        "run --target lab:x86_64-5",
+        "run --target lab:",
+        "run --target=",
+        "run --target moon:base",
+        "lab up x86",
+    ] {
+        let ran = lab.run_with(line, &nowhere);
+        assert_eq!(ran.status, Some(2), "cpb {line}\n{}", ran.all());
+        said += &format!("$ cpb {line}\n{}\n\n", ran.stderr.trim_end());
+    }
+    insta::assert_snapshot!(said);
+    let unnamed = lab.shell("cpb lab up ''");
+    assert!(unnamed.stderr.contains("no guest is named; there are: x86_64-6.1"), "{}", unnamed.all());
+    // A cache that nobody can write is called by its name.
+    let binary = lab.write("cpb-x86_64-unknown-linux-musl", "no program");
+    let folder = binary.parent().expect("a folder").display().to_string();
+    let nowhere = [("CPB_LAB_CACHE", "/dev/null/cache"), ("CPB_LAB_BINARIES", folder.as_str())];
+    let ran = lab.run_with("lab run x86_64-6.1 -- true", &nowhere);
+    assert_eq!(ran.status, Some(2), "{}", ran.all());
+    assert!(ran.stderr.contains("CPB_LAB_CACHE may name another"), "{}", ran.all());
 }
 
 #[test]

@@ -53,6 +53,8 @@ fn without_a_terminal_there_is_no_colour_and_no_line_is_longer_than_80_columns()
         "show record.jsonl".to_owned(),
         "show --all record.jsonl".to_owned(),
         "list".to_owned(),
+        "list --long".to_owned(),
+        "lab list".to_owned(),
         "check -a aes-256-gcm".to_owned(),
         "--help".to_owned(),
     ];
@@ -143,10 +145,11 @@ fn a_run_goes_on_when_nobody_reads_what_it_says() {
 #[test]
 fn a_full_disk_behind_standard_output_is_named() {
     let lab = Lab::new();
-    let ran = lab.shell("cpb list > /dev/full");
-    assert_eq!(ran.status, Some(2));
     let message = "cpb: cannot write to standard output: No space left on device (os error 28)\n";
-    assert_eq!(ran.stderr, message);
+    for line in ["list", "--help", "--version", "run --help"] {
+        let ran = lab.shell(&format!("cpb {line} > /dev/full"));
+        assert_eq!((ran.status, ran.stderr.as_str()), (Some(2), message), "cpb {line}");
+    }
 }
 
 #[test]

@@ -122,36 +122,55 @@ fn rows(algorithms: &[Algorithm]) -> Vec<(Algorithm, Operation)> {
     algorithms.iter().flat_map(with).collect()
 }
 
-/// Algorithms down, providers across, and what went wrong in words below.
-fn matrix(algorithms: &[Algorithm], columns: &[Column]) -> String {
-    const FIRST: usize = 26;
-    // A provider's variant goes under its name, so that five of them fit in 80 columns.
-    let parts: Vec<(&str, &str)> = columns
-        .iter()
-        .map(|column| column.name.split_once(':').unwrap_or((&column.name, "")))
-        .collect();
-    let line = |first: String, cells: Vec<String>| {
-        let mut line = format!("{first:<FIRST$}");
-        for (cell, (name, variant)) in cells.iter().zip(&parts) {
-            let width = name.len().max(variant.len()).max(5) + 2;
-            line += &format!("{cell:>width$}");
-        }
-        line + "\n"
-    };
-    let heading = |part: fn(&(&str, &str)) -> String| parts.iter().map(part).collect();
-    let mut text = line("known answers right".to_owned(), heading(|part| part.0.to_owned()));
-    if parts.iter().any(|(_, variant)| !variant.is_empty()) {
-        text += &line(String::new(), heading(|part| part.1.to_owned()));
+/// Width of the first column: the longest algorithm and operation.
+const FIRST: usize = 26;
+
+/// Width of everything: a terminal's usual one.
+const WIDTH: usize = 80;
+
+/// A provider's name and its variant, which goes under it, so that five of them fit.
+fn heading(column: &Column) -> (&str, &str) {
+    column.name.split_once(':').unwrap_or((&column.name, ""))
+}
+
+fn width(column: &Column) -> usize {
+    let (name, variant) = heading(column);
+    name.len().max(variant.len()).max(5) + 2
+}
+
+/// Columns in blocks that are each no wider than [`WIDTH`].
+fn blocks(columns: &[Column]) -> Vec<&[Column]> {
+    let mut blocks = Vec::new();
+    let mut rest = columns;
+    while !rest.is_empty() {
+        let mut used = FIRST;
+        let fit = |column: &&Column| {
+            used += width(column);
+            used <= WIDTH
+        };
+        let (block, others) = rest.split_at(rest.iter().take_while(fit).count().max(1));
+        blocks.push(block);
+        rest = others;
     }
+    blocks
+}
+
+/// Algorithms down, providers across, so many at a time as fit, and what went wrong in words below.
+/// Algorithms that none of a block's providers has are left out of it.
+fn matrix(algorithms: &[Algorithm], columns: &[Column]) -> String {
     let rows = rows(algorithms);
-    for (row, (algorithm, operation)) in rows.iter().enumerate() {
-        let cells = columns.iter().map(|column| column.cell(row)).collect();
-        text += &line(format!("{algorithm:<18}{operation}"), cells);
+    let mut text = String::new();
+    let mut heading = "known answers right";
+    let blocks = blocks(columns);
+    for block in &blocks {
+        text += &block_text(heading, &rows, block, blocks.len() > 1);
+        text.push('\n');
+        heading = "";
     }
     let counts = || columns.iter().flat_map(|column| column.right.iter().flatten());
     let total: u32 = counts().map(|(right, _)| right).sum();
     let wrong: usize = columns.iter().map(|column| column.wrong.len()).sum();
-    text += &format!("\n{total} known answers right, {wrong} algorithms wrong\n");
+    text += &format!("{total} known answers right, {wrong} algorithms wrong\n");
     if counts().any(|(_, distinct)| *distinct > 0) {
         text += "~ random bytes that cannot be known: answered in full, each time anew\n";
     }
@@ -165,4 +184,70 @@ fn matrix(algorithms: &[Algorithm], columns: &[Column]) -> String {
         }
     }
     text
+}
+
+fn block_text(
+    title: &str,
+    rows: &[(Algorithm, Operation)],
+    columns: &[Column],
+    only_theirs: bool,
+) -> String {
+    let line = |first: &str, cells: Vec<String>| {
+        let mut line = format!("{first:<FIRST$}");
+        for (cell, column) in cells.iter().zip(columns) {
+            let width = width(column);
+            line += &format!("{cell:>width$}");
+        }
+        line.trim_end().to_owned() + "\n"
+    };
+    let names = columns.iter().map(|column| heading(column).0.to_owned()).collect();
+    let mut text = line(title, names);
+    if columns.iter().any(|column| !heading(column).1.is_empty()) {
+        let variants = columns.iter().map(|column| heading(column).1.to_owned()).collect();
+        text += &line("", variants);
+    }
+    for (row, (algorithm, operation)) in rows.iter().enumerate() {
+        let cells: Vec<String> = columns.iter().map(|column| column.cell(row)).collect();
+        if !only_theirs || cells.iter().any(|cell| cell != "-") {
+            text += &line(&format!("{algorithm:<18}{operation}"), cells);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_providers_are_shown_in_blocks_that_fit_with_the_algorithms_that_they_have() {
+        let algorithms = [Algorithm::Aes128Cbc, Algorithm::Sha256, Algorithm::HmacDrbgSha512];
+        let column = |(number, name): (usize, &str)| Column {
+            name: name.to_owned(),
+            absent: None,
+            right: (0..4).map(|row| (row == number % 4).then_some((30, 0))).collect(),
+            wrong: Vec::new(),
+        };
+        let names = [
+            "af_alg:cbc-aes-aesni",
+            "af_alg:virtio_crypto_aes_cbc",
+            "af_alg:sha256-generic",
+            "af_alg:drbg_nopr_hmac_sha512",
+            "af_alg:a-name-that-is-as-long-as-the-kernel-allows-one-to-be-in-all-here",
+            "mbedtls:c",
+        ];
+        let columns: Vec<Column> = names.into_iter().enumerate().map(column).collect();
+        let text = matrix(&algorithms, &columns);
+        let longest = 2 + names[4].len() - "af_alg:".len() + FIRST;
+        for line in text.lines() {
+            let wide = line.contains("as-long") || columns[4].name.len() > 60 && line.len() > WIDTH;
+            assert!(line.len() <= if wide { longest } else { WIDTH }, "{line}");
+        }
+        for name in names {
+            assert!(text.contains(name.split(':').nth(1).unwrap_or(name)), "{name}: {text}");
+        }
+        // Each has one algorithm; the row of a block with two is there once for both.
+        assert!(text.matches("30").count() == names.len(), "{text}");
+        assert!(text.lines().count() < 30, "{text}");
+    }
 }

@@ -5,6 +5,7 @@ use crate::lab::agent::{End, Order};
 use crate::lab::definition::Definition;
 use crate::lab::guest::Guest;
 use crate::lab::image;
+use crate::report::wrap;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use rustix::termios::{OptionalActions, Termios, isatty, tcgetattr, tcsetattr};
@@ -30,7 +31,14 @@ const HANG_UP: u8 = 0x1d;
   cpb run --target lab:x86_64-6.1          measure in one
 
 A guest is a Debian kernel in an emulated machine with an accelerator. Its
-package is fetched once by apt, without root, into ~/.cache/cpb/lab.")]
+package is fetched once by apt, without root, into ~/.cache/cpb/lab. A static
+cpb goes into it: `make static` builds one.
+
+Environment:
+  CPB_LAB_CACHE     the folder for kernels, instead of ~/.cache/cpb/lab
+  CPB_LAB_BINARIES  the folder of the static cpb, instead of this cpb's own or
+                    ./dist
+  CPB_LAB_MIRROR    a mirror of Debian, instead of those in apt's sources")]
 pub(super) struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -86,7 +94,10 @@ fn list() -> Result<u8> {
     for guest in Definition::all()? {
         let fetched =
             image::fetched(&guest).map_or("not fetched".to_owned(), |r| format!("Linux {r}"));
-        writeln!(text, "{:<12} {fetched}\n{:12} {}", guest.name, "", guest.reason)?;
+        writeln!(text, "{:<12} {fetched}", guest.name)?;
+        for line in wrap(&guest.reason, 80 - 13) {
+            writeln!(text, "{:12} {line}", "")?;
+        }
     }
     output::print(&text)?;
     Ok(DONE)

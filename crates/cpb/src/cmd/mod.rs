@@ -15,7 +15,8 @@ mod runner;
 mod show;
 mod sim;
 
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Everything was done.
@@ -72,9 +73,32 @@ enum Command {
     Leash(agent::Leash),
 }
 
+/// Shows help, the version, or what is wrong with the command line, and says what the exit status is.
+fn told(mut error: clap::Error) -> ExitCode {
+    // What people are not told of is no suggestion either.
+    let hidden = |name: &String| {
+        Cli::command().get_subcommands().any(|one| one.is_hide_set() && one.get_name() == name)
+    };
+    if let Some(ContextValue::Strings(names)) = error.remove(ContextKind::SuggestedSubcommand) {
+        let names: Vec<String> = names.into_iter().filter(|name| !hidden(name)).collect();
+        if !names.is_empty() {
+            error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(names));
+        }
+    }
+    if error.use_stderr() {
+        output::say(error.render().ansi().to_string().trim_end());
+        return ExitCode::from(BAD_INPUT);
+    }
+    status(output::print_coloured(&error.render().ansi().to_string()).map(|()| DONE))
+}
+
 /// Runs the command line and says what the exit status is.
 pub fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return told(error),
+    };
+    let result = match cli.command {
         Command::Run(arguments) => run::run(*arguments),
         Command::Show(arguments) => show::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
@@ -90,6 +114,10 @@ pub fn main() -> ExitCode {
         Command::Agent => agent::run(),
         Command::Leash(arguments) => agent::leash(arguments),
     };
+    status(result)
+}
+
+fn status(result: anyhow::Result<u8>) -> ExitCode {
     match result {
         Ok(status) => ExitCode::from(status),
         // Whoever read our output has gone: not an error of ours.

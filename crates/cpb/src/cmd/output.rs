@@ -87,6 +87,16 @@ pub(super) fn print(text: &str) -> Result<()> {
     written.context("cannot write to standard output")
 }
 
+/// Writes text with colours to standard output, which takes them off where they are not wanted.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn print_coloured(text: &str) -> Result<()> {
+    let mut stdout = anstream::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    written.context("cannot write to standard output")
+}
+
 /// Writes a line to standard error. A reader that has gone away misses it, and no more happens.
 pub(super) fn say(line: &str) {
     let _ = writeln!(anstream::stderr(), "{line}");

@@ -63,18 +63,19 @@ impl Definition {
     /// # Errors
     /// There is none, or its file is wrong.
     pub fn find(name: &str) -> Result<Definition> {
+        let known: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
+        if name.trim().is_empty() {
+            bail!("no guest is named; there are: {}", known.join(", "));
+        }
         if Path::new(name).extension().is_some_and(|extension| extension == "toml") {
             let text =
                 std::fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
             let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
             return Definition::parse(&stem, &text).with_context(|| name.to_owned());
         }
-        let known: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
         let places = names::places("guest", &[name.to_owned()], &known)?;
-        match places.first() {
-            Some(place) => Definition::parse(FILES[*place].0, FILES[*place].1),
-            None => bail!("no guest is named; there are: {}", known.join(", ")),
-        }
+        let (name, text) = FILES[*places.first().context("no such guest")?];
+        Definition::parse(name, text)
     }
 
     /// All that are known by name.
@@ -88,6 +89,14 @@ impl Definition {
     fn parse(name: &str, text: &str) -> Result<Definition> {
         let parsed: Definition = toml::from_str(text)?;
         Ok(Definition { name: name.to_owned(), ..parsed })
+    }
+
+    /// How many CPUs its machine has, as QEMU is told: numbered from 0.
+    pub fn cpus(&self) -> usize {
+        let mut words = self.qemu.arguments.iter().skip_while(|word| *word != "-smp").skip(1);
+        // `-smp 2,cores=2` is two as well; without it there is one.
+        let count = words.next().and_then(|word| word.split(',').next()?.parse().ok());
+        count.unwrap_or(1)
     }
 
     /// Everything that decides what is fetched and prepared, as text.
@@ -116,6 +125,7 @@ mod tests {
         assert_eq!(files, known, "FILES lists lab/*.toml");
         for guest in Definition::all().expect("valid files") {
             assert!(guest.qemu.arguments.iter().any(|word| word == "tcg"), "{}", guest.name);
+            assert_eq!(guest.cpus(), 1, "{}", guest.name);
         }
     }
 
@@ -123,5 +133,7 @@ mod tests {
     fn a_name_that_does_not_exist_is_an_error_that_names_those_that_do() {
         let error = Definition::find("x86_64-5").expect_err("no such guest").to_string();
         assert!(error.contains("x86_64-7"), "{error}");
+        let error = Definition::find("").expect_err("no name").to_string();
+        assert!(error.contains("no guest is named") && error.contains("x86_64-7"), "{error}");
     }
 }

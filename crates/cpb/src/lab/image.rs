@@ -67,10 +67,12 @@ pub fn fetched(guest: &Definition) -> Option<String> {
 /// The cache, and a lock on what is kept for `guest`: another cpb may be at it.
 fn locked(guest: &Definition) -> Result<(PathBuf, File)> {
     let folder = cache()?;
-    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    let to_write =
+        || format!("the lab keeps kernels in {}; CPB_LAB_CACHE may name another", folder.display());
+    fs::create_dir_all(&folder).with_context(to_write)?;
     // Guests that differ in their machine alone share a folder, and so a lock.
     let path = folder.join(format!("{}.lock", folder_name(guest)));
-    let lock = File::create(&path).with_context(|| path.display().to_string())?;
+    let lock = File::create(&path).with_context(to_write)?;
     lock.lock().with_context(|| path.display().to_string())?;
     Ok((folder, lock))
 }

@@ -245,7 +245,9 @@ fn read_console(mut console: impl Read, shared: &Shared, screen: bool) {
         }
         let mut now = shared.now();
         now.console.push_str(&String::from_utf8_lossy(&bytes[..count]));
-        if !now.ready && now.console.contains(READY) {
+        // With the line's end: whoever prints next begins a line of his own.
+        let said = now.console.split_once(READY).is_some_and(|(_, rest)| rest.contains('\n'));
+        if !now.ready && said {
             now.ready = true;
             shared.changed.notify_all();
         }

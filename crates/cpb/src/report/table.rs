@@ -227,10 +227,24 @@ pub(crate) fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Lines of at most `width`, if no word is longer.
+/// A word in parts of at most `width`, each as long as may be, and where the word allows it broken
+/// behind a sign that lists have.
+fn broken(mut word: &str, width: usize) -> Vec<&str> {
+    let mut parts = Vec::new();
+    while let Some((end, _)) = word.char_indices().nth(width.max(1)) {
+        let sign = word[..end].rfind([':', ';', ',', '/']).map(|place| place + 1);
+        let (part, rest) = word.split_at(sign.filter(|place| *place > end / 2).unwrap_or(end));
+        parts.push(part);
+        word = rest;
+    }
+    parts.push(word);
+    parts
+}
+
+/// Lines of at most `width`: a longer word goes on in the next line.
 pub(crate) fn wrap(words: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in words.split_whitespace() {
+    for word in words.split_whitespace().flat_map(|word| broken(word, width)) {
         let line = lines.last_mut().map_or(0, |line| length(line));
         if line > 0 && line + 1 + length(word) > width {
             lines.push(String::new());

@@ -123,6 +123,28 @@ fn a_guest_that_never_comes_up_is_killed_and_its_last_words_are_shown() {
 }
 
 #[test]
+fn ctrl_c_while_a_guest_boots_leaves_nothing_and_says_130() {
+    if !here("ctrl_c_boot") {
+        return;
+    }
+    let lab = Lab::new();
+    let before = lab.content();
+    for line in [format!("lab run {USUAL} -- true"), format!("run --target lab:{USUAL} {LONG}")] {
+        let mut running = Running::start(&lab, &line, "");
+        running.wait_for("lab: booting", 1);
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while qemu(&running.mark).is_none() {
+            assert!(Instant::now() < deadline, "QEMU is started: {}", running.said);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        running.signal_group("INT");
+        let ran = running.end();
+        assert_eq!(ran.status, Some(130), "{line}: {}", ran.all());
+        assert_eq!(lab.content(), before, "{line}: no file is left");
+    }
+}
+
+#[test]
 fn a_command_in_a_guest_has_its_input_its_output_and_its_status() {
     if !here("command") {
         return;

@@ -2,8 +2,9 @@
 
 use super::Arguments;
 use crate::board::Board;
+use crate::lab::definition::Definition;
 use crate::lab::guest::Guest;
-use crate::sources::Home;
+use crate::sources::{self, Home};
 use crate::transport::serial::Serial;
 use crate::transport::{Patience, Place};
 use anyhow::{Context, Result, bail};
@@ -40,6 +41,27 @@ pub(super) fn reach(
     };
     let say: &dyn Fn(&str) = if arguments.quiet { &|_| () } else { &crate::cmd::lab::say };
     Ok((Home::Guest(Guest::boot(guest, false, stop, say)?), patience(SLOW_ANSWER)))
+}
+
+/// Refuses what a guest cannot do before it is booted for nothing.
+pub(super) fn fits_guest(
+    target: &str,
+    chosen: Option<usize>,
+    threads: &[u8],
+    providers: &[String],
+) -> Result<()> {
+    let Some(guest) = target.strip_prefix("lab:") else { return Ok(()) };
+    let guest = Definition::find(guest)?;
+    let (name, cpus) = (&guest.name, guest.cpus());
+    let whole = if cpus == 1 { "one CPU, number 0" } else { "CPUs from 0 on" };
+    if let Some(cpu) = chosen.filter(|cpu| *cpu >= cpus) {
+        bail!("no CPU {cpu} in the guest {name}: it has {whole}");
+    }
+    let most: usize = threads.iter().copied().max().unwrap_or(1).into();
+    if most > cpus {
+        bail!("{most} threads need {most} CPUs; the guest {name} has {whole}");
+    }
+    sources::known(providers)
 }
 
 /// These CPUs, before anything is known of them.

@@ -1,7 +1,7 @@
 //! One sitting of a run: a record begun, or gone on with, until it is stopped or complete.
 
 use super::Arguments;
-use super::reach::{cpus, place, reach};
+use super::reach::{cpus, fits_guest, place, reach};
 use crate::analysis::batches::Scale;
 use crate::analysis::crowding::Alone;
 use crate::analysis::estimate;
@@ -99,6 +99,7 @@ impl Sitting {
         if plan.refine && target.starts_with("lab:") {
             bail!("--refine: in a guest of the lab {NO_CROSSOVER}; refine on the real machine");
         }
+        fits_guest(&target, arguments.cpu, &plan.threads, &plan.providers)?;
         let (home, patience) = reach(&target, arguments, stop)?;
         let began = Instant::now();
         let cpus = cpus(&home, &patience, arguments.cpu, &plan.threads)?;
