@@ -117,6 +117,14 @@ fn numbers_that_make_no_sense_are_turned_down() {
     ));
 }
 
+#[test]
+fn a_check_of_nobody_who_is_here_is_no_success() {
+    let ran = Lab::new().run("check -a sha-256 -p af_alg:no-such-driver");
+    assert_eq!(ran.status, Some(2), "{}", ran.all());
+    assert!(ran.stderr.contains("nothing was checked"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("af_alg:no-such-driver"), "it is named with why: {}", ran.stdout);
+}
+
 const PLAN: &str = r#"
 name = "small"
 reason = "a test"
@@ -147,6 +155,7 @@ fn plans_that_are_none_are_named_with_the_line_that_is_wrong() {
     change("syntax.toml", "[[measure]]", "[[measure]");
     lab.write("binary.toml", [0xff, 0x00, 0xfe, 0x80]);
     lab.write("empty.toml", "");
+    lab.write("endless.toml", format!("{PLAN}#{}", " ".repeat(1 << 20)));
     fs::create_dir(lab.path("folder.toml")).expect("a folder");
     insta::assert_snapshot!(messages(
         &lab,
@@ -165,6 +174,8 @@ fn plans_that_are_none_are_named_with_the_line_that_is_wrong() {
             "run --plan syntax.toml",
             "run --plan binary.toml",
             "run --plan empty.toml",
+            "run --plan endless.toml",
+            "run --plan /dev/zero",
             "run --plan folder.toml",
             "run --plan missing.toml",
         ]

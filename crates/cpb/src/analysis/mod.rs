@@ -1,15 +1,15 @@
 //! What can be computed from records: data in, data out.
 //!
-//! From the bottom up: [`batches`] makes figures of raw batches ([`crowding`] tells
-//! which of them shared their core), [`passes`] one figure of each
-//! pass, [`location`] one of many passes; [`estimate`] and [`ratio`] put units and words to it,
-//! [`execution`] says who did the work,
-//! and [`summary`] does all of it for a whole record.
+//! From the bottom up: [`batches`] makes figures of raw batches ([`crowding`] tells which of them
+//! shared their core), [`passes`] one figure of each pass, [`location`] one of many passes;
+//! [`estimate`] and [`ratio`] put units and words to it, [`execution`] says who did the work, and
+//! [`summary`] does all of it for a whole record.
 //!
 //! What figures mean for someone who must choose begins at [`paths`]: a task and who can do it.
 //! [`uncertain`] carries errors through sums, [`fit`] finds fixed cost and cost of a byte,
 //! [`crossover`] where another path gets faster, [`cost`] what the CPU pays, [`advice`] what to take;
-//! [`explain`] does all of it. [`compare`] holds two runs against each other.
+//! [`explain`] does all of it. [`refine`] says which sizes would tell more, [`compare`] holds two runs
+//! against each other.
 
 pub mod advice;
 pub mod agreement;

@@ -33,8 +33,8 @@ pub struct Bounded<U> {
 }
 
 impl Uncertain {
-    /// The location of values above 0, each with the number of its pass, in ascending order; `grain` is what rounding to the
-    /// clock's steps leaves open, as a share. None of none.
+    /// The location of values above 0, each with the number of its pass, in ascending order; `grain`
+    /// is what rounding to the clock's steps leaves open, as a share. None of none.
     pub fn of_passes(values: &[(u32, f64)], grain: f64) -> Option<Uncertain> {
         let logs: Vec<f64> = values.iter().map(|(_, value)| value.ln()).collect();
         let location = Location::of(&logs)?;

@@ -15,9 +15,9 @@ const SPAN: f64 = 3e9;
 
 /// What the blocks mean.
 pub(crate) const LEGEND: &str = "Operations in 3 s and MB/s (1 MB = 1,000,000 bytes) by wall-clock \
-     time, operations as the measured rate gives them. Interrupts: of the executor's engine, for the \
-     kernel's software those of an engine that could have done the same; context switches: asked for or not. CPU: share of one CPU's time that the measuring threads had, \
-     and CPU time for each MB; all CPUs: share of all CPUs' time in which they did anything.";
+     time, operations as the measured rate gives them. Interrupts: of the executor's engine, of all \
+     engines while software works; context switches: asked for or not. CPU: share of one CPU's time \
+     that the measuring threads had, and CPU time for each MB; all CPUs: share of all CPUs' time in which they did anything.";
 
 /// A figure: what it is called, and what a cell has of it.
 type Figure = (&'static str, fn(&Row) -> Known<String>);

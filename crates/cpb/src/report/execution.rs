@@ -27,8 +27,9 @@ pub(crate) const COLUMNS: [&str; 5] = ["", "irq/op", "ctx/op", "CPU", "all CPUs"
 
 /// What the columns mean.
 pub(crate) const LEGEND: &str = "irq/op: interrupts of the executor's engine for each operation, of all \
-     engines while software works; ctx/op: context switches; CPU: share of one CPU's time that the measuring threads had; all CPUs: \
-     share of all CPUs' time in which they did anything; from the least to the most over message sizes.";
+     engines while software works; ctx/op: context switches; CPU: share of one CPU's time that the \
+     measuring threads had; all CPUs: share of all CPUs' time in which they did anything; from the \
+     least to the most over message sizes.";
 
 /// Groups in which somebody executed something, each as a block.
 pub(crate) fn blocks(groups: &[Group<'_>]) -> Vec<Block> {

@@ -97,8 +97,8 @@ pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
             let words = match (noise.unsteady, noise.crowded) {
                 (0, 0) => format!("none of {} batches", thousands(noise.batches)),
                 (unsteady, crowded) => format!(
-                    "{} of {} batches: the core's clock changed or something interrupted; {}: another thread \
-                     ran on the same core",
+                    "{} of {} batches: the core's clock changed or something interrupted; {}: \
+                     another thread ran on the same core",
                     share(unsteady),
                     thousands(noise.batches),
                     share(crowded)
