@@ -3,7 +3,7 @@
 # A Rust that scripts/setup.sh has just installed is not on the caller's PATH yet.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
-.PHONY: help run test setup static firmware bench fuzz
+.PHONY: help run test setup static firmware imxrt bench fuzz
 
 help:   ## this list
 	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' Makefile | expand -t 16
@@ -27,6 +27,15 @@ static: ## one static file for each target into dist/; ARGS="TARGET..." picks so
 firmware: ## images for boards into target/firmware/; ARGS="[--opt O3] [--buffers ocram-nc] [BOARD...]"
 	@scripts/setup.sh firmware
 	cargo xtask firmware $(ARGS)
+
+imxrt:  ## published Mbed TLS figures of two i.MX RT beside the simulator's, by optimisation and placement
+	@scripts/setup.sh firmware
+	@for opt in O0 O1 O2 O3 Os; do \
+	  cargo xtask firmware --solo --opt $$opt imxrt1060-evk imxrt1170-evk && \
+	  cargo xtask firmware --solo --opt $$opt --buffers ocram-nc imxrt1170-evk || exit 1; \
+	done
+	cargo build --release --locked --package cpb
+	bench/imxrt.py $(ARGS)
 
 bench:  ## the benchmarks of the project itself, into bench/results; ARGS="NAME..." picks some
 	@scripts/setup.sh run

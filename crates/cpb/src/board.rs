@@ -3,14 +3,13 @@
 use crate::machine::Machine;
 use crate::names;
 use crate::sources::Known;
-use crate::transport::serial::Serial;
-use crate::transport::{Description, Patience, Runner, Source, Way};
+use crate::transport::{Description, Line, Patience, Runner, Source, Way};
 use anyhow::{Result, anyhow, bail};
 
 /// A board that has answered.
 pub struct Board {
     /// The line to it.
-    pub line: Serial,
+    pub line: Line,
     /// What it is.
     pub machine: Machine,
 }
@@ -20,15 +19,15 @@ impl Board {
     ///
     /// # Errors
     /// There is no such line, or nobody that speaks cpb's frames, or no board.
-    pub fn reach(line: Serial, patience: &Patience) -> Result<Board> {
+    pub fn reach(line: Line, patience: &Patience) -> Result<Board> {
         let runner = line.start(patience).map_err(|lost| anyhow!("{}", lost.detail))?;
         let Some(board) = runner.board() else {
-            bail!(
-                "{}: who answers there is no board: use `--runner` for a program",
-                line.device.display()
-            );
+            bail!("{}: who answers there is no board: use `--runner` for a program", line.name());
         };
-        let machine = Machine::of_board(board);
+        let machine = match &line {
+            Line::Serial(_) => Machine::of_board(board),
+            Line::Simulator(_) => Machine::of_simulated_board(board),
+        };
         Ok(Board { line, machine })
     }
 

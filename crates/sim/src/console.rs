@@ -53,8 +53,11 @@ impl Console {
         !self.arrived.is_empty()
     }
 
+    /// A byte, where one is there: asking for it is a question as well.
     pub(crate) fn take(&mut self) -> Option<u8> {
-        self.asked = 0;
+        if self.has_input() {
+            self.asked = 0;
+        }
         self.arrived.pop_front()
     }
 

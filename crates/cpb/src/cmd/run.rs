@@ -73,7 +73,8 @@ pub(super) struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "NUMBERS", help_heading = "What")]
     #[arg(allow_negative_numbers = true)]
     threads: Vec<u8>,
-    /// Measure in a guest of the lab, lab:GUEST (`cpb lab list`), or on a board, serial:DEVICE
+    /// Measure in a guest of the lab, lab:GUEST (`cpb lab list`), on a board, serial:DEVICE, or on a
+    /// simulated one, imxrt1060-sim or imxrt1170-sim
     #[arg(long, value_name = "TARGET", help_heading = "What", conflicts_with = "runner")]
     target: Option<String>,
     /// Speed of a board's serial line, in bits per second

@@ -17,6 +17,11 @@ impl Machine {
             ..Machine::default()
         }
     }
+
+    /// The same of a simulated one.
+    pub fn of_simulated_board(board: &BoardIdentity) -> Machine {
+        Machine { virtualisation: emulation::SIMULATOR.to_owned(), ..Machine::of_board(board) }
+    }
 }
 
 #[cfg(test)]
@@ -30,10 +35,13 @@ mod tests {
         let board = |cycle_counter| {
             // i.MX RT1060 data sheet: Cortex-M7 r1p1.
             let name = "imxrt1060-evk".to_owned();
-            Machine::of_board(&BoardIdentity { name, cpuid: 0x411f_c271, cycle_counter })
+            BoardIdentity { name, cpuid: 0x411f_c271, cycle_counter }
         };
+        let simulated = Machine::of_simulated_board(&board(true));
+        let board = |cycle_counter| Machine::of_board(&board(cycle_counter));
         assert_eq!(board(true).words(), "imxrt1060-evk, Cortex-M7 r1p1, armv7e-m");
         assert_eq!(evidence(&board(true), true), Evidence::Hardware);
         assert_eq!(evidence(&board(false), false), Evidence::Emulated);
+        assert_eq!(evidence(&simulated, true), Evidence::Simulated);
     }
 }

@@ -60,10 +60,14 @@ const QEMU_CORES: [&str; 2] = ["MIDR 0x410fc080", "MIDR 0x410fc090"];
 /// Implementers of cores that QEMU models: itself, Arm, Fujitsu (target/arm/tcg/cpu64.c).
 const QEMU_IMPLEMENTERS: [u32; 3] = [0x00, 0x41, 0x46];
 
+/// What a machine that cpb simulates says that it runs under.
+pub(super) const SIMULATOR: &str = "cpb-sim";
+
 /// Emulated or not, for a machine that was measured here. `clock_known`: whether the runner's two
 /// chains agree. It can only take trust away, never give it.
 pub fn evidence(machine: &Machine, clock_known: bool) -> Evidence {
     match sign(machine, clock_known) {
+        _ if machine.virtualisation == SIMULATOR => Evidence::Simulated,
         Some(_) => Evidence::Emulated,
         None => Evidence::Hardware,
     }

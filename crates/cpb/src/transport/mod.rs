@@ -4,11 +4,13 @@ pub mod conversation;
 pub mod process;
 pub mod qemu;
 pub mod serial;
+pub mod sim;
 
 use self::conversation::Conversation;
 use self::process::Program;
 use self::qemu::Inside;
 use self::serial::Serial;
+use self::sim::Simulator;
 use crate::vectors::OwnedCase;
 use cpb_core::check::Finding;
 use cpb_core::measure::Budget;
@@ -40,8 +42,38 @@ pub enum Way {
     Program(Program),
     /// In a guest of the lab.
     Inside(Inside),
-    /// On a board behind a serial line, which does nothing else.
-    Board(Serial),
+    /// On a board, which does nothing else.
+    Board(Line),
+}
+
+/// How a board is reached.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Line {
+    /// By a serial line.
+    Serial(Serial),
+    /// It is simulated.
+    Simulator(Simulator),
+}
+
+impl Line {
+    /// What it is called.
+    pub fn name(&self) -> String {
+        match self {
+            Line::Serial(line) => line.device.display().to_string(),
+            Line::Simulator(simulator) => simulator.name(),
+        }
+    }
+
+    /// Opens it and shakes hands.
+    ///
+    /// # Errors
+    /// Nobody answers as a runner of this version.
+    pub fn start(&self, patience: &Patience) -> Result<Conversation, Lost> {
+        match self {
+            Line::Serial(line) => line.start(patience),
+            Line::Simulator(simulator) => simulator.start(patience),
+        }
+    }
 }
 
 impl Way {
@@ -80,7 +112,7 @@ impl Source {
     pub fn runner(&self) -> String {
         match &self.way {
             Way::Program(_) | Way::Inside(_) => self.name.clone(),
-            Way::Board(line) => line.device.display().to_string(),
+            Way::Board(line) => line.name(),
         }
     }
 }

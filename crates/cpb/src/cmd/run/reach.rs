@@ -6,7 +6,8 @@ use crate::lab::definition::Definition;
 use crate::lab::guest::Guest;
 use crate::sources::{self, Home};
 use crate::transport::serial::Serial;
-use crate::transport::{Patience, Place};
+use crate::transport::sim::Simulator;
+use crate::transport::{Line, Patience, Place};
 use anyhow::{Context, Result, bail};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -29,14 +30,19 @@ pub(super) fn reach(
         return Ok((Home::Here, patience(ANSWER)));
     }
     if let Some(device) = target.strip_prefix("serial:") {
-        let line = Serial { device: device.into(), baud: arguments.baud };
+        let line = Line::Serial(Serial { device: device.into(), baud: arguments.baud });
         let patience = patience(ANSWER);
         return Ok((Home::Board(Box::new(Board::reach(line, &patience)?)), patience));
     }
+    if let Some(simulator) = Simulator::named(target)? {
+        let patience = patience(SLOW_ANSWER);
+        let board = Board::reach(Line::Simulator(simulator), &patience)?;
+        return Ok((Home::Board(Box::new(board)), patience));
+    }
     let Some(guest) = target.strip_prefix("lab:") else {
         bail!(
-            "unknown target '{target}'; it is `lab:GUEST`, and `cpb lab list` shows the guests, or \
-             `serial:DEVICE` for a board"
+            "unknown target '{target}'; it is `lab:GUEST`, and `cpb lab list` shows the guests, \
+             `serial:DEVICE` for a board, or `CHIP-sim` for a simulated one"
         );
     };
     let say: &dyn Fn(&str) = if arguments.quiet { &|_| () } else { &crate::cmd::lab::say };

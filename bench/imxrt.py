@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""How far is the simulator's Mbed TLS, built by GCC, from the published figures of the same library on
+the same chips, built by IAR? And what does it cost to read messages from memory behind the bus?
+
+`make imxrt` builds the images and runs this. Everything printed is simulated, but for the published
+figures: another compiler's code, shown beside ours and never fitted to. With `--check` the table must
+be that of bench/results/imxrt.json, if that was made by the same compiler.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from lib import build, machine
+from lib.result import Result
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORD = ROOT / "records" / "imxrt-mbedtls.jsonl"
+GOLDEN = ROOT / "bench" / "results" / "imxrt.json"
+LEVELS = ["O0", "O1", "O2", "O3", "Os"]
+CHIPS = {"rt1060": "imxrt1060", "rt1170": "imxrt1170"}
+# Where the seed's two boards differ: messages in non-cacheable memory behind the bus.
+BEHIND = "-buffers-ocram-nc"
+FIGURE = re.compile(r"^(\S+)/\w+/message/1024: ([0-9.]+) ticks/byte, output (\w+)")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--images", type=Path, default=None)
+    parser.add_argument("--cpb", type=Path, default=None)
+    parser.add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    began = time.monotonic()
+    watch = machine.Watch()
+    program = arguments.cpb or build.cpb()
+    ours = simulate(program, arguments.images or build.target_directory() / "firmware")
+    print(table(published(), ours), end="")
+    print(f"{time.monotonic() - began:.0f} s, {len(ours)} images")
+    if arguments.check:
+        sys.exit(check(ours))
+    write(published(), ours, watch)
+
+
+def published():
+    """Cycles per byte by (chip, algorithm, IAR's optimisation) of the software rows."""
+    rows = {}
+    for line in RECORD.read_text().splitlines():
+        cell = json.loads(line).get("published")
+        if cell and cell["provider"].startswith("software:"):
+            for figure in cell["figures"]:
+                if figure["quantity"] == "cycles-per-byte":
+                    key = (CHIPS[cell["table"]], cell["algorithm"], cell["provider"].split(":")[1])
+                    rows[key] = float(figure["printed"])
+    return rows
+
+
+def simulate(program, images):
+    """What each image measures: {name: {"compiler", "sizes", "cycles", "rows", "output"}}."""
+    names = [f"{chip}-evk-{level}{place}-solo" for chip in CHIPS.values() for level in LEVELS
+             for place in ("", BEHIND)]
+    present = [name for name in names if (images / f"{name}.elf").exists()]
+    if not present:
+        sys.exit(f"imxrt: no images in {images}; `make imxrt` builds them")
+    with ThreadPoolExecutor(2) as pool:
+        return dict(zip(present, pool.map(lambda name: one(program, images, name), present)))
+
+
+def one(program, images, name):
+    chip = name.split("-")[0]
+    run = subprocess.run([program, "sim", images / f"{name}.elf", "--chip", chip, "--json"],
+                         capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if run.returncode != 0:
+        sys.exit(f"imxrt: {name}: {run.stderr or run.stdout[-2000:]}")
+    report = json.loads(run.stdout)
+    lines = report["output"].splitlines()
+    rows = {m[1]: [float(m[2]), m[3]] for m in map(FIGURE.match, lines) if m}
+    return {
+        "compiler": re.search(r"GCC [0-9.]+", lines[0])[0],
+        "sizes": re.search(r"\.text.*?\.bss \d+", lines[0])[0],
+        "cycles": report["cycles"],
+        "rows": rows,
+    }
+
+
+def lines_of(published, ours):
+    """Rows of the table: chip, algorithm, IAR's two figures, ours by level, and behind the bus."""
+    for chip in CHIPS.values():
+        for algorithm in sorted({a for c, a, _ in published if c == chip}):
+            none, high = (published.get((chip, algorithm, o)) for o in ("none", "high-speed"))
+            here = {place: [ours.get(f"{chip}-evk-{level}{place}-solo", {}).get("rows", {})
+                            .get(algorithm, [None])[0] for level in LEVELS]
+                    for place in ("", BEHIND)}
+            yield chip, algorithm, none, high, here[""], here[BEHIND]
+
+
+def number(value):
+    return f"{value:.2f}" if value is not None else "-"
+
+
+def table(published, ours):
+    """The table as text."""
+    head = ["chip", "algorithm", "IAR none", "IAR high"] + [f"GCC -{level}" for level in LEVELS]
+    head += ["-O2 / IAR high", "behind the bus, -O2"]
+    rows = [head]
+    for chip, algorithm, none, high, plain, behind in lines_of(published, ours):
+        place = LEVELS.index("O2")
+        ratio = plain[place] and high and plain[place] / high
+        added = behind[place] and plain[place] and behind[place] - plain[place]
+        rows.append([chip, algorithm, number(none), number(high), *map(number, plain),
+                     number(ratio), f"+{added:.2f}" if added is not None else "-"])
+    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    text = "Simulated cycles per byte at 1 KiB beside published ones (Mbed TLS; IAR 9.10, GCC as below)\n\n"
+    for row in rows:
+        text += "  ".join(cell.ljust(w) if i < 2 else cell.rjust(w)
+                          for i, (cell, w) in enumerate(zip(row, widths))).rstrip() + "\n"
+    compilers = sorted({image["compiler"] for image in ours.values()})
+    return text + f"\n{', '.join(compilers)}\n"
+
+
+def check(ours):
+    """Whether the figures are those that were kept, where the compiler is the same."""
+    kept = json.loads(GOLDEN.read_text()) if GOLDEN.exists() else {}
+    wrong = [name for name, image in ours.items()
+             if name in kept and kept[name]["compiler"] == image["compiler"] and kept[name] != image]
+    for name in wrong:
+        print(f"imxrt: {name} differs from {GOLDEN.name}")
+    return 1 if wrong else 0
+
+
+def write(published, ours, watch):
+    GOLDEN.write_text(json.dumps(ours, indent=1, sort_keys=True) + "\n")
+    result = Result("imxrt", __doc__.split("\n\n")[0].replace("\n", " "), "make imxrt")
+    head = ["chip", "algorithm", ">IAR none", ">IAR high"] + [f">GCC -{level}" for level in LEVELS]
+    result.table(head + [">behind the bus, GCC -O2"], [
+        [chip, algorithm, number(none), number(high), *map(number, plain),
+         number(behind[LEVELS.index("O2")])]
+        for chip, algorithm, none, high, plain, behind in lines_of(published, ours)
+    ])
+    result.write(watch)
+
+
+if __name__ == "__main__":
+    main()

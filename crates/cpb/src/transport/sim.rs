@@ -1,0 +1,97 @@
+//! A runner on a simulated board: `cpb sim` as a process, its serial port on standard input and
+//! output.
+
+use super::conversation::Conversation;
+use super::process::Program;
+use super::{Lost, Patience, Place};
+use anyhow::{Result, bail};
+use cpb_core::Error;
+use cpb_sim::Chip;
+use std::path::{Path, PathBuf};
+
+/// How a target that is simulated ends: `imxrt1060-sim`.
+const SUFFIX: &str = "-sim";
+
+/// A chip, and the firmware that it runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Simulator {
+    /// The chip, as `cpb sim --chip` has it.
+    pub chip: String,
+    /// The firmware, an ELF file.
+    pub image: PathBuf,
+}
+
+impl Simulator {
+    /// The simulator that `target` names: `CHIP-sim`, or `CHIP-sim:FIRMWARE.elf`; nothing if it names
+    /// something else.
+    ///
+    /// # Errors
+    /// There is no such chip, or its firmware was not built.
+    pub fn named(target: &str) -> Result<Option<Simulator>> {
+        let (name, image) = match target.split_once(':') {
+            Some((name, image)) => (name, Some(PathBuf::from(image))),
+            None => (target, None),
+        };
+        let Some(chip) = name.strip_suffix(SUFFIX) else { return Ok(None) };
+        let chip = Chip::named(chip)?.name;
+        let image = image.unwrap_or_else(|| usual_image(&chip));
+        if !image.is_file() {
+            bail!(
+                "{}: no such file; `make firmware` builds the firmware, and `--target \
+                 {chip}{SUFFIX}:FIRMWARE.elf` names another",
+                image.display()
+            );
+        }
+        Ok(Some(Simulator { chip, image }))
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> String {
+        format!("{}{SUFFIX}:{}", self.chip, self.image.display())
+    }
+
+    /// Starts it and shakes hands.
+    ///
+    /// # Errors
+    /// It cannot be started, or the firmware does not answer as a runner of this version.
+    pub fn start(&self, patience: &Patience) -> Result<Conversation, Lost> {
+        let path = std::env::current_exe().map_err(|error| Lost {
+            error: Error::Crashed,
+            detail: format!("cannot find cpb's own executable: {error}"),
+            again: false,
+        })?;
+        let arguments = vec![
+            "sim".into(),
+            self.image.clone().into(),
+            "--chip".into(),
+            self.chip.clone().into(),
+            "--max-cycles".into(),
+            u64::MAX.to_string().into(),
+        ];
+        let program = Program { path, arguments, environment: Vec::new() };
+        program.start(&Place::default(), patience)
+    }
+}
+
+/// Where `make firmware` leaves a chip's firmware. The i.MX RT's images are called by their boards.
+fn usual_image(chip: &str) -> PathBuf {
+    let board = if chip.starts_with("imxrt") { "-evk" } else { "" };
+    let folder = std::env::var_os("CPB_FIRMWARE_IMAGES");
+    let folder = folder.map_or_else(|| Path::new("target/firmware").to_owned(), PathBuf::from);
+    folder.join(format!("{chip}{board}-O2.elf"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_names_a_chip_and_perhaps_its_firmware() {
+        assert_eq!(Simulator::named("lab:x86_64-6.1").unwrap(), None);
+        assert_eq!(Simulator::named("serial:/dev/ttyACM0").unwrap(), None);
+        let unknown = Simulator::named("imxrt9999-sim").unwrap_err().to_string();
+        assert!(unknown.contains("imxrt1060"), "{unknown}");
+        let absent = Simulator::named("imxrt1060-sim:absent.elf").unwrap_err().to_string();
+        assert!(absent.contains("make firmware"), "{absent}");
+    }
+}
