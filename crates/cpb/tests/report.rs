@@ -102,6 +102,8 @@ fn several_records_stand_one_after_the_other_and_published_ones_together() {
     let mut all = vec![case(Case::Normal)];
     all.extend(imx6());
     all.push(case(Case::Threads));
+    // The same again: its anchors are others.
+    all.push(case(Case::Threads));
     let page = page(&all);
     for name in
         ["<h3>normal</h3>", "<h3>threads</h3>", "imx6-software, imx6-cryptodev, imx6-af_alg"]

@@ -58,9 +58,9 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     if output.is_none() && format == Format::Html && std::io::stdout().is_terminal() {
         bail!("a page is for a browser, not for a terminal: name a file by -o report.html");
     }
-    let read = |path: &PathBuf| Ok((name(path), store::read(path)?));
-    let records: Vec<(String, Record)> =
-        arguments.records.iter().map(read).collect::<Result<_>>()?;
+    let read = arguments.records.iter().map(|path| store::read(path));
+    let read: Vec<Record> = read.collect::<Result<_>>()?;
+    let records: Vec<(String, Record)> = names(&arguments.records).into_iter().zip(read).collect();
     let text = match format {
         Format::Html => report::html::render(&records)?,
         Format::Csv => report::csv::of_records(&records)?,
@@ -81,9 +81,21 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     Ok(DONE)
 }
 
-/// What a report calls a record: its file without folder and ending.
-fn name(path: &Path) -> String {
-    path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+/// What a report calls records: their files without folder and ending; those of one name as they were
+/// given, with a number if that was the same as well.
+fn names(paths: &[PathBuf]) -> Vec<String> {
+    let stem = |path: &PathBuf| {
+        path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+    };
+    let mut names: Vec<String> = Vec::new();
+    for path in paths {
+        let alone = paths.iter().filter(|other| stem(other) == stem(path)).count() == 1;
+        let name = if alone { stem(path) } else { path.display().to_string() };
+        let numbered = (2..).map(|number| format!("{name} ({number})"));
+        let mut all = std::iter::once(name.clone()).chain(numbered);
+        names.extend(all.find(|name| !names.contains(name)));
+    }
+    names
 }
 
 fn same_file(one: &Path, other: &Path) -> bool {
@@ -102,6 +114,13 @@ mod tests {
         for (path, format) in cases {
             assert_eq!(Format::of(Path::new(path)), format, "{path}");
         }
-        assert_eq!(name(Path::new("records/imx6-software.jsonl")), "imx6-software");
+    }
+
+    #[test]
+    fn no_two_records_have_one_name() {
+        let names = |paths: &[&str]| names(&paths.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(names(&["records/imx6-software.jsonl", "b.jsonl"]), ["imx6-software", "b"]);
+        assert_eq!(names(&["a/run.jsonl", "b/run.jsonl"]), ["a/run.jsonl", "b/run.jsonl"]);
+        assert_eq!(names(&["run.jsonl", "run.jsonl"]), ["run.jsonl", "run.jsonl (2)"]);
     }
 }

@@ -7,6 +7,7 @@ use crate::analysis::summary::{Figures, Known, Row};
 use crate::record::Record;
 use crate::report::groups::{Comparisons, heading};
 use crate::report::{numbers, published};
+use cpb_core::Claim;
 use maud::{Markup, html};
 
 /// A cell, and what it is compared with.
@@ -58,7 +59,11 @@ const COLUMNS: &[Column] = &[
     T("executed", |cell| {
         execution(cell).map(|found| found.verdict.words().to_owned()).unwrap_or_default()
     }),
-    T("executor", |cell| execution(cell).map(|found| found.executor.clone()).unwrap_or_default()),
+    T("executor", |cell| {
+        // A library is its own; its masks stand once where paths are described.
+        let found = execution(cell).filter(|found| found.claim != Claim::Process);
+        found.map(|found| found.executor.clone()).unwrap_or_default()
+    }),
     N("irq/op", |cell| execution(cell)?.interrupts_per_operation),
     N("ctx/op", |cell| Some(execution(cell)?.switches?.all())),
     N("CPU (%)", |cell| Some(cpu(cell)?.own * 100.0)),

@@ -44,6 +44,8 @@ pub fn render(records: &[(String, Record)]) -> Result<String> {
 
 /// A measured record.
 struct Measured<'a> {
+    /// Among the page's measured records.
+    place: usize,
     name: &'a str,
     summary: Summary,
     explanation: Explanation,
@@ -66,9 +68,10 @@ fn parts(records: &[(String, Record)]) -> Vec<Part<'_>> {
         records.iter().partition(|(_, record)| !record.published.is_empty());
     let mut parts: Vec<Part<'_>> = measured
         .into_iter()
-        .map(|(name, record)| {
+        .enumerate()
+        .map(|(place, (name, record))| {
             let (summary, explanation) = (summarise(record), explain([record], None));
-            Part::Measured(Box::new(Measured { name, summary, explanation }))
+            Part::Measured(Box::new(Measured { place, name, summary, explanation }))
         })
         .collect();
     if !published.is_empty() {
@@ -109,7 +112,7 @@ impl Part<'_> {
     /// The anchor of a task, by its place.
     fn anchor(&self, task: usize) -> String {
         match self {
-            Part::Measured(part) => format!("{}-{task}", anchor(part.name)),
+            Part::Measured(part) => format!("run-{}-{task}", part.place),
             Part::Published(_) => format!("published-{task}"),
         }
     }
@@ -173,9 +176,4 @@ fn task_of<'a>(explanation: &'a Explanation, group: &Group<'_>) -> Option<(usize
         let Subject::Measured(workload) = &task.subject else { return false };
         workload == group.workload() && task.threads == group.threads
     })
-}
-
-/// A name as an anchor: what is no letter or digit is a dash.
-fn anchor(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
