@@ -152,7 +152,7 @@ fn symbols(elf: &ElfFile32<'_, Endianness>) -> Vec<Symbol> {
             })
         })
         .collect();
-    // Of several names of one address the longest range, then the first, comes last, so it is found.
-    all.sort_by(|a, b| (a.address, a.is_function, a.size).cmp(&(b.address, b.is_function, b.size)));
+    // Of several names of one address the longest range comes last, so it is the one found.
+    all.sort_by_key(|a| (a.address, a.is_function, a.size));
     all
 }

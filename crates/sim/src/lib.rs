@@ -27,6 +27,7 @@ mod insn;
 mod machine;
 mod measure;
 mod memory;
+mod pages;
 mod semihosting;
 mod system;
 mod timing;

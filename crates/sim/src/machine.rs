@@ -3,11 +3,10 @@
 use crate::calls::Calls;
 use crate::chip::Chip;
 use crate::console::Console;
-use crate::decode;
 use crate::device::Devices;
 use crate::diagnosis::Snapshot;
 use crate::exec::condition_holds;
-use crate::fault::{Exit, Fault, Stop};
+use crate::fault::{Exit, Stop};
 use crate::insn::{Insn, Op};
 use crate::measure::Measure;
 use crate::memory::{Memory, PAGE};
@@ -15,7 +14,7 @@ use crate::system::System;
 use crate::timing::{Access, Scoreboard};
 
 /// Instructions on a page.
-const PER_PAGE: usize = (PAGE / 2) as usize;
+pub(crate) const PER_PAGE: usize = (PAGE / 2) as usize;
 /// How many of the newest instructions' addresses are kept.
 pub(crate) const HISTORY: usize = 16;
 
@@ -76,14 +75,14 @@ pub struct Machine {
     pub(crate) faulted: Option<Box<Snapshot>>,
     deadline: u64,
     /// Decoded pages, one behind the other.
-    code: Vec<Insn>,
+    pub(crate) code: Vec<Insn>,
     /// Where the current page begins in it.
-    page: usize,
-    page_base: u32,
+    pub(crate) page: usize,
+    pub(crate) page_base: u32,
     /// The region of the page, where fetching from it takes time.
-    fetched_region: usize,
-    fetched_line: u32,
-    cacheable: bool,
+    pub(crate) fetched_region: usize,
+    pub(crate) fetched_line: u32,
+    pub(crate) cacheable: bool,
 }
 
 impl Machine {
@@ -141,6 +140,11 @@ impl Machine {
     /// Instructions since reset.
     pub fn instructions(&self) -> u64 {
         self.instructions
+    }
+
+    /// Registers loaded from memories, and stored to them, since reset.
+    pub fn accesses(&self) -> [u64; 2] {
+        [self.memory.reads, self.memory.writes]
     }
 
     /// A core register: 0 to 15.
@@ -202,15 +206,15 @@ impl Machine {
 
     fn go<const PROFILE: bool>(&mut self) -> Stop {
         loop {
-            if self.memory.attention || self.timing.now >= self.deadline {
-                if let Err(stop) = self.look_around() {
-                    return stop;
-                }
+            if (self.memory.attention || self.timing.now >= self.deadline)
+                && let Err(stop) = self.look_around()
+            {
+                return stop;
             }
-            if let Err(exit) = self.step::<PROFILE>() {
-                if let Err(stop) = self.leave(exit) {
-                    return stop;
-                }
+            if let Err(exit) = self.step::<PROFILE>()
+                && let Err(stop) = self.leave(exit)
+            {
+                return stop;
             }
         }
     }
@@ -327,60 +331,6 @@ impl Machine {
         }
     }
 
-    /// The opcode at an address: its one or two halfwords.
-    pub(crate) fn opcode(&self, address: u32) -> u32 {
-        let half = |at: u32| {
-            self.memory.bytes(at).first_chunk().map_or(0, |b| u32::from(u16::from_le_bytes(*b)))
-        };
-        let first = half(address);
-        if decode::is_wide(first as u16) {
-            first << 16 | half(address.wrapping_add(2))
-        } else {
-            first
-        }
-    }
-
-    #[cold]
-    fn turn_page(&mut self, pc: u32) -> Result<(), Exit> {
-        let region = self.memory.region_of(pc);
-        let range = self.memory.range(region).filter(|(low, high)| (*low..=*high).contains(&pc));
-        let found = range.map(|range| self.attributes(pc, range).0);
-        let Some(found) = found.filter(|found| found.executable) else {
-            self.r[15] = pc.wrapping_add(4);
-            return Err(Exit::Fault(Fault::Execute(pc)));
-        };
-        let base = pc & !(PAGE - 1);
-        let page = (base - self.memory.region(region).base) / PAGE;
-        let slot = &mut self.memory.region_mut(region).decoded[page as usize];
-        if *slot == 0 {
-            *slot = (self.code.len() / PER_PAGE) as u32 + 1;
-            self.code.extend([Insn::new(Op::Pending, 2); PER_PAGE]);
-        }
-        self.page = (*slot as usize - 1) * PER_PAGE;
-        self.page_base = base;
-        self.cacheable = found.cacheable;
-        self.fetched_region = if self.memory.is_tight(region) { 0 } else { region };
-        self.fetched_line = u32::MAX;
-        Ok(())
-    }
-
-    #[cold]
-    fn decode_at(&mut self, address: u32) {
-        let half =
-            |at: u32| self.memory.bytes(at).first_chunk().map_or(0, |b| u16::from_le_bytes(*b));
-        let mut insn = decode::decode(address, half(address), half(address.wrapping_add(2)));
-        insn.marked = self.measure.is_timed(address);
-        self.code[self.page + ((address >> 1) as usize & (PER_PAGE - 1))] = insn;
-    }
-
-    fn fetch_line(&mut self, pc: u32) {
-        self.fetched_line = pc >> 5;
-        let (wait, cause) = self.memory.fetch(self.fetched_region, pc, self.cacheable);
-        if wait != 0 {
-            self.timing.fetch_waits(wait, cause as usize);
-        }
-    }
-
     /// Between instructions, where something may have changed.
     #[cold]
     fn look_around(&mut self) -> Result<(), Stop> {
@@ -417,22 +367,6 @@ impl Machine {
         match &self.faulted {
             Some(snapshot) if (3..=6).contains(&self.exception) => Stop::Fault(snapshot.fault),
             _ => stop,
-        }
-    }
-
-    fn forget_stale(&mut self) {
-        for (region, offset, bytes) in std::mem::take(&mut self.memory.stale) {
-            let decoded = &self.memory.region(region).decoded;
-            // A wide instruction that began two bytes before has changed as well.
-            let first = offset.saturating_sub(2) / 2;
-            let last = offset.saturating_add(bytes.max(1) - 1) / 2;
-            for half in first..=last {
-                let page = decoded.get(half as usize / PER_PAGE).copied().unwrap_or(0);
-                if page != 0 {
-                    let first = (page as usize - 1) * PER_PAGE;
-                    self.code[first + half as usize % PER_PAGE].op = Op::Pending;
-                }
-            }
         }
     }
 

@@ -21,6 +21,8 @@ pub struct Mark {
     pub cycles: u64,
     /// Instructions since reset.
     pub instructions: u64,
+    /// Registers loaded from memories and stored to them since reset.
+    pub accesses: [u64; 2],
     /// Cycles by cause since reset.
     pub spent: [u64; CAUSES],
 }
@@ -161,6 +163,7 @@ impl Machine {
             address: self.here(),
             cycles: self.timing.now,
             instructions: self.instructions,
+            accesses: self.accesses(),
             spent: self.timing.spent,
         });
     }

@@ -1,5 +1,5 @@
-//! Semihosting: BKPT 0xAB with the call's number in R0 (Arm, "Semihosting for AArch32 and AArch64").
-//! Only what a program needs to speak and to end; files other than the console are not opened.
+//! Semihosting: BKPT 0xAB with the call's number in R0 (Arm, "Semihosting for AArch32 and
+//! AArch64"). Only what a program needs to speak and to end: no files but the console are opened.
 
 use crate::fault::Stop;
 use crate::machine::Machine;

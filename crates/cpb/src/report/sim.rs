@@ -58,20 +58,22 @@ fn causes(spent: &[u64; CAUSES]) -> Value {
 /// It cannot be written as JSON.
 pub fn json(machine: &Machine, image: &Image, stop: Stop, output: &str) -> Result<String> {
     let measure = machine.measure();
-    let mut before = (0, 0, [0; CAUSES]);
+    let mut before = (0, 0, [0; 2], [0; CAUSES]);
     let mut marks = Vec::new();
     for mark in &measure.marks {
         let mut spent = mark.spent;
-        spent.iter_mut().zip(before.2).for_each(|(cycles, old)| *cycles -= old);
+        spent.iter_mut().zip(before.3).for_each(|(cycles, old)| *cycles -= old);
         marks.push(json!({
             "marker": mark.number.map_or("DWT_CYCCNT".to_owned(), |n| format!("DBG #{n}")),
             "at": image.describe(mark.address),
             "cycle": mark.cycles,
             "cycles_since": mark.cycles - before.0,
             "instructions_since": mark.instructions - before.1,
+            "loads_since": mark.accesses[0] - before.2[0],
+            "stores_since": mark.accesses[1] - before.2[1],
             "spent_since": causes(&spent),
         }));
-        before = (mark.cycles, mark.instructions, mark.spent);
+        before = (mark.cycles, mark.instructions, mark.accesses, mark.spent);
     }
     let timed = measure.timed.iter().map(|t| {
         json!({"function": t.name, "cycles": t.cycles, "instructions": t.instructions,
@@ -85,6 +87,8 @@ pub fn json(machine: &Machine, image: &Image, stop: Stop, output: &str) -> Resul
         "diagnosis": (!stop.is_success()).then(|| machine.diagnose(stop, image)),
         "cycles": machine.cycles(),
         "instructions": machine.instructions(),
+        "loads": machine.accesses()[0],
+        "stores": machine.accesses()[1],
         "mispredicted_branches": machine.timing().predictor.missed,
         "spent": causes(&machine.timing().spent),
         "markers": marks,

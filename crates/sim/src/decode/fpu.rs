@@ -139,7 +139,7 @@ fn other(first: u32, second: u32, double: bool) -> Option<Insn> {
 fn half(first: u32, second: u32, double: bool) -> Option<Insn> {
     let to = bit(first, 0);
     let (wide_d, wide_m) = (double && !to, double && to);
-    let form = u32::from(to) * TO_HALF | bits(second, 7, 7) * TOP;
+    let form = (u32::from(to) * TO_HALF) | (bits(second, 7, 7) * TOP);
     let (d, m) = (d(first, second, wide_d)?, m(second, wide_m)?);
     Some(insn(Op::VcvtHalf, double).d(d).m(m).i(form))
 }
@@ -156,8 +156,9 @@ fn fixed(first: u32, second: u32, double: bool) -> Option<Insn> {
     if fraction < 0 {
         return None;
     }
-    let form =
-        u32::from(!bit(first, 0)) * SIGNED | bits(first, 2, 2) * TO_FIXED | u32::from(long) * LONG;
+    let form = (u32::from(!bit(first, 0)) * SIGNED)
+        | (bits(first, 2, 2) * TO_FIXED)
+        | (u32::from(long) * LONG);
     let d = d(first, second, double)?;
     Some(insn(Op::VcvtFixed, double).d(d).m(d).a(fraction as u32).i(form))
 }
@@ -205,7 +206,7 @@ fn transfer(address: u32, first: u32, second: u32, double: bool) -> Option<Insn>
     if words == 0 || (double && words & 1 != 0) || d + words > 32 || rn == 15 {
         return None;
     }
-    let form = u32::from(write_back) * WRITE_BACK | u32::from(pre) * BELOW;
+    let form = (u32::from(write_back) * WRITE_BACK) | (u32::from(pre) * BELOW);
     let op = if load { Op::Vldm } else { Op::Vstm };
     Some(insn(op, double).d(d).n(rn).i(words).a(form))
 }

@@ -31,7 +31,7 @@ fn model(description: &chip::Device) -> Model {
     match description.kind.as_str() {
         "cmsdk_uart" => Model::CmsdkUart(cmsdk_uart::CmsdkUart::default()),
         "lpuart" => Model::Lpuart(lpuart::Lpuart::default()),
-        // A chip's file that names a model that is not there yet still runs: its registers remember.
+        // A model that is not there yet: what a program writes to it is remembered.
         _ => Model::Registers(registers::Registers::new(description)),
     }
 }

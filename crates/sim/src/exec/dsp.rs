@@ -116,7 +116,7 @@ impl Machine {
             result |= (kept as u32 & (u32::MAX >> (32 - width))) << (index * width);
             let reached = if unsigned && !minus { sum >= 1 << width } else { sum >= 0 };
             let mask = if bytes { 1 } else { 3 };
-            ge |= u8::from(reached) * mask << (index * width / 8);
+            ge |= (u8::from(reached) * mask) << (index * width / 8);
         }
         if form & (SATURATING | HALVING) == 0 {
             self.ge = ge;

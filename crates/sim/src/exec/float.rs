@@ -82,12 +82,20 @@ impl Machine {
             Op::Vdiv => by_width!(self, i, |f, d, n, m| f::divide(n, m, nan)),
             Op::Vnmul => by_width!(self, i, |f, d, n, m| f::negate(f::multiply(n, m, nan))),
             Op::Vmla => by_width!(self, i, |f, d, n, m| f::add(d, f::multiply(n, m, nan), nan)),
-            Op::Vmls => by_width!(self, i, |f, d, n, m| f::add(d, f::negate(f::multiply(n, m, nan)), nan)),
-            Op::Vnmla => by_width!(self, i, |f, d, n, m| f::add(f::negate(d), f::negate(f::multiply(n, m, nan)), nan)),
-            Op::Vnmls => by_width!(self, i, |f, d, n, m| f::add(f::negate(d), f::multiply(n, m, nan), nan)),
+            Op::Vmls => {
+                by_width!(self, i, |f, d, n, m| f::subtract_product(d, n, m, nan))
+            }
+            Op::Vnmla => {
+                by_width!(self, i, |f, d, n, m| f::subtract_product(f::negate(d), n, m, nan))
+            }
+            Op::Vnmls => {
+                by_width!(self, i, |f, d, n, m| f::add(f::negate(d), f::multiply(n, m, nan), nan))
+            }
             Op::Vfma => by_width!(self, i, |f, d, n, m| f::fuse(d, n, m, nan)),
             Op::Vfms => by_width!(self, i, |f, d, n, m| f::fuse(d, f::negate(n), m, nan)),
-            Op::Vfnma => by_width!(self, i, |f, d, n, m| f::fuse(f::negate(d), f::negate(n), m, nan)),
+            Op::Vfnma => {
+                by_width!(self, i, |f, d, n, m| f::fuse(f::negate(d), f::negate(n), m, nan))
+            }
             Op::Vfnms => by_width!(self, i, |f, d, n, m| f::fuse(f::negate(d), n, m, nan)),
             Op::Vmaxnm => by_width!(self, i, |f, d, n, m| f::extreme(n, m, true, nan)),
             Op::Vminnm => by_width!(self, i, |f, d, n, m| f::extreme(n, m, false, nan)),

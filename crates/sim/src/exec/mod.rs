@@ -89,10 +89,22 @@ impl Machine {
             Op::LdrbR => { let v = self.read8(n.wrapping_add(m << i.amount))?; self.give(i, v) }
             Op::LdrhI => { let v = self.read16(n.wrapping_add(i.imm))?; self.give(i, v) }
             Op::LdrhR => { let v = self.read16(n.wrapping_add(m << i.amount))?; self.give(i, v) }
-            Op::LdrsbI => { let v = self.read8(n.wrapping_add(i.imm))?; self.give(i, v as i8 as u32) }
-            Op::LdrsbR => { let v = self.read8(n.wrapping_add(m << i.amount))?; self.give(i, v as i8 as u32) }
-            Op::LdrshI => { let v = self.read16(n.wrapping_add(i.imm))?; self.give(i, v as i16 as u32) }
-            Op::LdrshR => { let v = self.read16(n.wrapping_add(m << i.amount))?; self.give(i, v as i16 as u32) }
+            Op::LdrsbI => {
+                let v = self.read8(n.wrapping_add(i.imm))?;
+                self.give(i, v as i8 as u32)
+            }
+            Op::LdrsbR => {
+                let v = self.read8(n.wrapping_add(m << i.amount))?;
+                self.give(i, v as i8 as u32)
+            }
+            Op::LdrshI => {
+                let v = self.read16(n.wrapping_add(i.imm))?;
+                self.give(i, v as i16 as u32)
+            }
+            Op::LdrshR => {
+                let v = self.read16(n.wrapping_add(m << i.amount))?;
+                self.give(i, v as i16 as u32)
+            }
             Op::LdrLit => { let v = self.read32(i.imm)?; self.give(i, v) }
             Op::StrI => self.write32(n.wrapping_add(i.imm), self.reg(i.rd)),
             Op::StrR => self.write32(n.wrapping_add(m << i.amount), self.reg(i.rd)),

@@ -58,6 +58,16 @@ macro_rules! width {
                 result(&[a, b], default, value(a) / value(b))
             }
 
+            /// a - x * y, rounded twice.
+            pub(in super::super) fn subtract_product(
+                a: $bits,
+                x: $bits,
+                y: $bits,
+                default: bool,
+            ) -> $bits {
+                add(a, negate(multiply(x, y, default)), default)
+            }
+
             pub(in super::super) fn root(a: $bits, default: bool) -> $bits {
                 result(&[a], default, value(a).sqrt())
             }

@@ -80,6 +80,9 @@ pub(crate) struct Memory {
     pub(crate) access: Access,
     /// Bytes whose decoded form is stale: region, offset, how many.
     pub(crate) stale: Vec<(usize, u32, u32)>,
+    /// Loads and stores so far, a register each.
+    pub(crate) reads: u64,
+    pub(crate) writes: u64,
     /// The machine should look around before the next instruction.
     pub(crate) attention: bool,
 }
@@ -96,6 +99,8 @@ impl Memory {
             rules,
             access: Access::default(),
             stale: Vec::new(),
+            reads: 0,
+            writes: 0,
             attention: false,
         };
         for description in &chip.memory {
@@ -176,6 +181,7 @@ impl Memory {
         let bytes = *region.bytes.get(offset..)?.first_chunk::<N>()?;
         let kind = region.kind;
         self.access.address = address;
+        self.reads += 1;
         if address & (N as u32 - 1) != 0 {
             self.access.unaligned = true;
         }
@@ -203,6 +209,7 @@ impl Memory {
         let kind = region.kind;
         self.access.address = address;
         self.access.stored += N as u32;
+        self.writes += 1;
         if address & (N as u32 - 1) != 0 {
             self.access.unaligned = true;
         }

@@ -197,17 +197,12 @@ fn it_block(first: &[u16], rng: &mut Rng) -> Vec<u16> {
     let condition = rng.u16(..14);
     let length = rng.usize(1..=4);
     // The mask: then or else for each further instruction, and a one behind the last.
-    let mut mask = 1u16;
-    for _ in 1..length {
-        mask = mask << 1 | 0;
-    }
     let mut choices = 0u16;
     for place in 0..length - 1 {
         let bit = condition & 1 ^ u16::from(rng.bool());
         choices |= bit << (3 - place);
     }
     let end = 1u16 << (4 - length);
-    let _ = mask;
     let mut code = vec![0xBF00 | condition << 4 | choices & !(end | (end - 1)) | end];
     code.extend(first);
     // Narrow ones, which set flags outside a block and not in it: ADDS, SUBS, LSLS, ANDS, RSBS.
