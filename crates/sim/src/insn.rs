@@ -86,11 +86,11 @@ pub struct Insn {
     pub rm: u8,
     /// Accumulator, second destination, condition, or a form of `op`.
     pub ra: u8,
-    /// [`Shift`] or [`Address`], as a number.
+    /// [`Shift`], or how an address is found, as a number.
     pub shift: u8,
     /// Bits to shift by.
     pub amount: u8,
-    /// The carry that a constant leaves, or [`CARRY_KEPT`].
+    /// The carry that a constant leaves, or 2: the one that was.
     pub carry: u8,
     /// A constant, an absolute address, a register list, or the opcode of an unknown instruction.
     pub imm: u32,

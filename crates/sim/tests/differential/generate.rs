@@ -205,7 +205,7 @@ fn it_block(first: &[u16], rng: &mut Rng) -> Vec<u16> {
     let end = 1u16 << (4 - length);
     let mut code = vec![0xBF00 | condition << 4 | choices & !(end | (end - 1)) | end];
     code.extend(first);
-    // Narrow ones, which set flags outside a block and not in it: ADDS, SUBS, LSLS, ANDS, RSBS.
+    // Narrow ones, which set flags outside a block and not in it: add, subtract, shift, and, negate.
     for _ in 1..length {
         let registers = rng.u16(..64);
         let extra = [0x1C40, 0x1E40, 0x0040, 0x4000, 0x4240][rng.usize(..5)];
