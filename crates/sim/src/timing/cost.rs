@@ -1,7 +1,7 @@
 //! What an instruction needs, occupies and delays: its row in the scoreboard's rules.
 //!
-//! Sources: [N] jnk0le, "pipeline cycle test", doc/cortex_m7.md (measured on an STM32H743);
-//! [L] LLVM, ARMScheduleM7.td (by Arm). Where they differ [N] is taken, being measured.
+//! Sources: (N) jnk0le, "pipeline cycle test", doc/cortex_m7.md (measured on an STM32H743);
+//! (L) LLVM, ARMScheduleM7.td (by Arm). Where they differ (N) is taken, being measured.
 
 use crate::insn::{Insn, NOWHERE, Op, ZERO};
 use crate::timing::latency;
@@ -18,9 +18,9 @@ pub(crate) mod stage {
     /// By the address generation or the shifter in EX1, one cycle earlier.
     pub(crate) const EARLY: u8 = 1;
     /// By what cannot take a word from a load of the cycle before: multiplications, and the other
-    /// operand of a shifted one [N]. Of floating-point registers: as a factor.
+    /// operand of a shifted one (N). Of floating-point registers: as a factor.
     pub(crate) const FACTOR: u8 = 2;
-    /// As what is added to, one stage after the ALUs [N].
+    /// As what is added to, one stage after the ALUs (N).
     pub(crate) const SUM: u8 = 3;
 }
 
@@ -44,9 +44,9 @@ pub(crate) mod unit {
 /// Whether an ALU operation may run in EX1, so that EX2 of the same cycle can use its result.
 pub(crate) mod early {
     pub(crate) const NEVER: u8 = 0;
-    /// ADD, SUB, MOV without a shift, from the older slot [N].
+    /// ADD, SUB, MOV without a shift, from the older slot (N).
     pub(crate) const OLDER: u8 = 1;
-    /// Shifts, from either slot while the other leaves the shifter alone [N].
+    /// Shifts, from either slot while the other leaves the shifter alone (N).
     pub(crate) const SHIFT: u8 = 2;
 }
 
@@ -151,7 +151,7 @@ const NOT: (u8, u8) = (ZERO, stage::LATE);
 const PLAIN: Cost = Cost::NONE;
 const SHIFTED: Cost = Cost::with(unit::SHIFTER, unit::SHIFTER | unit::SHIFT, latency::ALU);
 const SHIFT: Cost = Cost::with(unit::SHIFT, 0, latency::ALU);
-/// DSP and bit field instructions issue from the older slot only [N].
+/// DSP and bit field instructions issue from the older slot only (N).
 const OLDER: Cost = Cost::with(0, unit::ANY, latency::ALU);
 const FIELD: Cost = Cost::with(unit::SHIFTER, unit::ANY, latency::ALU);
 const REVERSE: Cost = Cost::with(unit::SHIFTER, unit::ANY, latency::REVERSE);
@@ -162,7 +162,7 @@ const LOAD: Cost = Cost::with(unit::LOAD, 0, latency::LOAD);
 const NARROW_LOAD: Cost = Cost::with(unit::LOAD, 0, latency::NARROW_LOAD);
 const STORE: Cost = Cost::with(unit::STORE, unit::STORE | unit::MULTIPLIER, latency::ALU);
 const BRANCH: Cost = Cost::with(unit::BRANCH, unit::BRANCH, latency::ALU);
-/// A division takes 7 cycles and issues alone [L].
+/// A division takes 7 cycles and issues alone (L).
 const DIVIDE: Cost = Cost::alone(latency::DIVIDE, 6);
 
 /// The row of `i`.
@@ -191,7 +191,7 @@ fn factor(register: u8) -> (u8, u8) {
 fn row(i: &Insn) -> Cost {
     use Op::*;
     let (d, n, m, a) = (i.rd, i.rn, i.rm, i.ra);
-    // A constant that is a shifted byte occupies the shifter, but delays nothing [N].
+    // A constant that is a shifted byte occupies the shifter, but delays nothing (N).
     let constant = if a == 1 { SHIFTED } else { PLAIN };
     match i.op {
         AddI | SubI if a == 1 => constant.wants(late(n)).gives(d),
@@ -232,18 +232,18 @@ fn memory_row(i: &Insn) -> Cost {
         LdrbI | LdrbR | LdrhI | LdrhR | LdrsbI | LdrsbR | LdrshI | LdrshR | LdrbLit | LdrhLit
         | LdrsbLit | LdrshLit => NARROW_LOAD.wants_two(soon(n), soon(m)).gives(d),
         LdrbW | LdrhW | LdrsbW | LdrshW => NARROW_LOAD.wants(soon(n)).gives(d).moves(n),
-        // What is stored is wanted last of all: it delays nothing but itself [N].
+        // What is stored is wanted last of all: it delays nothing but itself (N).
         StrI | StrR | StrbI | StrbR | StrhI | StrhR => STORE.wants_two(soon(n), soon(m)),
         StrW | StrbW | StrhW => STORE.wants(soon(n)).moves(n),
         LdrPc => Cost { units: BRANCH.units | unit::LOAD, ..BRANCH }.wants_two(soon(n), soon(m)),
         Ldrd => Cost::alone(latency::LOAD, 0).wants(soon(n)).gives_two(d, a),
         Strd => Cost::alone(latency::ALU, 0).wants(soon(n)),
-        // Two registers a cycle [N]; what each load delivers is entered as it is executed.
+        // Two registers a cycle (N); what each load delivers is entered as it is executed.
         Ldm | Stm => Cost::alone(latency::LOAD, (i.imm.count_ones().div_ceil(2) - 1) as u8)
             .wants(soon(n)),
         Ldrex | Ldrexb | Ldrexh => Cost::alone(latency::NARROW_LOAD, 0).wants(soon(n)).gives(d),
         Strex | Strexb | Strexh => Cost::alone(latency::NARROW_LOAD, 0).wants(soon(n)).gives(d),
-        // A table branch issues for two cycles [L].
+        // A table branch issues for two cycles (L).
         Tbb | Tbh => Cost::alone(latency::ALU, 1).wants_two(soon(n), soon(m)),
         B | Bl => BRANCH.gives(if i.op == Bl { 14 } else { NOWHERE }),
         Bcond => BRANCH,
@@ -289,7 +289,7 @@ fn arithmetic_row(i: &Insn) -> Cost {
         Usad8 => SATURATE.wants_two(late(n), late(m)).gives(d),
         Usada8 => SATURATE.needs([late(n), late(m), sum]).gives(d),
         Ssat | Usat | Ssat16 | Usat16 => SATURATE.wants(soon(n)).gives(d),
-        // Barriers and system registers drain the pipeline: three cycles alone [L].
+        // Barriers and system registers drain the pipeline: three cycles alone (L).
         Dmb | Dsb | Isb | Mrs | Msr | Cps | Svc | Bkpt | Udf | Wfi | Wfe | Sev | Clrex => {
             Cost::alone(latency::ALU, 2).gives(d)
         }
@@ -322,7 +322,7 @@ fn float_row(i: &Insn) -> Cost {
         Vmla | Vmls | Vnmla | Vnmls | Vfma | Vfms | Vfnma | Vfnms => {
             fused.needs([factor(n), factor(m), (d, stage::SUM)]).gives(d)
         }
-        // 16 and 14 cycles for a single [N], 30 for a double [N] [L].
+        // 16 and 14 cycles for a single (N), 30 for a double (N) (L).
         Vdiv | Vsqrt if i.s => {
             float_double(latency::FLOAT, 29).wants_two(late(n), late(m)).gives(d)
         }
@@ -352,7 +352,7 @@ fn float_row(i: &Insn) -> Cost {
     }
 }
 
-/// Arithmetic of doubles issues from the older slot [N].
+/// Arithmetic of doubles issues from the older slot (N).
 const fn float_double(latency: u8, busy: u8) -> Cost {
     let mut row = Cost::with(unit::FLOAT, unit::ANY, latency);
     row.busy = busy;
