@@ -38,9 +38,18 @@ fn a_missing_module_and_a_wrong_driver_name_are_told_apart_and_the_rest_is_measu
     for (name, words) in [
         (ENGINE, "virtio_crypto_aes_cbc"),
         ("af_alg:no-such-driver", "this kernel has no driver no-such-driver"),
-        ("af_alg:gcm(aes)", "no AF_ALG's type aead: it needs CONFIG_CRYPTO_USER_API_AEAD"),
-        ("af_alg:stdrng", "no AF_ALG's type rng: it needs CONFIG_CRYPTO_USER_API_RNG"),
-        ("af_alg:sha256-avx2", "no AF_ALG's type hash: it needs CONFIG_CRYPTO_USER_API_HASH"),
+        (
+            "af_alg:gcm(aes)",
+            "the kernel lacks AF_ALG's type aead: it needs CONFIG_CRYPTO_USER_API_AEAD",
+        ),
+        (
+            "af_alg:stdrng",
+            "the kernel lacks AF_ALG's type rng: it needs CONFIG_CRYPTO_USER_API_RNG",
+        ),
+        (
+            "af_alg:sha256-avx2",
+            "the kernel lacks AF_ALG's type hash: it needs CONFIG_CRYPTO_USER_API_HASH",
+        ),
     ] {
         assert_eq!(providers[name]["state"], "unavailable", "{name}: {providers:#}");
         let detail = providers[name]["detail"].as_str().unwrap_or_default();

@@ -151,7 +151,7 @@ fn missing(root: &Path, what: &str, module: &str, option: &str) -> String {
     if path.is_some_and(|path| list.with_file_name("").join(path).exists()) {
         format!("{what} is not loaded: as root, modprobe {module}")
     } else {
-        format!("the kernel has no {what}: it needs {option} (module {module})")
+        format!("the kernel lacks {what}: it needs {option} (module {module})")
     }
 }
 
