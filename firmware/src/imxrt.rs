@@ -1,5 +1,6 @@
 //! What the i.MX RT boards share: the memory map that the caches go by, and the UART.
 
+use crate::BAUD;
 use crate::memory::{MEMORY, Region};
 use cortex_m::Peripherals;
 use cortex_m::peripheral::MPU;
@@ -65,9 +66,11 @@ fn region(mpu: &mut MPU, number: u32, start: u32, bits: u32, Attributes(attribut
 pub(crate) struct Uart(Lpuart);
 
 impl Uart {
-    pub(crate) fn new(mut uart: Lpuart, baud: u32) -> Self {
+    pub(crate) fn new(mut uart: Lpuart) -> Self {
+        // Found while compiling: the search takes millions of cycles.
+        const DIVISORS: Baud = Baud::compute(CRYSTAL, BAUD);
         uart.disable(|uart| {
-            uart.set_baud(&Baud::compute(CRYSTAL, baud));
+            uart.set_baud(&DIVISORS);
             uart.enable_fifo(Watermark::tx(0));
             uart.enable_fifo(Watermark::rx(core::num::NonZeroU32::MIN));
             uart.set_parity(None);

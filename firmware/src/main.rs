@@ -40,7 +40,7 @@ extern "C" fn main() -> ! {
     // SAFETY: this is the only place that takes the core's peripherals, and it runs once.
     let mut core = unsafe { cortex_m::Peripherals::steal() };
     let cycle_counter = counts(&mut core.DCB, &mut core.DWT);
-    let (board, clock) = board::Board::start(&mut core, baud());
+    let (board, clock) = board::Board::start(&mut core);
     #[cfg(not(feature = "solo"))]
     serve::serve(board, &clock, serve::Core { id: core.CPUID.base.read(), cycle_counter });
     #[cfg(feature = "solo")]
@@ -58,7 +58,7 @@ fn counts(dcb: &mut DCB, dwt: &mut DWT) -> bool {
 }
 
 /// Of the UART, in bits a second, as the image was built.
-const fn baud() -> u32 {
+const BAUD: u32 = {
     let digits = env!("CPB_BAUD").as_bytes();
     let (mut baud, mut place) = (0, 0);
     while place < digits.len() {
@@ -66,7 +66,7 @@ const fn baud() -> u32 {
         place += 1;
     }
     baud
-}
+};
 
 /// A bug, for the host sees nothing but silence: a debugger stops here.
 #[panic_handler]

@@ -26,7 +26,7 @@ pub(crate) struct Board(Uart);
 
 impl Board {
     /// Sets up memory, clocks and the UART, and starts the cycle counter.
-    pub(crate) fn start(core: &mut cortex_m::Peripherals, baud: u32) -> (Board, CycleCounter) {
+    pub(crate) fn start(core: &mut cortex_m::Peripherals) -> (Board, CycleCounter) {
         imxrt::set_up_memory(core);
         // SAFETY: nobody else has them: this runs once, and nothing else takes peripherals.
         let (mut ccm, mut analog, mut dcdc, pads, lpuart) = unsafe {
@@ -55,7 +55,7 @@ impl Board {
         ccm::uart_clk::set_divider(&mut ccm, 1);
         clock_gate::lpuart::<1>().set(&mut ccm, clock_gate::ON);
         let pins = Pins { tx: pads.gpio_ad_b0.p12, rx: pads.gpio_ad_b0.p13 };
-        let uart = Uart::new(Lpuart::with_pins(lpuart, pins), baud);
+        let uart = Uart::new(Lpuart::with_pins(lpuart, pins));
         (Board(uart), CycleCounter::start(&mut core.DCB, &mut core.DWT, FREQUENCY.into()))
     }
 

@@ -36,7 +36,7 @@ pub(crate) struct Board(Uart);
 
 impl Board {
     /// Sets up memory, clocks and the UART, and starts the cycle counter.
-    pub(crate) fn start(core: &mut cortex_m::Peripherals, baud: u32) -> (Board, CycleCounter) {
+    pub(crate) fn start(core: &mut cortex_m::Peripherals) -> (Board, CycleCounter) {
         imxrt::set_up_memory(core);
         // SAFETY: nobody else has them: this runs once, and nothing else takes peripherals.
         let (mut ccm, pll, dcdc, pads, lpuart) = unsafe {
@@ -61,7 +61,7 @@ impl Board {
         feed(&ccm, ROOT_LPUART1, LPUART_BY_CRYSTAL);
         clock_gate::lpuart::<1>().set(&mut ccm, clock_gate::ON);
         let pins = Pins { tx: pads.gpio_ad.p24, rx: pads.gpio_ad.p25 };
-        let uart = Uart::new(Lpuart::with_pins(lpuart, pins), baud);
+        let uart = Uart::new(Lpuart::with_pins(lpuart, pins));
         (Board(uart), CycleCounter::start(&mut core.DCB, &mut core.DWT, FREQUENCY.into()))
     }
 

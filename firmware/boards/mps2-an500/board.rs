@@ -2,6 +2,7 @@
 //! that the firmware works and nothing about time. Registers of the UART: Cortex-M System Design Kit
 //! (Arm DDI 0479), "APB UART"; addresses and clock: application note AN500, and hw/arm/mps2.c of QEMU.
 
+use crate::BAUD;
 use crate::clock::systick::{self, SysTick};
 
 /// As it is called on the command line and in records.
@@ -39,8 +40,8 @@ pub(crate) struct Board;
 
 impl Board {
     /// Sets up the UART and starts the clock.
-    pub(crate) fn start(core: &mut cortex_m::Peripherals, baud: u32) -> (Board, SysTick) {
-        write(DIVISOR, (FREQUENCY / baud).max(16));
+    pub(crate) fn start(core: &mut cortex_m::Peripherals) -> (Board, SysTick) {
+        write(DIVISOR, (FREQUENCY / BAUD).max(16));
         write(CONTROL, 0b11);
         let clock = SysTick::start(&mut core.SYST, FREQUENCY.into());
         // SAFETY: the only handler that can run now is `tick`, whose data is atomic.

@@ -60,7 +60,7 @@ pub(crate) fn title(summary: &Summary) -> String {
 pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
     let run = &summary.run;
     let mut facts = vec![("run", run_words(summary)), ("evidence", evidence(summary))];
-    if summary.noise.is_some() || summary.clock.is_some() {
+    if summary.noise.is_some() || summary.clock.is_some() || counts_cycles(summary) {
         facts.push(("clock", clock(summary)));
     }
     if let Some(floor) = &summary.floor {
@@ -155,6 +155,7 @@ fn evidence(summary: &Summary) -> String {
     };
     match summary.run.machine.virtualisation.as_str() {
         "" => words.to_owned(),
+        _ if summary.run.evidence == Evidence::Simulated => words.to_owned(),
         under => format!("{words}; it runs under {under}"),
     }
 }
@@ -162,8 +163,14 @@ fn evidence(summary: &Summary) -> String {
 /// A clock whose highest and lowest readings differ by less than this factor is steady.
 const STEADY: f64 = 1.005;
 
+/// Whether the clock that timed the run counts cycles itself: then they need no reference chain.
+pub(crate) fn counts_cycles(summary: &Summary) -> bool {
+    summary.clock.is_none() && summary.floor.as_ref().is_some_and(|floor| floor.cycles.is_some())
+}
+
 fn clock(summary: &Summary) -> String {
     match &summary.clock {
+        None if counts_cycles(summary) => "the core's own cycle counter".to_owned(),
         None => "unknown: no cycles".to_owned(),
         Some(clock) => {
             let (low, high) = (clock.range.low, clock.range.high);

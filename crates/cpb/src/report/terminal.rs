@@ -55,7 +55,7 @@ pub fn render(summary: &Summary, width: usize, colour: bool, options: &Options) 
     let rates = Rates {
         comparisons: &comparisons,
         fastest: styles.fastest,
-        cycles: summary.clock.is_some(),
+        cycles: summary.clock.is_some() || notes::counts_cycles(summary),
         gains: summary.comparisons.iter().any(|comparison| !comparison.gains.is_empty()),
         all: options.all,
     };
