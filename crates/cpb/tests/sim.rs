@@ -120,8 +120,8 @@ fn a_profile_names_functions_and_causes_and_folds_stacks() {
     let Some(image) = image(name, "mps2-an500-O2-solo") else { return };
     let folder = tempfile::tempdir().expect("a temporary folder");
     let profile = folder.path().join("p");
-    let ran = cpb().arg("sim").arg(image).args(["--chip", "mps2-an500", "--profile"]).arg(&profile);
-    ran.output().expect("cpb runs");
+    let options = ["--chip", "mps2-an500", "--profile"];
+    cpb().arg("sim").arg(image).args(options).arg(&profile).output().expect("cpb runs");
     let table = std::fs::read_to_string(profile.with_extension("txt")).expect("a table");
     assert!(table.lines().any(|line| line.starts_with("mbedtls_internal_aes_encrypt ")), "{table}");
     let folded = std::fs::read_to_string(profile.with_extension("folded")).expect("stacks");
