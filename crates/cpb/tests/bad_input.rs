@@ -77,7 +77,11 @@ fn what_a_guest_cannot_do_is_refused_before_it_boots() {
     }
     insta::assert_snapshot!(said);
     let unnamed = lab.shell("cpb lab up ''");
-    assert!(unnamed.stderr.contains("no guest is named; there are: x86_64-6.1"), "{}", unnamed.all());
+    assert!(
+        unnamed.stderr.contains("no guest is named; there are: x86_64-6.1"),
+        "{}",
+        unnamed.all()
+    );
     // A cache that nobody can write is called by its name.
     let binary = lab.write("cpb-x86_64-unknown-linux-musl", "no program");
     let folder = binary.parent().expect("a folder").display().to_string();

@@ -75,7 +75,7 @@ fn a_permission_that_is_taken_away_in_the_midst_costs_one_cell_and_the_run_goes_
     );
     let mut running = Running::start(&lab, &line, "fixed");
     running.wait_for("written: round rigged:fixed", 2);
-    fs::set_permissions(&program, Permissions::from_mode(0)).expect("it is ours");
+    fs::set_permissions(&program, Permissions::from_mode(0o000)).expect("it is ours");
     running.wait_for("written: without rigged:fixed", 1);
     let software = "written: round mbedtls:c";
     let before = running.said.matches(software).count();
