@@ -1,11 +1,12 @@
-//! Boards: the firmware on an emulated one, behind a serial line, and the images of those that
-//! nothing here emulates.
+//! Boards: the firmware on an emulated one, behind a serial line, on simulated ones, and the images of
+//! those that nothing here emulates.
 
 mod answers;
 mod images;
 mod line;
 #[path = "../support/running.rs"]
 mod running;
+mod simulated;
 #[path = "../support/mod.rs"]
 mod support;
 
