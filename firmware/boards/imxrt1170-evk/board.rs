@@ -84,8 +84,9 @@ fn feed(ccm: &ral::ccm::CCM, root: usize, source: u32) {
     while root.CLOCK_ROOT_STATUS0.read() & CHANGING::mask != 0 {}
 }
 
-/// Starts the core's PLL. The order and the times are those of NXP's SDK: set up while powered down,
-/// power up with the ring held, let go, wait until it is stable, let the clock out.
+/// Starts the core's PLL: set up while powered down, power up with the ring held, let go, wait until
+/// it is stable, let the clock out. NXP's SDK does it in this order, as far as we know: it was not at
+/// hand to compare, and nobody has run this on a board.
 fn start_pll(pll: &ral::anadig_pll::ANADIG_PLL) {
     ral::modify_reg!(ral::anadig_pll, pll, ARM_PLL_CTRL, POWERUP: 0, ENABLE_CLK: 0, ARM_PLL_GATE: 1);
     ral::modify_reg!(ral::anadig_pll, pll, ARM_PLL_CTRL,
