@@ -1,7 +1,7 @@
 //! What is measured beside the totals: calls of chosen functions, stretches between marks, and a
 //! profile by function, cause and call stack.
 
-use crate::calls::Calls;
+use crate::calls::{Calls, Frame};
 use crate::image::Image;
 use crate::machine::Machine;
 use crate::timing::{CAUSES, Scoreboard};
@@ -188,10 +188,17 @@ impl Profile {
     fn new(image: &Image) -> Profile {
         let mut functions = vec![(0, 0, "?".to_owned())];
         for symbol in image.symbols.iter().filter(|s| s.is_function) {
-            let end = symbol.address.saturating_add(symbol.size.max(2));
+            // Assembly often tells no size: such a function reaches to the next one.
+            let end = match symbol.size {
+                0 => u32::MAX,
+                size => symbol.address.saturating_add(size),
+            };
             let known = functions.len() > 1;
             functions.pop_if(|last| known && last.0 == symbol.address);
             functions.push((symbol.address, end, symbol.name.clone()));
+        }
+        for next in 1..functions.len() {
+            functions[next - 1].1 = functions[next - 1].1.min(functions[next].0);
         }
         Profile {
             spent: vec![[0; CAUSES]; functions.len()],
@@ -220,7 +227,10 @@ impl Profile {
                 self.current = self.function_at(pc);
             }
             self.version = calls.version;
-            let callers = calls.frames.iter().map(|frame| self.function_at(frame.back));
+            // By the call, not by what follows: that may be another function, if this one never
+            // returns.
+            let caller = |frame: &Frame| self.function_at(frame.back.wrapping_sub(2));
+            let callers = calls.frames.iter().map(caller);
             self.stack = callers.collect();
             self.stack.push(self.current);
         }
