@@ -72,7 +72,7 @@ def main():
     cpb.run(
         small,
         *("-p", ",".join(PROVIDERS), "-a", ",".join(ALGORITHMS), "-s", sizes),
-        *("--operation", "encrypt", "--phase", "message,update", "--budget", "120s"),
+        *("--operation", "encrypt", "--phase", "message,update", "--budget", "150s"),
     )
     cells, samples = enlarge(small, large)
 
