@@ -1,4 +1,4 @@
-// What tests of three crates share: included by each, beside its own targets.
+// What tests of several crates share: included by each, beside its own targets.
 
 use std::fs;
 use std::path::Path;

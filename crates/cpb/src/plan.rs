@@ -192,6 +192,14 @@ fn read(path: &Path) -> Result<String> {
     Ok(text)
 }
 
+/// The operations that some algorithm has.
+fn in_use() -> Vec<Operation> {
+    let has = |operation: &&Operation| {
+        Algorithm::ALL.iter().any(|algorithm| algorithm.operations().contains(operation))
+    };
+    Operation::ALL.iter().filter(has).copied().collect()
+}
+
 impl Plan {
     /// The plan in `path`, or the built-in one.
     ///
@@ -226,7 +234,7 @@ impl Plan {
     pub fn change(&mut self, changes: &Changes) -> Result<()> {
         let parse = names::list::<Algorithm>;
         let algorithms = parse("algorithm", &changes.algorithms, Algorithm::ALL)?;
-        let operations = names::list("operation", &changes.operations, Operation::ALL)?;
+        let operations = names::list("operation", &changes.operations, &in_use())?;
         let phases = names::list("phase", &changes.phases, Phase::ALL)?;
         let sizes: Vec<Size> =
             changes.sizes.iter().map(|size| size.parse()).collect::<Result<_>>()?;

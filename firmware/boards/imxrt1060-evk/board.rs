@@ -1,12 +1,15 @@
 //! MIMXRT1060-EVK: i.MX RT1062, Cortex-M7 at 600 MHz; LPUART1 goes to the debug probe's USB port.
 
 use crate::clock::cycles::CycleCounter;
-use crate::imxrt::{self, Uart};
+use crate::imxrt;
 use imxrt_hal::ccm::{self, clock_gate};
 use imxrt_hal::lpuart::{Lpuart, Pins};
 use imxrt_hal::{dcdc, iomuxc};
 use imxrt_ral as ral;
 use imxrt1060evk_fcb as _;
+
+/// All that is left of the board once it is set up.
+pub(crate) use crate::imxrt::Uart as Board;
 
 /// As it is called on the command line and in records.
 pub(crate) const NAME: &str = "imxrt1060-evk";
@@ -20,9 +23,6 @@ const CORE_DIVIDER: u32 = 2;
 const FREQUENCY: u32 = ccm::analog::pll1::frequency(PLL1_DIVIDER) / CORE_DIVIDER;
 /// What the core needs at 600 MHz: i.MX RT1060 data sheet, "Operating ranges", overdrive.
 const CORE_MILLIVOLTS: u32 = 1275;
-
-/// The board, set up.
-pub(crate) struct Board(Uart);
 
 impl Board {
     /// Sets up memory, clocks and the UART, and starts the cycle counter.
@@ -55,18 +55,8 @@ impl Board {
         ccm::uart_clk::set_divider(&mut ccm, 1);
         clock_gate::lpuart::<1>().set(&mut ccm, clock_gate::ON);
         let pins = Pins { tx: pads.gpio_ad_b0.p12, rx: pads.gpio_ad_b0.p13 };
-        let uart = Uart::new(Lpuart::with_pins(lpuart, pins));
-        (Board(uart), CycleCounter::start(&mut core.DCB, &mut core.DWT, FREQUENCY.into()))
-    }
-
-    /// Waits for a byte.
-    pub(crate) fn read(&mut self) -> u8 {
-        self.0.read()
-    }
-
-    /// Sends bytes.
-    pub(crate) fn write(&mut self, bytes: &[u8]) {
-        self.0.write(bytes);
+        let uart = Board::new(Lpuart::with_pins(lpuart, pins));
+        (uart, CycleCounter::start(&mut core.DCB, &mut core.DWT, FREQUENCY.into()))
     }
 }
 

@@ -1,12 +1,15 @@
 //! MIMXRT1170-EVK: i.MX RT1176, its Cortex-M7 at 996 MHz; LPUART1 goes to the debug probe's USB port.
 
 use crate::clock::cycles::CycleCounter;
-use crate::imxrt::{self, Uart};
+use crate::imxrt;
 use imxrt_hal::ccm::clock_gate;
 use imxrt_hal::iomuxc;
 use imxrt_hal::lpuart::{Lpuart, Pins};
 use imxrt_ral as ral;
 use imxrt1170evk_fcb as _;
+
+/// All that is left of the board once it is set up.
+pub(crate) use crate::imxrt::Uart as Board;
 
 /// As it is called on the command line and in records.
 pub(crate) const NAME: &str = "imxrt1170-evk";
@@ -30,9 +33,6 @@ const LPUART_BY_CRYSTAL: u32 = 1;
 /// DCDC_CTRL1.VDD1P0CTRL_TRG counts steps of 25 mV from 600 mV: 1.15 V, which the core needs at
 /// 996 MHz (i.MX RT1170 data sheet, "Operating ranges", overdrive).
 const CORE_VOLTAGE: u32 = (1150 - 600) / 25;
-
-/// The board, set up.
-pub(crate) struct Board(Uart);
 
 impl Board {
     /// Sets up memory, clocks and the UART, and starts the cycle counter.
@@ -61,18 +61,8 @@ impl Board {
         feed(&ccm, ROOT_LPUART1, LPUART_BY_CRYSTAL);
         clock_gate::lpuart::<1>().set(&mut ccm, clock_gate::ON);
         let pins = Pins { tx: pads.gpio_ad.p24, rx: pads.gpio_ad.p25 };
-        let uart = Uart::new(Lpuart::with_pins(lpuart, pins));
-        (Board(uart), CycleCounter::start(&mut core.DCB, &mut core.DWT, FREQUENCY.into()))
-    }
-
-    /// Waits for a byte.
-    pub(crate) fn read(&mut self) -> u8 {
-        self.0.read()
-    }
-
-    /// Sends bytes.
-    pub(crate) fn write(&mut self, bytes: &[u8]) {
-        self.0.write(bytes);
+        let uart = Board::new(Lpuart::with_pins(lpuart, pins));
+        (uart, CycleCounter::start(&mut core.DCB, &mut core.DWT, FREQUENCY.into()))
     }
 }
 

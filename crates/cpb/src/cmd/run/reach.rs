@@ -59,7 +59,10 @@ pub(super) fn fits_guest(
     let Some(guest) = target.strip_prefix("lab:") else { return Ok(()) };
     let guest = Definition::find(guest)?;
     let (name, cpus) = (&guest.name, guest.cpus());
-    let whole = if cpus == 1 { "one CPU, number 0" } else { "CPUs from 0 on" };
+    let whole = match cpus {
+        1 => "one CPU, number 0".to_owned(),
+        several => format!("{several} CPUs, from 0 on"),
+    };
     if let Some(cpu) = chosen.filter(|cpu| *cpu >= cpus) {
         bail!("no CPU {cpu} in the guest {name}: it has {whole}");
     }

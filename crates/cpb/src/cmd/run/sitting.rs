@@ -93,7 +93,10 @@ impl Sitting {
             (None, None) => {}
         }
         if arguments.target.as_deref() == Some("") {
-            bail!("an empty --target: it is `lab:GUEST`; without the option it is this machine");
+            bail!(
+                "an empty --target: it is `lab:GUEST`, `serial:DEVICE` or `CHIP-sim`; without the \
+                 option it is this machine"
+            );
         }
         let target = arguments.target.clone().unwrap_or(usual_target);
         if plan.refine && target.starts_with("lab:") {
