@@ -35,7 +35,7 @@ pub fn record(bytes: &[u8]) {
 fn explained(record: &Record) {
     let question = Question { bytes: 390, rate: 2000.0 };
     let explanation = explain([record], Some(question));
-    let compared = compare::runs(record, record);
+    let compared = compare::runs(record, record, compare::Pairs::ByName);
     let text = report::explain::render(&explanation, 80, false)
         + &report::compare::render(&compared, 80, false);
     // What a record says in words is its own affair; figures stand beside their units.

@@ -1,8 +1,11 @@
 //! `cpb compare`: what it says of two records, and how it ends.
 
 use assert_cmd::Command;
-use cpb::analysis::compare::{providers, runs};
+use cpb::analysis::compare::{Pairs, providers, runs};
+use cpb::analysis::paths::Task;
 use cpb::analysis::ratio::Verdict;
+use cpb::machine::Machine;
+use cpb::record::Evidence;
 use cpb::report::compare::render;
 use cpb::store;
 use std::path::{Path, PathBuf};
@@ -39,7 +42,7 @@ fn a_slowed_cell_is_named_and_the_others_are_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let before = store::read(&golden()).unwrap();
     let after = store::read(&slowed(folder.path(), "openssl", SLOWED, 1.5)).unwrap();
-    let compared = runs(&before, &after);
+    let compared = runs(&before, &after, Pairs::ByName);
     let slower: Vec<String> = compared
         .cells
         .iter()
@@ -78,4 +81,59 @@ fn how_it_ends_says_whether_something_got_slower() {
     let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../records/armv8-aes.jsonl");
     let (code, words) = compare(&published, &[]);
     assert!(code == Some(2) && words.contains("nothing to compare"), "{code:?} {words}");
+}
+
+/// The golden record as if it had been made on the simulated board.
+fn simulated() -> cpb::record::Record {
+    let mut record = store::read(&golden()).unwrap();
+    record.header.evidence = Evidence::Simulated;
+    record.header.machine = Machine { board: "imxrt1060-evk".into(), ..Machine::default() };
+    record
+}
+
+fn published(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../records").join(name)
+}
+
+#[test]
+fn a_published_table_is_held_against_a_record_of_its_machine() {
+    let table = store::read(&published("imxrt-mbedtls.jsonl")).unwrap();
+    let compared = runs(&table, &simulated(), Pairs::ByName);
+    let pairs: Vec<(&str, &str, u32)> = compared
+        .cells
+        .iter()
+        .filter(|row| row.provider == "openssl")
+        .map(|row| (row.subject.algorithm(), row.against.as_deref().unwrap(), row.bytes))
+        .collect();
+    let sha = ["software:none", "software:high-speed", "dcp:none", "dcp:high-speed"];
+    assert_eq!(pairs, sha.map(|path| ("sha-256", path, 1024)), "of the other board: none");
+    insta::assert_snapshot!("published_80", render(&compared, 80, false));
+
+    // 37.57 cycles a byte at 600 MHz, and what the golden record has.
+    let pair = Pairs::Between("software:high-speed", "openssl");
+    let between = runs(&table, &simulated(), pair);
+    let [row] = between.cells.as_slice() else { panic!("{between:?}") };
+    let measured = cpb::analysis::paths::of_records([&simulated()]);
+    let sha = |task: &&Task| task.subject.algorithm() == "sha-256" && task.threads == 1;
+    let task = measured.all.iter().find(sha).expect("SHA-256");
+    let path = task.paths.iter().find(|path| path.provider == "openssl").expect("openssl");
+    let point = path.points.iter().find(|point| point.bytes == 1024).expect("1 KiB");
+    let expected = point.time.value / (37.57 * 1024.0 / 0.6);
+    assert!((row.ratio.value.0 / expected - 1.0).abs() < 1e-9, "{row:?}, not {expected}");
+    // The other way round the ratio is too.
+    let back = runs(&simulated(), &table, Pairs::Between("openssl", "software:high-speed"));
+    assert!((back.cells[0].ratio.value.0 * expected - 1.0).abs() < 1e-9, "{back:?}");
+}
+
+#[test]
+fn without_a_verdict_nothing_can_be_found_slower() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("simulated.jsonl");
+    let text = std::fs::read_to_string(golden()).expect("the golden record");
+    std::fs::write(&path, text.replacen("\"hardware\"", "\"simulated\"", 1)).expect("room");
+    let mut command = Command::cargo_bin("cpb").unwrap();
+    command.arg("compare").arg(published("imxrt-mbedtls.jsonl")).arg(path);
+    let output = command.args(["--fail-if-slower", "3%"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no cell has a verdict"));
 }

@@ -175,7 +175,8 @@ proptest! {
         let question = Question { bytes: 390, rate: 2000.0 };
         let explanation = explain([&record, &record], Some(question));
         report::explain::render(&explanation, 80, false);
-        report::compare::render(&compare::runs(&record, &record), 80, false);
+        let compared = compare::runs(&record, &record, compare::Pairs::ByName);
+        report::compare::render(&compared, 80, false);
         report::published::render(&record, 80);
     }
 

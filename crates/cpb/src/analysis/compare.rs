@@ -1,17 +1,20 @@
-//! Two runs, or two providers of one run, held against each other.
+//! Two runs, or two providers, held against each other.
 //!
 //! A ratio is cost of the second by cost of the first: above 1 the second is slower. Within a run it is
 //! taken pass by pass. Runs have no passes in common, and differ by more than their passes tell: each
 //! adds [`RUN_SCATTER`] to the error, and that does not average out over cells.
+
+mod counterpart;
+mod differences;
 
 use crate::analysis::location::Confidence;
 use crate::analysis::paths::{self, Point, Subject, Task, Tasks};
 use crate::analysis::ratio::{Metric, Verdict};
 use crate::analysis::uncertain::{Bounded, Uncertain};
 use crate::analysis::units::Times;
-use crate::record::{ProviderRecord, Record};
+use crate::record::Record;
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Standard deviation from run to run, as a share, that passes do not show. In ten runs of the default
 /// plan (`bench/repeatability.py`) 0.05 % made 97 of 100 intervals hold the other runs' figures; those
@@ -47,6 +50,9 @@ pub struct Row {
     pub threads: u8,
     /// The provider; of two providers the second.
     pub provider: String,
+    /// The provider of the first, where that is told by nothing else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
     /// Message length in bytes.
     pub bytes: u32,
     /// Cost of the second by that of the first.
@@ -59,11 +65,11 @@ pub struct Row {
     log: Uncertain,
 }
 
-/// The geometric mean of an algorithm's and operation's ratios.
+/// The geometric mean of the ratios of an algorithm and operation, or of a pair of providers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Family {
-    /// What is done.
-    pub subject: Subject,
+    /// What they have in common.
+    pub of: Kind,
     /// How many cells.
     pub cells: usize,
     /// The mean.
@@ -72,23 +78,77 @@ pub struct Family {
     pub verdict: Verdict,
 }
 
+/// What the cells of a family have in common.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// What is done.
+    Subject(Subject),
+    /// Who does it: the first, the second. Where names differ, a mean over several pairs would say
+    /// nothing.
+    Pair(String, String),
+}
+
+/// Whose cells of two records are held against whose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pairs<'a> {
+    /// Each provider's against those of the same name. A published table has names of its own: if no
+    /// name is in both, each against each.
+    ByName,
+    /// The second's of the second record against the first's of the first.
+    Between(&'a str, &'a str),
+}
+
 /// Compares two runs, cell by cell.
-pub fn runs(first: &Record, second: &Record) -> Compared {
+pub fn runs(first: &Record, second: &Record, pairs: Pairs) -> Compared {
     let [tasks, others] = [first, second].map(|record| paths::of_records([record]));
-    let found: HashMap<Key, &Point> = points(&others)
-        .map(|(task, provider, point)| (key(task, provider, point), point))
-        .collect();
-    let mut rows = Vec::new();
-    for (task, provider, point) in points(&tasks) {
-        let Some(other) = found.get(&key(task, provider, point)) else { continue };
-        rows.push(row(task, provider, point, other, true));
+    let [ours, theirs] = [(&tasks, second), (&others, first)].map(|(tasks, other)| {
+        let there = counterpart::on_the_machine_of(tasks, other);
+        points(tasks).filter(|(task, ..)| there(task)).collect::<Vec<_>>()
+    });
+    let names = |points: &[Placed]| -> BTreeSet<String> {
+        points.iter().map(|(_, name, _)| (*name).to_owned()).collect()
+    };
+    let each = names(&ours).is_disjoint(&names(&theirs));
+    let paired = |one: &str, other: &str| match pairs {
+        Pairs::Between(first, second) => one == first && other == second,
+        Pairs::ByName => each || one == other,
+    };
+    let mut found: HashMap<Key, Vec<usize>> = HashMap::new();
+    for (place, (task, _, point)) in theirs.iter().enumerate() {
+        found.entry(key(task, point)).or_default().push(place);
     }
-    let all = points(&tasks).count() + points(&others).count();
+    let (mut rows, mut met, mut alone) = (Vec::new(), BTreeSet::new(), 0);
+    for (task, provider, point) in ours {
+        let of_this_key = found.get(&key(task, point)).into_iter().flatten();
+        let mates = of_this_key.filter(|place| {
+            let (other, name, _) = theirs[**place];
+            paired(provider, name) && counterpart::same(&task.subject, &other.subject)
+        });
+        let before = rows.len();
+        for place in mates {
+            let (other, name, other_point) = theirs[*place];
+            met.insert(*place);
+            // What cpb measured says best what was done.
+            let said = if matches!(task.subject, Subject::Measured(_)) { task } else { other };
+            let against = (pairs == Pairs::ByName && each).then(|| provider.to_owned());
+            rows.push(Row { against, ..row(said, name, point, other_point, true) });
+        }
+        let in_question = !matches!(pairs, Pairs::Between(first, _) if first != provider);
+        alone += usize::from(rows.len() == before && in_question);
+    }
+    let in_question =
+        |(_, name, _): &&Placed| !matches!(pairs, Pairs::Between(_, second) if second != *name);
+    alone += theirs.iter().filter(in_question).count() - met.len();
+    let whose = |record: &Record, place: usize| match pairs {
+        Pairs::ByName => name(record),
+        Pairs::Between(one, other) => format!("{} of {}", [one, other][place], name(record)),
+    };
     Compared {
-        first: name(first),
-        second: name(second),
-        differences: differences(first, second),
-        unpaired: all - 2 * rows.len(),
+        first: whose(first, 0),
+        second: whose(second, 1),
+        differences: differences::between(first, second, pairs, &rows),
+        unpaired: alone,
         families: families(&rows, true),
         cells: rows,
     }
@@ -97,16 +157,19 @@ pub fn runs(first: &Record, second: &Record) -> Compared {
 /// Compares two providers of one run.
 pub fn providers(record: &Record, first: &str, second: &str) -> Compared {
     let tasks = paths::of_records([record]);
-    let found: HashMap<Key, &Point> = points(&tasks)
+    let place = |task: &Task, point: &Point| {
+        (task.machine.clone(), task.subject.clone(), task.threads, point.bytes)
+    };
+    let found: HashMap<_, &Point> = points(&tasks)
         .filter(|(_, provider, _)| *provider == second)
-        .map(|(task, provider, point)| (key(task, provider, point), point))
+        .map(|(task, _, point)| (place(task, point), point))
         .collect();
     let mut rows = Vec::new();
     for (task, provider, point) in points(&tasks).filter(|(_, provider, _)| *provider == first) {
-        let Some(other) = found.get(&key(task, second, point)) else { continue };
+        let Some(other) = found.get(&place(task, point)) else { continue };
         rows.push(Row { provider: second.into(), ..row(task, provider, point, other, false) });
     }
-    let named = |(_, provider, _): &(&Task, &str, &Point)| [first, second].contains(provider);
+    let named = |(_, provider, _): &Placed| [first, second].contains(provider);
     Compared {
         first: first.into(),
         second: second.into(),
@@ -117,7 +180,10 @@ pub fn providers(record: &Record, first: &str, second: &str) -> Compared {
     }
 }
 
-fn points(tasks: &Tasks) -> impl Iterator<Item = (&Task, &str, &Point)> {
+/// A figure, whose it is, and of which task.
+type Placed<'a> = (&'a Task, &'a str, &'a Point);
+
+fn points(tasks: &Tasks) -> impl Iterator<Item = Placed<'_>> {
     tasks.all.iter().flat_map(|task| {
         task.paths.iter().flat_map(move |path| {
             path.points.iter().map(move |point| (task, path.provider.as_str(), point))
@@ -125,11 +191,11 @@ fn points(tasks: &Tasks) -> impl Iterator<Item = (&Task, &str, &Point)> {
     })
 }
 
-/// What makes cells of two runs the same: task, threads, provider, message length.
-type Key<'a> = (&'a Subject, u8, &'a str, u32);
+/// What cells of two runs must have in common before a closer look: algorithm, threads, message length.
+type Key<'a> = (&'a str, u8, u32);
 
-fn key<'a>(task: &'a Task, provider: &'a str, point: &Point) -> Key<'a> {
-    (&task.subject, task.threads, provider, point.bytes)
+fn key<'a>(task: &'a Task, point: &Point) -> Key<'a> {
+    (task.subject.algorithm(), task.threads, point.bytes)
 }
 
 fn row(task: &Task, provider: &str, first: &Point, second: &Point, apart: bool) -> Row {
@@ -147,6 +213,7 @@ fn row(task: &Task, provider: &str, first: &Point, second: &Point, apart: bool) 
         subject: task.subject.clone(),
         threads: task.threads,
         provider: provider.to_owned(),
+        against: None,
         bytes: first.bytes,
         ratio: shown.map(f64::exp),
         verdict: verdict(&shown),
@@ -173,23 +240,22 @@ fn verdict(log: &Uncertain) -> Verdict {
 }
 
 fn families(rows: &[Row], apart: bool) -> Vec<Family> {
-    let mut families: Vec<(&Subject, Vec<&Row>)> = Vec::new();
+    let mut families: Vec<(Kind, Vec<&Row>)> = Vec::new();
     for row in rows {
-        match families.iter_mut().find(|(subject, _)| **subject == row.subject) {
+        let of = match &row.against {
+            None => Kind::Subject(row.subject.clone()),
+            Some(first) => Kind::Pair(first.clone(), row.provider.clone()),
+        };
+        match families.iter_mut().find(|(known, _)| *known == of) {
             Some((_, rows)) => rows.push(row),
-            None => families.push((&row.subject, vec![row])),
+            None => families.push((of, vec![row])),
         }
     }
-    let family = |(subject, rows): (&Subject, Vec<&Row>)| {
+    let family = |(of, rows): (Kind, Vec<&Row>)| {
         let share = 1.0 / rows.len() as f64;
         let mean = Uncertain::sum(rows.iter().map(|row| (share, &row.log)));
         let shown = scattered(&mean, apart);
-        Family {
-            subject: subject.clone(),
-            cells: rows.len(),
-            ratio: shown.map(f64::exp),
-            verdict: verdict(&shown),
-        }
+        Family { of, cells: rows.len(), ratio: shown.map(f64::exp), verdict: verdict(&shown) }
     };
     families.into_iter().map(family).collect()
 }
@@ -199,66 +265,12 @@ fn name(record: &Record) -> String {
     format!("{}, begun {}", header.plan.name, header.began)
 }
 
-/// What differs between two runs and may be why their figures do.
-fn differences(first: &Record, second: &Record) -> Vec<String> {
-    let mut differences = Vec::new();
-    let mut differ = |what: &str, one: &str, other: &str| {
-        if one != other {
-            let told = |words: &str| if words.is_empty() { "not told" } else { words }.to_owned();
-            differences.push(format!("{what}: {} and {}", told(one), told(other)));
-        }
-    };
-    let (one, other) = (&first.header, &second.header);
-    let evidence = |record: &Record| format!("{:?}", record.header.evidence).to_lowercase();
-    differ("evidence", &evidence(first), &evidence(second));
-    differ("run", ending(first), ending(second));
-    differ("machine", &one.machine.words(), &other.machine.words());
-    differ("microcode", &one.machine.microcode, &other.machine.microcode);
-    differ("kernel", &one.machine.kernel, &other.machine.kernel);
-    differ("cpb", &one.version, &other.version);
-    for (name, provider) in &one.providers {
-        let Some(other) = other.providers.get(name) else { continue };
-        if let (
-            ProviderRecord::Available { version, executor, options, .. },
-            ProviderRecord::Available {
-                version: other_version,
-                executor: other_executor,
-                options: other_options,
-                ..
-            },
-        ) = (provider, other)
-        {
-            differ(&format!("version of {name}"), version, other_version);
-            differ(&format!("executor of {name}"), executor, other_executor);
-            if options != other_options {
-                differences_of_build(name, &mut differ);
-            }
-        }
-    }
-    differences
-}
-
-/// Whether a run got to its end: one that did not has fewer passes, and may lack cells.
-fn ending(record: &Record) -> &'static str {
-    match &record.end {
-        _ if !record.published.is_empty() => "complete",
-        None => "cut short or killed",
-        Some(end) if end.interrupted => "stopped",
-        Some(_) => "complete",
-    }
-}
-
-/// Builds are too long to print: that they differ is what matters.
-fn differences_of_build(name: &str, differ: &mut impl FnMut(&str, &str, &str)) {
-    differ(&format!("build or mask of {name}"), "one", "another (`cpb show --json` has both)");
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::analysis::fixtures::{noisy_rounds, record};
     use crate::machine::State;
-    use crate::record::{End, Round};
+    use crate::record::{End, ProviderRecord, Round};
 
     fn cell(seed: u64, provider: &str, time: f64) -> Vec<Round> {
         let mut rounds = noisy_rounds(seed, 20, time, 0.0005);
@@ -277,7 +289,7 @@ mod tests {
     fn a_planted_slowdown_between_runs_is_seen_and_run_to_run_scatter_is_not() {
         let first = run(1, &[("openssl", 1000.0), ("mbedtls:c", 5000.0)]);
         let second = run(2, &[("openssl", 1030.0), ("mbedtls:c", 5005.0)]);
-        let compared = runs(&first, &second);
+        let compared = runs(&first, &second, Pairs::ByName);
         let verdicts: Vec<(&str, Verdict)> =
             compared.cells.iter().map(|row| (row.provider.as_str(), row.verdict)).collect();
         let expected = [("openssl", Verdict::Slower), ("mbedtls:c", Verdict::Indistinguishable)];
@@ -315,7 +327,7 @@ mod tests {
             state: State::default(),
             warnings: Vec::new(),
         });
-        let compared = runs(&first, &second);
+        let compared = runs(&first, &second, Pairs::ByName);
         let told = [
             "run: cut short or killed and stopped",
             "machine: not told and another",

@@ -36,6 +36,30 @@ pub enum Subject {
 }
 
 impl Subject {
+    /// The algorithm's name.
+    pub fn algorithm(&self) -> &str {
+        match self {
+            Subject::Measured(workload) => workload.algorithm.name(),
+            Subject::Published { algorithm, .. } => algorithm,
+        }
+    }
+
+    /// The operation's name, if it is told.
+    pub fn operation(&self) -> Option<&str> {
+        match self {
+            Subject::Measured(workload) => Some(workload.operation.name()),
+            Subject::Published { operation, .. } => operation.as_deref(),
+        }
+    }
+
+    /// The phase's name, if it is told.
+    pub fn phase(&self) -> Option<&str> {
+        match self {
+            Subject::Measured(workload) => Some(workload.phase.name()),
+            Subject::Published { phase, .. } => phase.as_deref(),
+        }
+    }
+
     /// Message lengths are multiples of this.
     pub fn block(&self) -> usize {
         let algorithm = match self {

@@ -1,7 +1,7 @@
 //! `cpb compare`: did anything get slower or faster?
 
 use super::{DONE, FAILED, output};
-use crate::analysis::compare::{self, Compared, Row};
+use crate::analysis::compare::{self, Compared, Pairs, Row};
 use crate::analysis::ratio::Verdict;
 use crate::budget::Percent;
 use crate::record::Record;
@@ -16,15 +16,17 @@ use std::path::PathBuf;
     slower.\n\nExit status: 0 done, 1 slower than --fail-if-slower allows, 2 bad input or nothing to \
     compare.\n\nExamples:\n  cpb compare BEFORE.jsonl AFTER.jsonl\n  \
     cpb compare BEFORE.jsonl AFTER.jsonl --fail-if-slower 3%\n  \
-    cpb compare RECORD.jsonl --between openssl,mbedtls:c"
+    cpb compare RECORD.jsonl --between openssl,mbedtls:c\n  \
+    cpb compare records/imxrt-mbedtls.jsonl RECORD.jsonl\n  \
+    cpb compare records/imxrt-mbedtls.jsonl RECORD.jsonl --between software:high-speed,mbedtls"
 )]
 pub(super) struct Arguments {
     /// The first record
     first: PathBuf,
     /// The second
-    #[arg(required_unless_present = "between", conflicts_with = "between")]
+    #[arg(required_unless_present = "between")]
     second: Option<PathBuf>,
-    /// Two providers of one record in place of two records
+    /// Two providers: of one record, or one of each
     #[arg(long, value_delimiter = ',', num_args = 2, value_name = "FIRST,SECOND")]
     between: Vec<String>,
     /// Exit with status 1 if a cell is slower by more than this share, and surely slower
@@ -38,9 +40,15 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let first = store::read(&arguments.first)?;
     let compared = match (&arguments.second, arguments.between.as_slice()) {
-        (Some(second), _) => compare::runs(&first, &store::read(second)?),
         (None, [one, other]) => compare::providers(&first, one, other),
         (None, _) => bail!("name a second record, or two providers by --between FIRST,SECOND"),
+        (Some(second), between) => {
+            let pairs = match between {
+                [one, other] => Pairs::Between(one, other),
+                _ => Pairs::ByName,
+            };
+            compare::runs(&first, &store::read(second)?, pairs)
+        }
     };
     conclude(&compared, arguments.json, arguments.fail_if_slower)
 }
@@ -55,7 +63,7 @@ pub(super) fn with(
     json: bool,
     fail_if_slower: Option<Percent>,
 ) -> Result<u8> {
-    conclude(&compare::runs(first, second), json, fail_if_slower)
+    conclude(&compare::runs(first, second, Pairs::ByName), json, fail_if_slower)
 }
 
 fn conclude(compared: &Compared, json: bool, fail_if_slower: Option<Percent>) -> Result<u8> {
@@ -74,6 +82,9 @@ fn conclude(compared: &Compared, json: bool, fail_if_slower: Option<Percent>) ->
     };
     output::print(&text)?;
     let Some(allowed) = fail_if_slower else { return Ok(DONE) };
+    if compared.cells.iter().all(|row| row.verdict == Verdict::Undecided) {
+        bail!("--fail-if-slower: no cell has a verdict, for a single figure has no interval");
+    }
     let slower = slower(compared, allowed.0);
     for row in &slower {
         output::say(&format!("cpb: slower than allowed: {}", report::compare::cell(row)));

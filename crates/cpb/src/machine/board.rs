@@ -8,7 +8,7 @@ impl Machine {
     pub fn of_board(board: &BoardIdentity) -> Machine {
         let stands_still = if board.cycle_counter { "" } else { emulation::NO_CYCLE_COUNTER };
         Machine {
-            name: board.name.clone(),
+            board: board.name.clone(),
             architecture: "armv7e-m".to_owned(),
             cpu: arm::name(board.cpuid),
             core: format!("CPUID 0x{:08x}", board.cpuid),

@@ -4,7 +4,7 @@ use super::explain_words::what;
 use super::numbers::{margin, significant};
 use super::table::{Block, Place, paint, render as table, wrap};
 use super::terminal::{Styles, write_note};
-use crate::analysis::compare::{Compared, Row};
+use crate::analysis::compare::{Compared, Kind, Row};
 use crate::analysis::paths::Subject;
 use crate::analysis::ratio::Verdict;
 use crate::analysis::uncertain::Bounded;
@@ -27,10 +27,17 @@ pub fn render(compared: &Compared, width: usize, colour: bool) -> String {
     }
     text.push('\n');
     text.push_str(&table(&blocks(compared), width, styles.look));
-    text.push_str("\nall sizes and providers together, geometric mean\n");
+    let by_pair = compared.families.iter().any(|family| matches!(family.of, Kind::Pair(..)));
+    text.push_str(match by_pair {
+        true => "\nall cells of a pair together, geometric mean\n",
+        false => "\nall sizes and providers together, geometric mean\n",
+    });
     let rows = compared.families.iter().map(|family| {
-        let place = place(&family.ratio, family.verdict);
-        (format!("{} ({})", what(&family.subject, 1), family.cells), vec![place])
+        let of = match &family.of {
+            Kind::Subject(subject) => what(subject, 1),
+            Kind::Pair(first, second) => pair(Some(first), second),
+        };
+        (format!("{of} ({})", family.cells), vec![place(&family.ratio, family.verdict)])
     });
     let families =
         Block { heading: String::new(), columns: vec![String::new()], rows: rows.collect() };
@@ -50,7 +57,7 @@ fn headline(compared: &Compared) -> String {
     let count = |verdict| compared.cells.iter().filter(|row| row.verdict == verdict).count();
     let undecided = match count(Verdict::Undecided) {
         0 => String::new(),
-        many => format!(", {many} undecided for want of passes"),
+        many => format!(", {many} without a verdict for want of passes"),
     };
     format!(
         "{} against {}: {} slower, {} faster, {} indistinguishable{undecided}",
@@ -62,6 +69,11 @@ fn headline(compared: &Compared) -> String {
     )
 }
 
+/// Who is held against whom, in words.
+fn pair(first: Option<&str>, second: &str) -> String {
+    first.map_or_else(|| second.to_owned(), |first| format!("{second} / {first}"))
+}
+
 /// A cell and its ratio in words.
 pub(crate) fn cell(row: &Row) -> String {
     let size = match row.bytes {
@@ -69,7 +81,8 @@ pub(crate) fn cell(row: &Row) -> String {
         bytes => format!(" at {}", Size::from(bytes)),
     };
     let ratio = significant(row.ratio.value.0, 4);
-    format!("{} {}{size}: {ratio}×", row.provider, what(&row.subject, row.threads))
+    let who = pair(row.against.as_deref(), &row.provider);
+    format!("{who} {}{size}: {ratio}×", what(&row.subject, row.threads))
 }
 
 fn blocks(compared: &Compared) -> Vec<Block> {
@@ -88,19 +101,21 @@ fn group(subject: &Subject, threads: u8, rows: &[&Row]) -> Vec<Block> {
     let mut sizes: Vec<u32> = rows.iter().map(|row| row.bytes).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    let mut providers: Vec<&str> = Vec::new();
+    let mut pairs: Vec<(Option<&str>, &str)> = Vec::new();
     for row in rows {
-        if !providers.contains(&row.provider.as_str()) {
-            providers.push(&row.provider);
+        let pair = (row.against.as_deref(), row.provider.as_str());
+        if !pairs.contains(&pair) {
+            pairs.push(pair);
         }
     }
     let block = |sizes: &[u32]| {
-        let row = |provider: &&str| {
+        let row = |(first, second): &(Option<&str>, &str)| {
+            let is_it = |row: &&&Row| row.against.as_deref() == *first && row.provider == *second;
             let place = |size: &u32| {
-                let row = rows.iter().find(|row| row.provider == **provider && row.bytes == *size);
+                let row = rows.iter().filter(is_it).find(|row| row.bytes == *size);
                 row.map_or(Place::Blank, |row| place(&row.ratio, row.verdict))
             };
-            ((*provider).to_owned(), sizes.iter().map(place).collect())
+            (pair(*first, second), sizes.iter().map(place).collect())
         };
         Block {
             heading: what(subject, threads),
@@ -111,7 +126,7 @@ fn group(subject: &Subject, threads: u8, rows: &[&Row]) -> Vec<Block> {
                     size => Size::from(*size).to_string(),
                 })
                 .collect(),
-            rows: providers.iter().map(row).collect(),
+            rows: pairs.iter().map(row).collect(),
         }
     };
     sizes.chunks(BESIDE).map(block).collect()

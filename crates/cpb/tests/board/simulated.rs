@@ -23,7 +23,7 @@ fn a_simulated_board_gives_right_answers_and_the_same_cycles_each_time() {
         let (first, second) = (run("first.jsonl"), run("second.jsonl"));
         let header = &first[0]["cpb"];
         assert_eq!(header["evidence"], "simulated");
-        assert_eq!(header["machine"]["name"], format!("{chip}-evk"));
+        assert_eq!(header["machine"]["board"], format!("{chip}-evk"));
         let clock = &header["providers"]["mbedtls"]["clock"];
         assert_eq!(
             (clock["frequency"].as_u64(), &clock["counts_cycles"]),
@@ -41,6 +41,17 @@ fn a_simulated_board_gives_right_answers_and_the_same_cycles_each_time() {
             cells.sort_by(|a, b| a.0.cmp(&b.0));
             cells
         };
+        let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../../records/imxrt-mbedtls.jsonl");
+        let compared = lab.run(&format!("compare {table} first.jsonl"));
+        assert_eq!(compared.status, Some(0), "{}", compared.all());
+        for words in ["evidence: published and simulated", "mbedtls / software:high-speed"] {
+            assert!(compared.stdout.contains(words), "{words}: {}", compared.all());
+        }
+        let other = if chip == "imxrt1060" { "caam" } else { "dcp" };
+        assert!(!compared.stdout.contains(other), "another board's: {}", compared.all());
+        let explained = lab.run("explain first.jsonl");
+        assert_eq!(explained.status, Some(0), "{}", explained.all());
+        assert!(explained.stdout.contains("; simulated"), "{}", explained.all());
         assert_eq!(of_first_pass(&first).len(), 3, "a hash, encryption, decryption");
         assert_eq!(of_first_pass(&first), of_first_pass(&second));
     }
