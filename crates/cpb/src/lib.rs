@@ -7,6 +7,7 @@ pub mod analysis;
 pub mod board;
 pub mod budget;
 pub mod cmd;
+pub mod import;
 pub mod lab;
 pub mod machine;
 pub mod names;

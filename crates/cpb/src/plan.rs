@@ -217,6 +217,22 @@ impl Plan {
         Ok(plan)
     }
 
+    /// A plan that measures nothing: of figures that others made.
+    pub fn of_nothing(name: String, reason: String) -> Plan {
+        Plan {
+            name,
+            reason,
+            providers: Vec::new(),
+            threads: one_thread(),
+            budget: default_budget(),
+            precision: None,
+            refine: false,
+            counted_ms: 0,
+            report: Layout::default(),
+            measure: Vec::new(),
+        }
+    }
+
     /// Reads a plan from TOML.
     ///
     /// # Errors

@@ -6,8 +6,10 @@
 //! [`crate::analysis`], again and again if need be. A record of published figures has their sources
 //! and cells in place of rounds.
 
+mod cores;
 mod published;
 
+pub use cores::{ClockReading, Cores, When};
 pub use published::{Flag, FlagKind, Printed, Published, PublishedPath, Quantity, Source};
 
 use cpb_core::message::{ClockDescription, Counters};

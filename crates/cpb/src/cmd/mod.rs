@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod completions;
 mod explain;
+mod import;
 mod lab;
 mod list;
 mod man;
@@ -46,6 +47,8 @@ enum Command {
     Show(show::Arguments),
     /// Say which path to take at which message size, and why
     Explain(explain::Arguments),
+    /// Read other tools' logs as records
+    Import(import::Arguments),
     /// Make a page of records, for a browser
     Report(report::Arguments),
     /// Hold two runs, or two providers of one, against each other
@@ -102,6 +105,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(*arguments),
         Command::Show(arguments) => show::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
+        Command::Import(arguments) => import::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
         Command::List(arguments) => list::run(arguments),

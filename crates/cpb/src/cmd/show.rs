@@ -25,7 +25,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let record = store::read(&arguments.record)?;
-    if !record.published.is_empty() {
+    if !record.sources.is_empty() {
         output::show_published(&record, &arguments.form)?;
         return Ok(DONE);
     }

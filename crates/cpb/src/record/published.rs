@@ -5,6 +5,7 @@
 //! cannot be read, or is not what it claims to be, is kept with a flag, and nothing is computed from
 //! it.
 
+use super::Cores;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -25,6 +26,9 @@ pub struct Source {
     pub paths: BTreeMap<String, PublishedPath>,
     /// What to know before its figures are used, each a sentence.
     pub notes: Vec<String>,
+    /// The cores that ran its operations, where a log tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<Box<Cores>>,
 }
 
 /// A path, as far as its document tells; empty: not told.
@@ -80,6 +84,9 @@ pub struct Printed {
     /// What is wrong with it, if something is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flag: Option<Flag>,
+    /// The line of the file that it was read from; none of a document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
 }
 
 /// What a printed figure counts.
@@ -104,11 +111,23 @@ pub enum Quantity {
     Megahertz,
     /// Thousands of bytes a second for each megahertz of the core.
     KilobytesPerSecondAndMegahertz,
+    /// Bytes a second.
+    BytesPerSecond,
+    /// 1024 · 1024 bytes a second.
+    MebibytesPerSecond,
+    /// Nanoseconds for each byte.
+    NanosecondsPerByte,
+    /// Nanoseconds for one operation.
+    NanosecondsPerOperation,
+    /// Operations a second.
+    OperationsPerSecond,
+    /// Core cycles for one operation.
+    CyclesPerOperation,
 }
 
 impl Quantity {
     /// All of them.
-    pub const ALL: [Quantity; 9] = [
+    pub const ALL: [Quantity; 15] = [
         Quantity::Operations,
         Quantity::NominalSeconds,
         Quantity::StatedSeconds,
@@ -118,6 +137,12 @@ impl Quantity {
         Quantity::CyclesPerByte,
         Quantity::Megahertz,
         Quantity::KilobytesPerSecondAndMegahertz,
+        Quantity::BytesPerSecond,
+        Quantity::MebibytesPerSecond,
+        Quantity::NanosecondsPerByte,
+        Quantity::NanosecondsPerOperation,
+        Quantity::OperationsPerSecond,
+        Quantity::CyclesPerOperation,
     ];
 
     /// A short heading with the unit.
@@ -132,6 +157,12 @@ impl Quantity {
             Quantity::CyclesPerByte => "cycles/byte",
             Quantity::Megahertz => "MHz",
             Quantity::KilobytesPerSecondAndMegahertz => "kB/s/MHz",
+            Quantity::BytesPerSecond => "B/s",
+            Quantity::MebibytesPerSecond => "MiB/s",
+            Quantity::NanosecondsPerByte => "ns/byte",
+            Quantity::NanosecondsPerOperation => "ns/operation",
+            Quantity::OperationsPerSecond => "operations/s",
+            Quantity::CyclesPerOperation => "cycles/operation",
         }
     }
 }
@@ -157,12 +188,20 @@ pub enum FlagKind {
     Unused,
     /// The document has no figure there.
     Blank,
+    /// It can be read, but no clock stands behind it, or nobody knows which: infinite, of no time at
+    /// all, of the CPU's time instead of the clock's.
+    Unverified,
 }
 
 impl FlagKind {
     /// All of them.
-    pub const ALL: [FlagKind; 4] =
-        [FlagKind::Illegible, FlagKind::Doubtful, FlagKind::Unused, FlagKind::Blank];
+    pub const ALL: [FlagKind; 5] = [
+        FlagKind::Illegible,
+        FlagKind::Doubtful,
+        FlagKind::Unused,
+        FlagKind::Blank,
+        FlagKind::Unverified,
+    ];
 
     /// Its word.
     pub fn word(self) -> &'static str {
@@ -171,6 +210,7 @@ impl FlagKind {
             FlagKind::Doubtful => "doubtful",
             FlagKind::Unused => "not used",
             FlagKind::Blank => "blank",
+            FlagKind::Unverified => "unverified",
         }
     }
 }
@@ -191,27 +231,35 @@ impl Published {
 
     /// How long one operation took on the clock, in nanoseconds. A count of operations is preferred,
     /// being raw; then cycles at the stated clock, which a benchmark's loop takes no part in; then a
-    /// rate. None that no machine could take: below a picosecond, or above two weeks.
+    /// time; then a rate. None that no machine could take: below a picosecond, or above two weeks.
     pub fn nanoseconds(&self) -> Option<f64> {
         let bytes = f64::from(self.bytes?);
         let counted = || {
-            let seconds = self.number(Quantity::NominalSeconds)?;
+            let stated = self.number(Quantity::StatedSeconds);
+            let seconds = stated.or_else(|| self.number(Quantity::NominalSeconds))?;
             Some(seconds * 1e9 / self.number(Quantity::Operations)?)
         };
         let cycles = || {
             let cycles = self.number(Quantity::CyclesPerByte)? * bytes;
             Some(cycles * 1e9 / self.core_hz? as f64)
         };
+        let timed = || {
+            let each = || Some(self.number(Quantity::NanosecondsPerByte)? * bytes);
+            let rate = || Some(1e9 / self.number(Quantity::OperationsPerSecond)?);
+            self.number(Quantity::NanosecondsPerOperation).or_else(each).or_else(rate)
+        };
         let rates = [
+            (Quantity::BytesPerSecond, 1.0),
             (Quantity::KilobytesPerSecond, 1e3),
             (Quantity::KibibytesPerSecond, 1024.0),
             (Quantity::MegabytesPerSecond, 1e6),
+            (Quantity::MebibytesPerSecond, 1024.0 * 1024.0),
         ];
         let rate = || {
             let rate = |(quantity, factor)| Some(self.number(quantity)? * factor);
             Some(bytes * 1e9 / rates.into_iter().find_map(rate)?)
         };
-        let time = counted().or_else(cycles).or_else(rate)?;
+        let time = counted().or_else(cycles).or_else(timed).or_else(rate)?;
         (1e-3..1e15).contains(&time).then_some(time)
     }
 }
@@ -225,6 +273,7 @@ mod tests {
             quantity: *quantity,
             printed: (*printed).into(),
             flag: None,
+            line: None,
         };
         Published {
             table: "t".into(),
@@ -243,8 +292,17 @@ mod tests {
 
     #[test]
     fn the_time_of_an_operation_follows_from_whatever_was_printed() {
-        let cases: [&[(Quantity, &str)]; 4] = [
+        let cases: [&[(Quantity, &str)]; 9] = [
             &[(Quantity::Operations, "1500"), (Quantity::NominalSeconds, "3")],
+            &[
+                (Quantity::Operations, "1500"),
+                (Quantity::NominalSeconds, "4"),
+                (Quantity::StatedSeconds, "3.00"),
+            ],
+            &[(Quantity::NanosecondsPerOperation, "2e6")],
+            &[(Quantity::NanosecondsPerByte, "2000")],
+            &[(Quantity::OperationsPerSecond, "500")],
+            &[(Quantity::BytesPerSecond, "500000")],
             &[(Quantity::CyclesPerByte, "1000.0"), (Quantity::KilobytesPerSecond, "1")],
             &[(Quantity::MegabytesPerSecond, "0.5")],
             &[(Quantity::KibibytesPerSecond, "488.28125")],

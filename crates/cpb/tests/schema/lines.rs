@@ -3,8 +3,9 @@
 use cpb::machine::{Machine, State};
 use cpb::plan::Plan;
 use cpb::record::{
-    Batch, Cell, Check, End, Evidence, Flag, FlagKind, Header, Line, Printed, ProviderRecord,
-    Published, PublishedPath, Quantity, Reading, Reason, Round, SCHEMA, Source, Without,
+    Batch, Cell, Check, ClockReading, Cores, End, Evidence, Flag, FlagKind, Header, Line, Printed,
+    ProviderRecord, Published, PublishedPath, Quantity, Reading, Reason, Round, SCHEMA, Source,
+    When, Without,
 };
 use cpb_core::message::{ClockDescription, Counters, CpuTime};
 use cpb_core::{
@@ -292,22 +293,48 @@ fn source() -> impl Strategy<Value = Source> {
         options,
     });
     let paths = proptest::collection::btree_map(word(), path, 0..3);
-    (vec(word(), 5), paths, vec(word(), 0..3)).prop_map(|(words, paths, notes)| Source {
-        table: words[0].clone(),
-        title: words[1].clone(),
-        publisher: words[2].clone(),
-        date: words[3].clone(),
-        place: words[4].clone(),
-        paths,
-        notes,
+    (vec(word(), 5), paths, vec(word(), 0..3), cores()).prop_map(|(words, paths, notes, cores)| {
+        Source {
+            table: words[0].clone(),
+            title: words[1].clone(),
+            publisher: words[2].clone(),
+            date: words[3].clone(),
+            place: words[4].clone(),
+            paths,
+            notes,
+            cores,
+        }
     })
+}
+
+fn cores() -> impl Strategy<Value = Option<Box<Cores>>> {
+    let khz = || option::of(any::<u64>());
+    let when = select(vec![When::Before, When::After]);
+    let clock = (when, khz(), khz(), vec(any::<u64>(), 0..3), any::<u32>()).prop_map(
+        |(when, stated_khz, firmware_khz, measured_khz, line)| ClockReading {
+            when,
+            stated_khz,
+            firmware_khz,
+            measured_khz,
+            line,
+        },
+    );
+    let words = (word(), word(), vec(word(), 0..3), vec(word(), 0..3));
+    let cores = (vec(any::<u32>(), 0..3), words, option::of(any::<bool>()), khz());
+    let cores =
+        (cores, vec(clock, 0..3)).prop_map(|((cpus, words, pinned, stated_khz), clocks)| {
+            let (name, revision, others, features) = words;
+            Box::new(Cores { cpus, name, revision, others, pinned, features, stated_khz, clocks })
+        });
+    option::of(cores)
 }
 
 fn published() -> impl Strategy<Value = Published> {
     let flag =
         (select(FlagKind::ALL.as_slice()), word()).prop_map(|(kind, why)| Flag { kind, why });
-    let figure = (select(Quantity::ALL.as_slice()), word(), option::of(flag))
-        .prop_map(|(quantity, printed, flag)| Printed { quantity, printed, flag });
+    let figure =
+        (select(Quantity::ALL.as_slice()), word(), option::of(flag), option::of(any::<u32>()))
+            .prop_map(|(quantity, printed, flag, line)| Printed { quantity, printed, flag, line });
     let told = (option::of(word()), option::of(word()), option::of(any::<u32>()));
     let numbers = (option::of(any::<u64>()), vec(figure, 0..3));
     (vec(word(), 6), told, numbers).prop_map(|(words, told, (core_hz, figures))| Published {

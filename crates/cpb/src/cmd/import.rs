@@ -1,0 +1,112 @@
+//! `cpb import`: other tools' logs as records.
+
+use super::{DONE, output};
+use crate::import::{self, FORMATS, Options};
+use crate::record::{Line, Record};
+use crate::store::Store;
+use anyhow::{Result, bail};
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+#[command(after_help = after_help())]
+pub(super) struct Arguments {
+    /// The logs; - is standard input
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Record to write, or a folder for several; ./cpb-results if nothing is named
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The format, if it is not to be found out
+    #[arg(long, value_name = "NAME")]
+    format: Option<String>,
+    /// The command was given -elapsed: its seconds are the clock's, not the CPU's
+    #[arg(long)]
+    elapsed: bool,
+}
+
+fn after_help() -> String {
+    let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+    format!(
+        "Examples:\n  cpb import sbc-bench.log\n  cpb import logs/*.txt -o records/\n  \
+         openssl speed -elapsed -evp aes-128-cbc 2>&1 | cpb import - -o speed.jsonl\n\n\
+         Formats: {}. Figures keep the characters and the line that they were printed in; what is no \
+         figure keeps the reason. If one log cannot be read, nothing is written.",
+        names.join(", ")
+    )
+}
+
+pub(super) fn run(arguments: Arguments) -> Result<u8> {
+    let format = arguments.format.as_deref().map(import::format).transpose()?;
+    let options = Options { elapsed: arguments.elapsed };
+    let mut records = Vec::new();
+    let mut refused = Vec::new();
+    for file in &arguments.files {
+        match import::read(file, format, &options) {
+            Ok(record) => records.push((file, record)),
+            Err(error) => refused.push(format!("{error:#}")),
+        }
+    }
+    if !refused.is_empty() {
+        bail!("{}", refused.join("\ncpb: "));
+    }
+    let paths = paths(&records, arguments.output.as_deref())?;
+    for ((file, record), path) in records.iter().zip(paths) {
+        write(&path, record)?;
+        output::say(&format!("{}: {}", file.display(), words(record)));
+        for warning in &record.warnings {
+            output::say(&format!("  {warning}"));
+        }
+        output::say(&format!("record: {}", path.display()));
+    }
+    Ok(DONE)
+}
+
+/// Where each record goes, each to a place of its own, none to one that is taken.
+fn paths(records: &[(&PathBuf, Record)], output: Option<&Path>) -> Result<Vec<PathBuf>> {
+    let folder = match output {
+        Some(path) if path.is_dir() || path.as_os_str().to_string_lossy().ends_with('/') => path,
+        Some(path) if records.len() == 1 => return Ok(vec![path.to_owned()]),
+        Some(path) => bail!(
+            "{} logs are as many records: name a folder by --output {}/",
+            records.len(),
+            path.display()
+        ),
+        None => Path::new("cpb-results"),
+    };
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for (_, record) in records {
+        let base = record.header.plan.name.replace('/', "-");
+        let numbered = (2..).map(|number| format!("{base}-{number}"));
+        let mut names = std::iter::once(base.clone()).chain(numbered);
+        let path = names.find_map(|name| {
+            let path = folder.join(format!("{name}.jsonl"));
+            (!paths.contains(&path) && !path.exists()).then_some(path)
+        });
+        paths.extend(path);
+    }
+    Ok(paths)
+}
+
+fn write(path: &Path, record: &Record) -> Result<()> {
+    let mut store = Store::create(path, &record.header)?;
+    for source in &record.sources {
+        store.append(&Line::Source(source.clone()))?;
+        for cell in record.published.iter().filter(|cell| cell.table == source.table) {
+            store.append(&Line::Published(cell.clone()))?;
+        }
+    }
+    Ok(())
+}
+
+/// How much was found.
+fn words(record: &Record) -> String {
+    let figures = || record.published.iter().flat_map(|cell| &cell.figures);
+    let flagged = figures().filter(|figure| figure.flag.is_some()).count();
+    let tool = record.sources.first().map_or("", |source| source.publisher.as_str());
+    let tool = if tool.is_empty() { "a log" } else { tool };
+    match flagged {
+        0 => format!("{tool}, {} figures", figures().count()),
+        flagged => format!("{tool}, {} figures, {flagged} of them flagged", figures().count()),
+    }
+}
