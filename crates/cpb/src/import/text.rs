@@ -130,14 +130,15 @@ impl Text {
 
 /// A line without terminal colours, carriage returns, the markup of web pages and of documents.
 fn clean(line: &str) -> Cow<'_, str> {
-    let foreign =
-        |byte: u8| matches!(byte, b'<' | b'&' | b'*' | b'`' | b'\\') || byte > 0x7e || byte < b' ';
+    let foreign = |byte: u8| {
+        matches!(byte, b'<' | b'&' | b'*' | b'`' | b'\\') || !(b' '..=b'~').contains(&byte)
+    };
     if !line.bytes().any(foreign) {
         return Cow::Borrowed(line.trim());
     }
     let plain = printable(line);
     let plain = without_tags(&plain).replace("\\_", "_");
-    let plain = plain.trim().trim_matches(|c| matches!(c, '*' | '`')).trim();
+    let plain = plain.trim_matches(|c: char| matches!(c, '*' | '`') || c.is_whitespace());
     Cow::Owned(plain.to_owned())
 }
 
