@@ -35,7 +35,7 @@ impl State {
             exception: machine.exception,
             calls: machine.calls.clone(),
             history: machine.newest(),
-            cycles: machine.timing.now,
+            cycles: machine.timing.now(),
             instructions: machine.instructions,
         }
     }

@@ -2,7 +2,7 @@
 //! the chip's devices, and nothing.
 
 use crate::exec::Done;
-use crate::fault::{Exit, Fault, Stop};
+use crate::fault::{Exit, Fault};
 use crate::machine::Machine;
 use crate::memory::mpu::Attributes;
 use crate::system::Effect;
@@ -37,9 +37,12 @@ impl Machine {
             });
         }
         match size {
-            1 => self.memory.read::<1>(address).map(|[byte]| u32::from(byte)),
-            2 => self.memory.read::<2>(address).map(|b| u32::from(u16::from_le_bytes(b))),
-            _ => self.memory.read::<4>(address).map(u32::from_le_bytes),
+            1 => self.memory.read::<1>(address, &self.timing).map(|[byte]| u32::from(byte)),
+            2 => self
+                .memory
+                .read::<2>(address, &self.timing)
+                .map(|b| u32::from(u16::from_le_bytes(b))),
+            _ => self.memory.read::<4>(address, &self.timing).map(u32::from_le_bytes),
         }
         .ok_or(Exit::Fault(Fault::Bus(address)))
     }
@@ -62,9 +65,9 @@ impl Machine {
                 .try_for_each(|byte| self.write8(address.wrapping_add(byte), value >> (8 * byte)));
         }
         let written = match size {
-            1 => self.memory.write(address, [value as u8]),
-            2 => self.memory.write(address, (value as u16).to_le_bytes()),
-            _ => self.memory.write(address, value.to_le_bytes()),
+            1 => self.memory.write(address, [value as u8], &self.timing),
+            2 => self.memory.write(address, (value as u16).to_le_bytes(), &self.timing),
+            _ => self.memory.write(address, value.to_le_bytes(), &self.timing),
         };
         if written { Ok(()) } else { Err(Exit::Fault(Fault::Bus(address))) }
     }
@@ -79,7 +82,7 @@ impl Machine {
             return Err(Exit::Fault(Fault::Bus(address)));
         }
         let word = address & !3;
-        let now = self.timing.now;
+        let now = self.timing.now();
         let value = self.system.read(word, now, &self.memory, self.exception);
         if word == 0xE000_1004 {
             self.mark_counter();
@@ -92,7 +95,7 @@ impl Machine {
             return Err(Exit::Fault(Fault::Bus(address)));
         }
         let word = address & !3;
-        let now = self.timing.now;
+        let now = self.timing.now();
         let whole = if size == 4 {
             value
         } else {
@@ -101,20 +104,20 @@ impl Machine {
         };
         match self.system.write(word, whole, now, &mut self.memory) {
             Effect::Memory => self.memory_changed(),
-            Effect::Reset => return Err(Exit::Stop(Stop::Exit(0))),
+            Effect::Reset => return Err(Exit::Reset),
             Effect::None => {}
         }
-        self.memory.attention = true;
+        self.memory.look();
         Ok(())
     }
 
     fn read_device(&mut self, address: u32, size: u32) -> Result<u32, Exit> {
-        let now = self.timing.now;
+        let now = self.timing.now();
         self.memory.charge_device(false);
         self.memory.access.address = address;
         let found = self.devices.read(address & !3, now, &mut self.console);
         if self.console.stop.is_some() {
-            self.memory.attention = true;
+            self.memory.look();
         }
         let value = found.ok_or(Exit::Fault(Fault::Bus(address)))?;
         Ok(part(value, address, size))
@@ -126,7 +129,7 @@ impl Machine {
         // A narrow write reaches the device as a word with its byte in place.
         let whole = merged(0, address, size, value);
         let written = self.devices.write(address & !3, whole, &mut self.console);
-        self.memory.attention = true;
+        self.memory.look();
         if written { Ok(()) } else { Err(Exit::Fault(Fault::Bus(address))) }
     }
 }

@@ -73,13 +73,13 @@ impl Machine {
 
     /// WFI: time passes until something can wake the core.
     pub(crate) fn sleep(&mut self) -> Result<(), Stop> {
-        self.memory.attention = true;
+        self.memory.look();
         if self.system.nvic.next(256).is_some() {
             return Ok(());
         }
         let Some(due) = self.system.systick.due() else { return Err(self.ended(Stop::Sleeps)) };
         let wake = due.min(self.max_cycles);
-        let now = self.timing.now;
+        let now = self.timing.now();
         self.timing.stall(wake.saturating_sub(now), Cause::Exception as usize);
         Ok(())
     }
@@ -151,8 +151,8 @@ impl Machine {
         self.system.nvic.begin(exception);
         self.next = handler & !1;
         self.memory_changed();
-        self.memory.attention = true;
-        self.timing.drain(self.chip.timing().exception, self.next);
+        self.memory.look();
+        self.timing.drain(self.chip.timing().exception);
         Ok(())
     }
 
@@ -209,8 +209,8 @@ impl Machine {
         }
         self.calls.returned(self.next, self.r[13]);
         self.memory_changed();
-        self.memory.attention = true;
-        self.timing.drain(self.chip.timing().exception, self.next);
+        self.memory.look();
+        self.timing.drain(self.chip.timing().exception);
         Ok(())
     }
 

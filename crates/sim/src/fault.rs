@@ -56,7 +56,8 @@ pub(crate) enum Exit {
     SupervisorCall,
     Wait,
     ExceptionReturn(u32),
-    Stop(Stop),
+    /// The guest asked for a reset.
+    Reset,
 }
 
 /// Why a run ended.

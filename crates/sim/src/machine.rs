@@ -9,12 +9,11 @@ use crate::exec::condition_holds;
 use crate::fault::{Exit, Stop};
 use crate::insn::{Insn, Op};
 use crate::measure::Measure;
-use crate::memory::{Memory, PAGE};
+use crate::memory::Memory;
+use crate::pages::{Code, Pages};
 use crate::system::System;
-use crate::timing::{Access, Scoreboard};
+use crate::timing::Scoreboard;
 
-/// Instructions on a page.
-pub(crate) const PER_PAGE: usize = (PAGE / 2) as usize;
 /// How many of the newest instructions' addresses are kept.
 pub(crate) const HISTORY: usize = 16;
 
@@ -29,8 +28,8 @@ pub(crate) struct Went {
 
 /// A chip that runs a program.
 pub struct Machine {
-    /// R0 to R15; 16 is written and never read, 17 is zero.
-    pub(crate) r: [u32; 32],
+    /// R0 to R15; 16 is written and never read, 17 is zero. No number of eight bits is outside.
+    pub(crate) r: [u32; 256],
     /// N is bit 31 of this.
     pub(crate) n: u32,
     /// Z is this being zero.
@@ -73,16 +72,9 @@ pub struct Machine {
     pub(crate) max_cycles: u64,
     /// The state at the first fault that a handler was given.
     pub(crate) faulted: Option<Box<Snapshot>>,
-    deadline: u64,
-    /// Decoded pages, one behind the other.
-    pub(crate) code: Vec<Insn>,
-    /// Where the current page begins in it.
-    pub(crate) page: usize,
-    pub(crate) page_base: u32,
-    /// The region of the page, where fetching from it takes time.
-    pub(crate) fetched_region: usize,
-    pub(crate) fetched_line: u32,
-    pub(crate) cacheable: bool,
+    /// Decoded instructions; empty while they run.
+    code: Code,
+    pub(crate) pages: Pages,
 }
 
 impl Machine {
@@ -90,7 +82,7 @@ impl Machine {
     pub fn new(chip: Chip) -> Self {
         let timing = Scoreboard::new(chip.timing());
         Machine {
-            r: [0; 32],
+            r: [0; 256],
             n: 0,
             z: 1,
             c: false,
@@ -122,19 +114,14 @@ impl Machine {
             instructions: 0,
             max_cycles: u64::MAX,
             faulted: None,
-            deadline: 0,
-            code: vec![Insn::new(Op::Pending, 2); PER_PAGE],
-            page: 0,
-            page_base: u32::MAX,
-            fetched_region: 0,
-            fetched_line: u32::MAX,
-            cacheable: false,
+            code: Code::default(),
+            pages: Pages::default(),
         }
     }
 
     /// Cycles since reset.
     pub fn cycles(&self) -> u64 {
-        self.timing.now
+        self.timing.now()
     }
 
     /// Instructions since reset.
@@ -198,21 +185,28 @@ impl Machine {
 
     /// Runs until something ends it.
     pub fn run(&mut self) -> Stop {
-        self.memory.attention = true;
-        let stop = if self.measure.profiles() { self.go::<true>() } else { self.go::<false>() };
+        self.memory.look();
+        // Apart from the rest, so that an instruction is executed where it lies.
+        let mut code = std::mem::take(&mut self.code);
+        let stop = if self.measure.profiles() {
+            self.go::<true>(&mut code)
+        } else {
+            self.go::<false>(&mut code)
+        };
+        self.code = code;
         self.console.flush();
         stop
     }
 
-    fn go<const PROFILE: bool>(&mut self) -> Stop {
+    fn go<const PROFILE: bool>(&mut self, code: &mut Code) -> Stop {
         loop {
-            if (self.memory.attention || self.timing.now >= self.deadline)
-                && let Err(stop) = self.look_around()
+            if self.timing.now() >= self.memory.undisturbed
+                && let Err(stop) = self.look_around(code)
             {
                 return stop;
             }
-            if let Err(exit) = self.step::<PROFILE>()
-                && let Err(stop) = self.leave(exit)
+            if let Err(exit) = self.step::<PROFILE>(code)
+                && let Err(stop) = self.leave(exit, code)
             {
                 return stop;
             }
@@ -220,46 +214,53 @@ impl Machine {
     }
 
     #[inline(always)]
-    fn step<const PROFILE: bool>(&mut self) -> Result<(), Exit> {
+    fn step<const PROFILE: bool>(&mut self, code: &mut Code) -> Result<(), Exit> {
         let pc = self.next;
-        if pc & !(PAGE - 1) != self.page_base {
-            self.turn_page(pc)?;
+        if !self.pages.are_near(pc) {
+            self.go_far(pc, code)?;
         }
-        let insn = self.code[self.page + ((pc >> 1) as usize & (PER_PAGE - 1))];
+        let insn = code.at(self.pages.place(pc));
         let size = u32::from(insn.size);
         self.r[15] = pc.wrapping_add(4);
         self.next = pc.wrapping_add(size);
         self.history[self.instructions as usize & (HISTORY - 1)] = pc;
-        self.memory.at(self.timing.now);
-        if self.fetched_region != 0 && pc >> 5 != self.fetched_line {
-            self.fetch_line(pc);
-        }
-        if insn.marked && insn.op != Op::Pending {
-            self.measure.enter(pc, self.r[13], self.r[14], &self.timing, self.instructions);
-        }
-        let spent = if PROFILE { self.timing.spent } else { [0; _] };
-        if self.it == 0 {
-            self.execute(&insn)?;
+        let spent = if PROFILE { self.timing.spent() } else { [0; _] };
+        if self.it | u8::from(insn.marked) == 0 {
+            self.execute(insn)?;
         } else {
-            self.execute_conditionally(insn)?;
+            self.execute_watched(insn)?;
         }
-        self.timing.issue(pc, size, &insn.cost, &self.memory.access);
-        if insn.op == Op::Ldm {
-            self.loaded_many(insn.imm);
-        }
-        if self.memory.access.stored | self.memory.access.wait | self.memory.access.posted != 0
-            || self.memory.access.unaligned
-        {
-            self.memory.access = Access::default();
+        self.timing.issue(pc, size, &insn.cost, self.memory.access.address);
+        if insn.cost.rest == 0 {
+            self.account_memory();
+        } else {
+            self.account_rest(insn);
         }
         self.instructions += 1;
-        if self.went.branched {
-            self.branched();
-        }
         if PROFILE {
             self.measure.profile(pc, &spent, &self.timing, &self.calls);
         }
         Ok(())
+    }
+
+    #[inline(always)]
+    fn account_memory(&mut self) {
+        if self.memory.access.more {
+            self.timing.memory(&std::mem::take(&mut self.memory.access));
+        }
+    }
+
+    /// What few instructions cause.
+    #[inline(always)]
+    fn account_rest(&mut self, insn: &Insn) {
+        self.timing.finish(&insn.cost);
+        self.account_memory();
+        if insn.op == Op::Ldm {
+            self.loaded_many(insn.imm);
+        }
+        if self.went.branched {
+            self.branched();
+        }
     }
 
     /// Which register of a load multiple comes when.
@@ -272,16 +273,31 @@ impl Machine {
     #[inline(always)]
     fn branched(&mut self) {
         let went = std::mem::take(&mut self.went);
-        self.timing.branched(self.next, went.taken, went.hit, went.on_flags);
+        self.timing.branched(went.taken, went.hit, went.on_flags);
         if self.returned {
             self.returned = false;
             self.calls.returned(self.next, self.r[13]);
-            self.measure.leave(self.next, self.r[13], &self.timing, self.instructions);
+            self.measure.leave(self.next, self.r[13], &self.timing, self.instructions + 1);
         }
     }
 
-    /// In an IT block (A7.3.2): where the condition does not hold, the instruction only passes.
+    /// Where somebody wants to know that it is reached, or in an IT block.
     #[inline(never)]
+    fn execute_watched(&mut self, insn: &Insn) -> Result<(), Exit> {
+        if insn.marked {
+            let (pc, r) = (self.here(), &self.r);
+            self.measure.enter(pc, r[13], r[14], &self.timing, self.instructions);
+        }
+        if self.it == 0 { self.execute_plainly(insn) } else { self.execute_conditionally(*insn) }
+    }
+
+    /// The interpreter's second copy, for the rarer ways to it.
+    #[inline(never)]
+    fn execute_plainly(&mut self, insn: &Insn) -> Result<(), Exit> {
+        self.execute(insn)
+    }
+
+    /// In an IT block (A7.3.2): where the condition does not hold, the instruction only passes.
     fn execute_conditionally(&mut self, mut insn: Insn) -> Result<(), Exit> {
         if insn.op == Op::Pending {
             return Err(Exit::Pending);
@@ -295,16 +311,16 @@ impl Machine {
         if !condition_holds(condition, self) && insn.op != Op::Bkpt {
             return Ok(());
         }
-        self.execute(&insn).inspect_err(|_| self.it = old)
+        self.execute_plainly(&insn).inspect_err(|_| self.it = old)
     }
 
     /// After an instruction that did not end as usual.
-    fn leave(&mut self, exit: Exit) -> Result<(), Stop> {
+    fn leave(&mut self, exit: Exit, code: &mut Code) -> Result<(), Stop> {
         let here = self.here();
         let unfinished = std::mem::take(&mut self.memory.access);
         match exit {
             Exit::Pending => {
-                self.decode_at(here);
+                self.decode_at(here, code);
                 self.next = here;
                 return Ok(());
             }
@@ -312,13 +328,15 @@ impl Machine {
                 self.next = here;
                 return self.take_fault(fault);
             }
-            Exit::Stop(stop) => return Err(stop),
+            Exit::Reset => return Err(Stop::Exit(0)),
             Exit::Unknown => return Err(Stop::UnknownInstruction(self.opcode(here))),
             Exit::Arithmetic(bits) => return Err(Stop::UnknownArithmetic(bits)),
             _ => {}
         }
-        let insn = self.code[self.page + ((here >> 1) as usize & (PER_PAGE - 1))];
-        self.timing.issue(here, u32::from(insn.size), &insn.cost, &unfinished);
+        let insn = code.at(self.pages.place(here));
+        self.timing.issue(here, u32::from(insn.size), &insn.cost, unfinished.address);
+        self.timing.finish(&insn.cost);
+        self.timing.memory(&unfinished);
         self.instructions += 1;
         self.it = if self.it & 7 == 0 { 0 } else { self.it & 0xE0 | self.it << 1 & 0x1F };
         match exit {
@@ -333,21 +351,25 @@ impl Machine {
 
     /// Between instructions, where something may have changed.
     #[cold]
-    fn look_around(&mut self) -> Result<(), Stop> {
-        self.memory.attention = false;
-        self.forget_stale();
-        if self.timing.now >= self.max_cycles {
+    fn look_around(&mut self, code: &mut Code) -> Result<(), Stop> {
+        self.memory.undisturbed = u64::MAX;
+        self.forget_stale(code);
+        if self.timing.now() >= self.max_cycles {
             return Err(self.ended(Stop::MaxCycles));
         }
         if let Some(stop) = self.console.stop.take() {
             return Err(self.ended(stop));
         }
-        if self.system.systick.tick(self.timing.now) {
+        if self.system.systick.tick(self.timing.now()) {
             self.system.nvic.pend(crate::system::number::SYS_TICK);
         }
         self.devices.raise(&mut self.system.nvic);
         self.take_exceptions()?;
-        self.deadline = self.system.systick.due().unwrap_or(u64::MAX).min(self.max_cycles);
+        self.timing.set_back();
+        let due = self.system.systick.due().unwrap_or(u64::MAX);
+        let due = due.min(self.max_cycles).min(self.timing.due());
+        // Not later than what has happened meanwhile wants it.
+        self.memory.undisturbed = due.min(self.memory.undisturbed);
         let newest = self.history[self.instructions.wrapping_sub(1) as usize & (HISTORY - 1)];
         if self.next == newest && self.loops_for_ever() {
             return Err(self.ended(Stop::Loops));
@@ -373,6 +395,6 @@ impl Machine {
     /// The MPU, the privilege or the caches changed.
     pub(crate) fn memory_changed(&mut self) {
         self.memory.forget_windows();
-        self.page_base = u32::MAX;
+        self.pages.forget();
     }
 }

@@ -102,7 +102,7 @@ impl Measure {
         if self.open.last().is_some_and(again) || self.open.len() >= KEPT {
             return;
         }
-        self.open.push(Open { function, back, stack, cycles: timing.now, instructions });
+        self.open.push(Open { function, back, stack, cycles: timing.now(), instructions });
     }
 
     #[inline(always)]
@@ -115,7 +115,7 @@ impl Measure {
             if ends {
                 let timed = &mut self.timed[open.function];
                 if timed.cycles.len() < KEPT {
-                    timed.cycles.push(timing.now - open.cycles);
+                    timed.cycles.push(timing.now() - open.cycles);
                     timed.instructions.push(count - open.instructions);
                 } else {
                     timed.more += 1;
@@ -137,7 +137,7 @@ impl Measure {
         calls: &Calls,
     ) {
         if let Some(profile) = &mut self.profile {
-            profile.add(pc, before, &timing.spent, calls);
+            profile.add(pc, before, &timing.spent(), calls);
         }
     }
 }
@@ -161,10 +161,10 @@ impl Machine {
         self.measure.marks.push(Mark {
             number,
             address: self.here(),
-            cycles: self.timing.now,
+            cycles: self.timing.now(),
             instructions: self.instructions,
             accesses: self.accesses(),
-            spent: self.timing.spent,
+            spent: self.timing.spent(),
         });
     }
 }

@@ -4,8 +4,85 @@
 use crate::decode;
 use crate::fault::{Exit, Fault};
 use crate::insn::{Insn, Op};
-use crate::machine::{Machine, PER_PAGE};
+use crate::machine::Machine;
 use crate::memory::PAGE;
+
+/// Instructions on a page.
+const PER_PAGE: usize = (PAGE / 2) as usize;
+/// Bytes of a line of a cache, which is fetched as a whole.
+const LINE: u32 = 32;
+/// Pages that are found again without asking the MPU.
+const RECENT: usize = 64;
+/// No instruction's address is odd.
+const NOWHERE: u32 = 1;
+
+/// Decoded pages, one behind the other.
+#[derive(Default)]
+pub(crate) struct Code {
+    insns: Vec<Insn>,
+}
+
+impl Code {
+    /// The instruction at a place that [`Pages::place`] told.
+    #[inline(always)]
+    pub(crate) fn at(&self, place: usize) -> &Insn {
+        &self.insns[place]
+    }
+
+    /// Adds a page on which nothing is decoded; says how many there are.
+    fn add_page(&mut self) -> usize {
+        self.insns.extend([Insn::new(Op::Pending, 2); PER_PAGE]);
+        self.insns.len() / PER_PAGE
+    }
+}
+
+/// A page from which instructions may be executed.
+#[derive(Clone, Copy)]
+struct Page {
+    base: u32,
+    /// Where it begins in [`Code`].
+    place: usize,
+    /// Its memory, where fetching from it takes time; 0 where it takes none.
+    region: usize,
+    cacheable: bool,
+}
+
+/// Where execution goes on without a look.
+pub(crate) struct Pages {
+    current: Page,
+    /// By a part of the base.
+    recent: [Page; RECENT],
+    /// `pc & mask == near` on the same page, and on the same line where fetching takes time.
+    mask: u32,
+    near: u32,
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        let nothing = Page { base: NOWHERE, place: 0, region: 0, cacheable: false };
+        Pages { current: nothing, recent: [nothing; RECENT], mask: !0, near: NOWHERE }
+    }
+}
+
+impl Pages {
+    /// Whether nothing has to be done before the instruction at `pc` is executed.
+    #[inline(always)]
+    pub(crate) fn are_near(&self, pc: u32) -> bool {
+        pc & self.mask == self.near
+    }
+
+    /// Where the instruction at an address of the current page is.
+    #[inline(always)]
+    pub(crate) fn place(&self, pc: u32) -> usize {
+        self.current.place + ((pc >> 1) as usize & (PER_PAGE - 1))
+    }
+
+    /// What may be executed has changed.
+    pub(crate) fn forget(&mut self) {
+        let current = Page { base: NOWHERE, ..self.current };
+        *self = Pages { current, ..Pages::default() };
+    }
+}
 
 impl Machine {
     /// The opcode at an address: its one or two halfwords.
@@ -21,8 +98,30 @@ impl Machine {
         }
     }
 
-    #[cold]
-    pub(crate) fn turn_page(&mut self, pc: u32) -> Result<(), Exit> {
+    /// Goes on at `pc`, on another page or another line than before.
+    #[inline(never)]
+    pub(crate) fn go_far(&mut self, pc: u32, code: &mut Code) -> Result<(), Exit> {
+        let base = pc & !(PAGE - 1);
+        if base != self.pages.current.base {
+            let recent = self.pages.recent[(base / PAGE) as usize % RECENT];
+            let page = if recent.base == base { recent } else { self.turn_page(pc, code)? };
+            self.pages.current = page;
+        }
+        let page = self.pages.current;
+        if page.region == 0 {
+            (self.pages.mask, self.pages.near) = (!(PAGE - 1), base);
+            return Ok(());
+        }
+        (self.pages.mask, self.pages.near) = (!(LINE - 1), pc & !(LINE - 1));
+        let now = self.timing.now();
+        let (wait, cause) = self.memory.fetch(page.region, pc, page.cacheable, now);
+        if wait != 0 {
+            self.timing.fetch_waits(wait, cause as usize);
+        }
+        Ok(())
+    }
+
+    fn turn_page(&mut self, pc: u32, code: &mut Code) -> Result<Page, Exit> {
         let region = self.memory.region_of(pc);
         let range = self.memory.range(region).filter(|(low, high)| (*low..=*high).contains(&pc));
         let found = range.map(|range| self.attributes(pc, range).0);
@@ -31,38 +130,29 @@ impl Machine {
             return Err(Exit::Fault(Fault::Execute(pc)));
         };
         let base = pc & !(PAGE - 1);
-        let page = (base - self.memory.region(region).base) / PAGE;
-        let slot = &mut self.memory.region_mut(region).decoded[page as usize];
+        let tight = self.memory.is_tight(region);
+        let region_of_page = self.memory.region_mut(region);
+        let slot = &mut region_of_page.decoded[((base - region_of_page.base) / PAGE) as usize];
         if *slot == 0 {
-            *slot = (self.code.len() / PER_PAGE) as u32 + 1;
-            self.code.extend([Insn::new(Op::Pending, 2); PER_PAGE]);
+            *slot = code.add_page() as u32;
         }
-        self.page = (*slot as usize - 1) * PER_PAGE;
-        self.page_base = base;
-        self.cacheable = found.cacheable;
-        self.fetched_region = if self.memory.is_tight(region) { 0 } else { region };
-        self.fetched_line = u32::MAX;
-        Ok(())
+        let place = (*slot as usize - 1) * PER_PAGE;
+        let region = if tight { 0 } else { region };
+        let page = Page { base, place, region, cacheable: found.cacheable };
+        self.pages.recent[(base / PAGE) as usize % RECENT] = page;
+        Ok(page)
     }
 
     #[cold]
-    pub(crate) fn decode_at(&mut self, address: u32) {
+    pub(crate) fn decode_at(&mut self, address: u32, code: &mut Code) {
         let half =
             |at: u32| self.memory.bytes(at).first_chunk().map_or(0, |b| u16::from_le_bytes(*b));
         let mut insn = decode::decode(address, half(address), half(address.wrapping_add(2)));
         insn.marked = self.measure.is_timed(address);
-        self.code[self.page + ((address >> 1) as usize & (PER_PAGE - 1))] = insn;
+        code.insns[self.pages.place(address)] = insn;
     }
 
-    pub(crate) fn fetch_line(&mut self, pc: u32) {
-        self.fetched_line = pc >> 5;
-        let (wait, cause) = self.memory.fetch(self.fetched_region, pc, self.cacheable);
-        if wait != 0 {
-            self.timing.fetch_waits(wait, cause as usize);
-        }
-    }
-
-    pub(crate) fn forget_stale(&mut self) {
+    pub(crate) fn forget_stale(&mut self, code: &mut Code) {
         for (region, offset, bytes) in std::mem::take(&mut self.memory.stale) {
             let decoded = &self.memory.region(region).decoded;
             // A wide instruction that began two bytes before has changed as well.
@@ -72,7 +162,7 @@ impl Machine {
                 let page = decoded.get(half as usize / PER_PAGE).copied().unwrap_or(0);
                 if page != 0 {
                     let first = (page as usize - 1) * PER_PAGE;
-                    self.code[first + half as usize % PER_PAGE].op = Op::Pending;
+                    code.insns[first + half as usize % PER_PAGE] = Insn::new(Op::Pending, 2);
                 }
             }
         }

@@ -61,7 +61,7 @@ impl Machine {
             TIME => self.seconds() as u32,
             TICK_FREQUENCY => (self.chip.clock.core.value * 1e6) as u32,
             ELAPSED => {
-                self.memory.load(parameter, &self.timing.now.to_le_bytes());
+                self.memory.load(parameter, &self.timing.now().to_le_bytes());
                 0
             }
             COMMAND_LINE => {
@@ -83,12 +83,12 @@ impl Machine {
             other => return Err(Stop::UnknownCall(other)),
         };
         self.r[0] = answer;
-        self.memory.attention = true;
+        self.memory.look();
         Ok(())
     }
 
     fn seconds(&self) -> f64 {
-        self.timing.now as f64 / (self.chip.clock.core.value * 1e6)
+        self.timing.now() as f64 / (self.chip.clock.core.value * 1e6)
     }
 
     /// Only the console, `:tt`, can be opened: to read it has handle 1, to write 2.

@@ -18,7 +18,7 @@ pub fn render(machine: &Machine) -> String {
         "instructions {instructions}, {:.3} a cycle",
         instructions as f64 / cycles.max(1) as f64
     );
-    let _ = writeln!(text, "spent        {}", shares(&machine.timing().spent));
+    let _ = writeln!(text, "spent        {}", shares(&machine.timing().spent()));
     for timed in &machine.measure().timed {
         let (calls, name) = (timed.cycles.len(), &timed.name);
         let least = timed.cycles.iter().min().copied().unwrap_or(0);
@@ -90,7 +90,7 @@ pub fn json(machine: &Machine, image: &Image, stop: Stop, output: &str) -> Resul
         "loads": machine.accesses()[0],
         "stores": machine.accesses()[1],
         "mispredicted_branches": machine.timing().predictor.missed,
-        "spent": causes(&machine.timing().spent),
+        "spent": causes(&machine.timing().spent()),
         "markers": marks,
         "markers_not_listed": measure.more_marks,
         "timed": timed.collect::<Vec<_>>(),

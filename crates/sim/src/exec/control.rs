@@ -21,7 +21,7 @@ impl Machine {
     #[inline(always)]
     pub(super) fn goes_to(&mut self, target: u32, hit: bool, on_flags: bool) {
         if target == self.here() {
-            self.memory.attention = true;
+            self.memory.look();
         }
         self.next = target;
         self.went = Went { branched: true, taken: true, hit, on_flags };
@@ -87,7 +87,7 @@ impl Machine {
                 self.jump(self.r[15].wrapping_add(step * 2))
             }
             Op::Isb => {
-                self.timing.drain(0, self.next);
+                self.timing.drain(0);
                 Ok(())
             }
             Op::Dmb | Op::Dsb | Op::Pld | Op::Sev => Ok(()),
@@ -160,7 +160,7 @@ impl Machine {
         if bit(form, 0) {
             self.faultmask = on;
         }
-        self.memory.attention = true;
+        self.memory.look();
     }
 
     /// N, Z, C, V from bits 31 to 28.
@@ -226,6 +226,6 @@ impl Machine {
             20 => self.set_control(value),
             _ => {}
         }
-        self.memory.attention = true;
+        self.memory.look();
     }
 }

@@ -9,7 +9,7 @@ use crate::machine::Machine;
 impl Machine {
     #[inline(always)]
     pub(crate) fn read32(&mut self, address: u32) -> Result<u32, Exit> {
-        match self.memory.read::<4>(address) {
+        match self.memory.read::<4>(address, &self.timing) {
             Some(bytes) => Ok(u32::from_le_bytes(bytes)),
             None => self.read_elsewhere(address, 4),
         }
@@ -17,7 +17,7 @@ impl Machine {
 
     #[inline(always)]
     pub(crate) fn read16(&mut self, address: u32) -> Result<u32, Exit> {
-        match self.memory.read::<2>(address) {
+        match self.memory.read::<2>(address, &self.timing) {
             Some(bytes) => Ok(u32::from(u16::from_le_bytes(bytes))),
             None => self.read_elsewhere(address, 2),
         }
@@ -25,7 +25,7 @@ impl Machine {
 
     #[inline(always)]
     pub(crate) fn read8(&mut self, address: u32) -> Result<u32, Exit> {
-        match self.memory.read::<1>(address) {
+        match self.memory.read::<1>(address, &self.timing) {
             Some([byte]) => Ok(u32::from(byte)),
             None => self.read_elsewhere(address, 1),
         }
@@ -33,7 +33,7 @@ impl Machine {
 
     #[inline(always)]
     pub(crate) fn write32(&mut self, address: u32, value: u32) -> Done {
-        if self.memory.write(address, value.to_le_bytes()) {
+        if self.memory.write(address, value.to_le_bytes(), &self.timing) {
             return Ok(());
         }
         self.write_elsewhere(address, 4, value)
@@ -41,7 +41,7 @@ impl Machine {
 
     #[inline(always)]
     pub(crate) fn write16(&mut self, address: u32, value: u32) -> Done {
-        if self.memory.write(address, (value as u16).to_le_bytes()) {
+        if self.memory.write(address, (value as u16).to_le_bytes(), &self.timing) {
             return Ok(());
         }
         self.write_elsewhere(address, 2, value)
@@ -49,7 +49,7 @@ impl Machine {
 
     #[inline(always)]
     pub(crate) fn write8(&mut self, address: u32, value: u32) -> Done {
-        if self.memory.write(address, [value as u8]) {
+        if self.memory.write(address, [value as u8], &self.timing) {
             return Ok(());
         }
         self.write_elsewhere(address, 1, value)

@@ -17,21 +17,15 @@ use alu::{add_with_carry, shift_by};
 /// What an instruction ends with.
 pub(crate) type Done = Result<(), Exit>;
 
-/// A register's place in the file: a number that cannot be outside it.
-#[inline(always)]
-pub(crate) fn at(register: u8) -> usize {
-    usize::from(register & 31)
-}
-
 impl Machine {
     #[inline(always)]
     pub(crate) fn reg(&self, register: u8) -> u32 {
-        self.r[at(register)]
+        self.r[usize::from(register)]
     }
 
     #[inline(always)]
     pub(crate) fn set(&mut self, register: u8, value: u32) {
-        self.r[at(register)] = value;
+        self.r[usize::from(register)] = value;
     }
 
     /// Executes `i`. `r[15]` holds its address plus four, `next` what follows it.
@@ -135,9 +129,8 @@ impl Machine {
             Op::Mla => self.give(i, n.wrapping_mul(m).wrapping_add(self.reg(i.ra))),
             Op::Mls => self.give(i, self.reg(i.ra).wrapping_sub(n.wrapping_mul(m))),
             Op::Umull => self.give_two(i, u64::from(n) * u64::from(m)),
-            Op::Smull => self.give_two(i, multiply::signed(n, m) as u64),
+            Op::Smull | Op::Smlal => self.multiply_signed(i),
             Op::Umlal => self.give_two(i, self.two(i).wrapping_add(u64::from(n) * u64::from(m))),
-            Op::Smlal => self.give_two(i, self.two(i).wrapping_add(multiply::signed(n, m) as u64)),
             Op::Umaal => {
                 let sum = u64::from(self.reg(i.rd)) + u64::from(self.reg(i.ra));
                 self.give_two(i, u64::from(n) * u64::from(m) + sum)

@@ -6,8 +6,7 @@ use crate::insn::{Insn, Op};
 use crate::machine::Machine;
 
 /// The signed product.
-#[inline(always)]
-pub(super) fn signed(a: u32, b: u32) -> i64 {
+fn signed(a: u32, b: u32) -> i64 {
     i64::from(a as i32) * i64::from(b as i32)
 }
 
@@ -23,6 +22,14 @@ impl Machine {
             (self.n, self.z) = (value, value);
         }
         self.give(i, value)
+    }
+
+    /// Not with the unsigned ones: all instructions would wait for both operands with their signs.
+    #[inline(never)]
+    pub(super) fn multiply_signed(&mut self, i: &Insn) -> Done {
+        let product = signed(self.reg(i.rn), self.reg(i.rm)) as u64;
+        let start = if i.op == Op::Smlal { self.two(i) } else { 0 };
+        self.give_two(i, start.wrapping_add(product))
     }
 
     /// The sum with its lower 32 bits kept; Q says that it did not fit.

@@ -9,8 +9,6 @@ use crate::chip::Timing;
 const AHEAD: u32 = 1024;
 
 pub(crate) struct Flash {
-    /// The core's cycle, as far as it is told.
-    pub(crate) now: u64,
     /// The stream that is running: its first byte, and when that byte arrives.
     first: u32,
     begun: f64,
@@ -22,7 +20,6 @@ pub(crate) struct Flash {
 impl Flash {
     pub(crate) fn new(rules: &Timing) -> Self {
         Flash {
-            now: 0,
             first: u32::MAX,
             begun: 0.0,
             first_byte: rules.flash_first,
@@ -31,9 +28,9 @@ impl Flash {
         }
     }
 
-    /// Core cycles until `size` bytes at `address` are there.
-    pub(crate) fn read(&mut self, address: u32, size: u32) -> u32 {
-        let now = self.now as f64;
+    /// Core cycles from cycle `now` until `size` bytes at `address` are there.
+    pub(crate) fn read(&mut self, now: u64, address: u32, size: u32) -> u32 {
+        let now = now as f64;
         let offset = address.wrapping_sub(self.first);
         if offset >= AHEAD {
             self.first = address;
@@ -60,12 +57,12 @@ mod tests {
     fn what_follows_comes_at_the_rate_of_the_wires() {
         let rules = Timing { flash_first: 500.0, flash_byte: 20.0, ..Timing::default() };
         let mut flash = Flash::new(&rules);
-        let first = flash.read(0x1000, 32);
+        let first = flash.read(0, 0x1000, 32);
         assert_eq!(first, 500 + 32 * 20);
-        flash.now += u64::from(first);
-        assert_eq!(flash.read(0x1020, 32), 32 * 20);
-        flash.now += 10_000;
-        assert_eq!(flash.read(0x1040, 32), 0);
-        assert_eq!(flash.read(0x9000, 32), 500 + 32 * 20);
+        let mut now = u64::from(first);
+        assert_eq!(flash.read(now, 0x1020, 32), 32 * 20);
+        now += 10_000;
+        assert_eq!(flash.read(now, 0x1040, 32), 0);
+        assert_eq!(flash.read(now, 0x9000, 32), 500 + 32 * 20);
     }
 }

@@ -5,7 +5,7 @@ pub(crate) mod flash;
 pub(crate) mod mpu;
 
 use crate::chip::{self, Chip, MemoryKind, Timing};
-use crate::timing::{Access, Cause};
+use crate::timing::{Access, Cause, Scoreboard};
 use cache::{Cache, Found};
 use flash::Flash;
 
@@ -25,7 +25,7 @@ impl Window {
     #[inline(always)]
     fn holds(self, address: u32, bytes: u32) -> bool {
         let offset = address.wrapping_sub(self.first);
-        offset < self.size && bytes <= self.size - offset
+        u64::from(offset) + u64::from(bytes) <= u64::from(self.size)
     }
 }
 
@@ -83,8 +83,8 @@ pub(crate) struct Memory {
     /// Loads and stores so far, a register each.
     pub(crate) reads: u64,
     pub(crate) writes: u64,
-    /// The machine should look around before the next instruction.
-    pub(crate) attention: bool,
+    /// The machine looks around before an instruction of this cycle or a later one.
+    pub(crate) undisturbed: u64,
 }
 
 impl Memory {
@@ -101,7 +101,7 @@ impl Memory {
             stale: Vec::new(),
             reads: 0,
             writes: 0,
-            attention: false,
+            undisturbed: 0,
         };
         for description in &chip.memory {
             memory.add(description);
@@ -166,34 +166,48 @@ impl Memory {
         };
         place.copy_from_slice(bytes);
         self.stale.push((number, offset as u32, bytes.len() as u32));
-        self.attention = true;
+        self.look();
         true
+    }
+
+    /// Has the machine look around before the next instruction.
+    pub(crate) fn look(&mut self) {
+        self.undisturbed = 0;
     }
 
     /// Reads `N` bytes where the last look at the MPU allows it.
     #[inline(always)]
-    pub(crate) fn read<const N: usize>(&mut self, address: u32) -> Option<[u8; N]> {
+    pub(crate) fn read<const N: usize>(
+        &mut self,
+        address: u32,
+        time: &Scoreboard,
+    ) -> Option<[u8; N]> {
         let region = &self.regions[self.region_of(address)];
         if !region.readable.holds(address, N as u32) {
             return None;
         }
         let offset = address.wrapping_sub(region.base) as usize;
-        let bytes = *region.bytes.get(offset..)?.first_chunk::<N>()?;
+        let bytes = *region.bytes.get(offset..offset + N)?.first_chunk::<N>()?;
         let kind = region.kind;
         self.access.address = address;
         self.reads += 1;
         if address & (N as u32 - 1) != 0 {
-            self.access.unaligned = true;
+            (self.access.more, self.access.unaligned) = (true, true);
         }
         if kind != MemoryKind::Tcm {
-            self.charge(address, N as u32, false);
+            self.charge(address, N as u32, false, time.now());
         }
         Some(bytes)
     }
 
     /// Writes `N` bytes where the last look at the MPU allows it.
     #[inline(always)]
-    pub(crate) fn write<const N: usize>(&mut self, address: u32, bytes: [u8; N]) -> bool {
+    pub(crate) fn write<const N: usize>(
+        &mut self,
+        address: u32,
+        bytes: [u8; N],
+        time: &Scoreboard,
+    ) -> bool {
         let number = self.region_of(address);
         let region = &mut self.regions[number];
         if !region.writable.holds(address, N as u32) {
@@ -204,17 +218,16 @@ impl Memory {
         place.copy_from_slice(&bytes);
         if region.decoded[offset / PAGE as usize] != 0 {
             self.stale.push((number, offset as u32, N as u32));
-            self.attention = true;
+            self.undisturbed = 0;
         }
         let kind = region.kind;
         self.access.address = address;
+        self.access.more = true;
         self.access.stored += N as u32;
+        self.access.unaligned |= address & (N as u32 - 1) != 0;
         self.writes += 1;
-        if address & (N as u32 - 1) != 0 {
-            self.access.unaligned = true;
-        }
         if kind != MemoryKind::Tcm {
-            self.charge(address, N as u32, true);
+            self.charge(address, N as u32, true, time.now());
         }
         true
     }
@@ -266,26 +279,28 @@ impl Memory {
     }
 
     #[inline(never)]
-    fn charge(&mut self, address: u32, size: u32, write: bool) {
+    fn charge(&mut self, address: u32, size: u32, write: bool, now: u64) {
         let number = self.region_of(address);
         let region = &self.regions[number];
         let (kind, cacheable) = (region.kind, region.cacheable);
-        if !(cacheable && self.data.enabled) {
-            return self.charge_bus(kind, address, size, write);
+        if cacheable && self.data.enabled {
+            let last = address.wrapping_add(size - 1);
+            self.charge_line(kind, address, write, now);
+            if last >> 5 != address >> 5 {
+                self.charge_line(kind, last, write, now);
+            }
+        } else {
+            self.charge_bus(kind, address, size, write, now);
         }
-        let last = address.wrapping_add(size - 1);
-        self.charge_line(kind, address, write);
-        if last >> 5 != address >> 5 {
-            self.charge_line(kind, last, write);
-        }
+        self.access.note_bus();
     }
 
-    fn charge_bus(&mut self, kind: MemoryKind, address: u32, size: u32, write: bool) {
+    fn charge_bus(&mut self, kind: MemoryKind, address: u32, size: u32, write: bool, now: u64) {
         if write {
             self.access.posted += self.rules.bus_write;
             self.access.cause = Cause::Bus as usize;
         } else if kind == MemoryKind::Flash {
-            self.access.wait += self.flash.read(address, size);
+            self.access.wait += self.flash.read(now, address, size);
             self.access.cause = Cause::Flash as usize;
         } else {
             self.access.wait += self.rules.bus_read;
@@ -293,12 +308,12 @@ impl Memory {
         }
     }
 
-    fn charge_line(&mut self, kind: MemoryKind, address: u32, write: bool) {
+    fn charge_line(&mut self, kind: MemoryKind, address: u32, write: bool, now: u64) {
         let found = self.data.access(address, write);
         if found == Found::Hit {
             return;
         }
-        let (fill, cause) = self.line(kind, address);
+        let (fill, cause) = self.line(kind, address, now);
         // A store that misses is merged while its line arrives: nobody waits for it.
         if write {
             self.access.posted += fill;
@@ -311,15 +326,21 @@ impl Memory {
         self.access.cause = cause as usize;
     }
 
-    fn line(&mut self, kind: MemoryKind, address: u32) -> (u32, Cause) {
+    fn line(&mut self, kind: MemoryKind, address: u32, now: u64) -> (u32, Cause) {
         match kind {
-            MemoryKind::Flash => (self.flash.read(address & !31, 32), Cause::Flash),
+            MemoryKind::Flash => (self.flash.read(now, address & !31, 32), Cause::Flash),
             _ => (self.rules.bus_line, Cause::Cache),
         }
     }
 
     /// What fetching the line at `address` costs, with its cause; nothing from a TCM.
-    pub(crate) fn fetch(&mut self, number: usize, address: u32, cacheable: bool) -> (u32, Cause) {
+    pub(crate) fn fetch(
+        &mut self,
+        number: usize,
+        address: u32,
+        cacheable: bool,
+        now: u64,
+    ) -> (u32, Cause) {
         let kind = self.regions[number].kind;
         if kind == MemoryKind::Tcm {
             return (0, Cause::Fetch);
@@ -327,13 +348,13 @@ impl Memory {
         if !(cacheable && self.instructions.enabled) {
             // Four fetches of eight bytes make up the line.
             return match kind {
-                MemoryKind::Flash => (self.flash.read(address & !31, 32), Cause::Flash),
+                MemoryKind::Flash => (self.flash.read(now, address & !31, 32), Cause::Flash),
                 _ => (4 * self.rules.bus_read, Cause::Bus),
             };
         }
         match self.instructions.access(address, false) {
             Found::Hit => (0, Cause::Fetch),
-            _ => self.line(kind, address),
+            _ => self.line(kind, address, now),
         }
     }
 
@@ -341,15 +362,12 @@ impl Memory {
     pub(crate) fn write_line_back(&mut self) {
         self.access.posted += 4 * self.rules.bus_write;
         self.access.cause = Cause::Cache as usize;
+        self.access.note_bus();
     }
 
     /// A device answers over the bus.
     pub(crate) fn charge_device(&mut self, write: bool) {
-        self.charge_bus(MemoryKind::Sram, 0, 4, write);
-    }
-
-    /// Lets the flash know what time it is: it reads ahead between accesses.
-    pub(crate) fn at(&mut self, now: u64) {
-        self.flash.now = now;
+        self.charge_bus(MemoryKind::Sram, 0, 4, write, 0);
+        self.access.note_bus();
     }
 }

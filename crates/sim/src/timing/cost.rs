@@ -37,11 +37,20 @@ pub(crate) mod unit {
     /// A shift by itself, which can take the shifter of EX1 or that of EX2.
     pub(crate) const SHIFT: u16 = 1 << 4;
     pub(crate) const BRANCH: u16 = 1 << 5;
-    pub(crate) const LOAD: u16 = 1 << 6;
-    pub(crate) const FLOAT: u16 = 1 << 7;
+    /// A load, from either bank: a bit for each.
+    pub(crate) const LOAD: u16 = 3 << 6;
+    pub(crate) const FLOAT: u16 = 1 << 8;
+
+    /// Everything but loads from the bank that `address` is not in.
+    #[inline(always)]
+    pub(crate) fn with_bank(address: u32) -> u16 {
+        let bank = address as u16 >> 2 & 1;
+        !LOAD | (1 + bank) << 6
+    }
 }
 
-/// Whether an ALU operation may run in EX1, so that EX2 of the same cycle can use its result.
+/// Whether an ALU operation may run in EX1, so that EX2 of the same cycle can use its result: a bit
+/// for each way.
 pub(crate) mod early {
     pub(crate) const NEVER: u8 = 0;
     /// ADD, SUB, MOV without a shift, from the older slot (N).
@@ -50,13 +59,33 @@ pub(crate) mod early {
     pub(crate) const SHIFT: u8 = 2;
 }
 
+/// What only some rows say: a bit each.
+pub(crate) mod rest {
+    /// [`super::Cost::further`].
+    pub(crate) const SOURCES: u8 = 1;
+    /// [`super::Cost::second`].
+    pub(crate) const SECOND: u8 = 1 << 1;
+    /// [`super::Cost::moved`].
+    pub(crate) const MOVED: u8 = 1 << 2;
+    /// [`super::Cost::busy`].
+    pub(crate) const BUSY: u8 = 1 << 3;
+    /// It sets flags.
+    pub(crate) const FLAGS: u8 = 1 << 4;
+    /// It may go on elsewhere than behind it; a load multiple, also by the list that it loads.
+    pub(crate) const FURTHER: u8 = 1 << 5;
+}
+
 /// One instruction's row.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
     /// What it waits for: register * 4 + stage.
-    pub(crate) sources: [u8; 4],
-    /// What it delivers: registers.
-    pub(crate) results: [u8; 2],
+    pub(crate) sources: [u8; 2],
+    /// What else it waits for.
+    pub(crate) further: [u8; 2],
+    /// What it delivers: a register.
+    pub(crate) result: u8,
+    /// Another.
+    pub(crate) second: u8,
     /// A base register that is written back by the address generation.
     pub(crate) moved: u8,
     /// When: a row of [`latency::TABLE`].
@@ -67,10 +96,10 @@ pub struct Cost {
     pub(crate) units: u16,
     /// What it cannot follow in the same cycle.
     pub(crate) excludes: u16,
-    /// One of [`early`].
+    /// Of [`early`].
     pub(crate) early: u8,
-    /// It sets flags.
-    pub(crate) flags: bool,
+    /// Of [`rest`].
+    pub(crate) rest: u8,
 }
 
 const UNUSED: u8 = ZERO * 4;
@@ -78,15 +107,17 @@ const UNUSED: u8 = ZERO * 4;
 impl Cost {
     /// A row of an instruction that needs and delays nothing.
     pub(crate) const NONE: Cost = Cost {
-        sources: [UNUSED; 4],
-        results: [NOWHERE; 2],
+        sources: [UNUSED; 2],
+        further: [UNUSED; 2],
+        result: NOWHERE,
+        second: NOWHERE,
         moved: NOWHERE,
         latency: latency::ALU,
         busy: 0,
         units: unit::ANY,
         excludes: unit::ALONE,
         early: early::NEVER,
-        flags: false,
+        rest: 0,
     };
 
     const fn with(units: u16, excludes: u16, latency: u8) -> Cost {
@@ -103,13 +134,14 @@ impl Cost {
         row
     }
 
-    const fn needs(mut self, sources: [(u8, u8); 3]) -> Cost {
-        let mut i = 0;
-        while i < 3 {
-            let (register, stage) = sources[i];
-            self.sources[i] = register * 4 + stage;
-            i += 1;
-        }
+    const fn needs(mut self, [first, second, third]: [(u8, u8); 3]) -> Cost {
+        self.sources = [first.0 * 4 + first.1, second.0 * 4 + second.1];
+        self.further[0] = third.0 * 4 + third.1;
+        self
+    }
+
+    const fn and(mut self, (register, stage): (u8, u8)) -> Cost {
+        self.further[1] = register * 4 + stage;
         self
     }
 
@@ -121,18 +153,17 @@ impl Cost {
         self.needs([first, second, NOT])
     }
 
-    const fn and_flags(mut self) -> Cost {
-        self.sources[3] = FLAGS * 4;
-        self
+    const fn and_flags(self) -> Cost {
+        self.and((FLAGS, stage::LATE))
     }
 
     const fn gives(mut self, first: u8) -> Cost {
-        self.results[0] = first;
+        self.result = first;
         self
     }
 
     const fn gives_two(mut self, first: u8, second: u8) -> Cost {
-        self.results = [first, second];
+        (self.result, self.second) = (first, second);
         self
     }
 
@@ -158,8 +189,9 @@ const REVERSE: Cost = Cost::with(unit::SHIFTER, unit::ANY, latency::REVERSE);
 const SATURATE: Cost = Cost::with(0, unit::ANY, latency::SATURATE);
 const MULTIPLY: Cost =
     Cost::with(unit::MULTIPLIER, unit::MULTIPLIER | unit::STORE, latency::MULTIPLY);
-const LOAD: Cost = Cost::with(unit::LOAD, 0, latency::LOAD);
-const NARROW_LOAD: Cost = Cost::with(unit::LOAD, 0, latency::NARROW_LOAD);
+/// Two go together if they are from the two banks.
+const LOAD: Cost = Cost::with(unit::LOAD, unit::LOAD, latency::LOAD);
+const NARROW_LOAD: Cost = Cost::with(unit::LOAD, unit::LOAD, latency::NARROW_LOAD);
 const STORE: Cost = Cost::with(unit::STORE, unit::STORE | unit::MULTIPLIER, latency::ALU);
 const BRANCH: Cost = Cost::with(unit::BRANCH, unit::BRANCH, latency::ALU);
 /// A division takes 7 cycles and issues alone (L).
@@ -168,7 +200,25 @@ const DIVIDE: Cost = Cost::alone(latency::DIVIDE, 6);
 /// The row of `i`.
 pub(crate) fn cost(i: &Insn) -> Cost {
     let row = row(i);
-    Cost { flags: i.s && !is_float(i.op), ..row }
+    let said = [
+        (rest::SOURCES, row.further != [UNUSED; 2]),
+        (rest::SECOND, row.second != NOWHERE),
+        (rest::MOVED, row.moved != NOWHERE),
+        (rest::BUSY, row.busy != 0),
+        (rest::FLAGS, i.s && !is_float(i.op)),
+        (rest::FURTHER, goes_elsewhere(i.op)),
+    ];
+    let rest = said.iter().filter(|(_, said)| *said).fold(0, |rest, (bit, _)| rest | bit);
+    Cost { rest, ..row }
+}
+
+/// Whether an operation can branch.
+fn goes_elsewhere(op: Op) -> bool {
+    use Op::*;
+    matches!(
+        op,
+        AddPc | MovPc | LdrPc | Ldm | B | Bcond | Bl | BlxReg | Bx | Cbz | Cbnz | Tbb | Tbh
+    )
 }
 
 fn is_float(op: Op) -> bool {
@@ -235,7 +285,7 @@ fn memory_row(i: &Insn) -> Cost {
         // What is stored is wanted last of all: it delays nothing but itself (N).
         StrI | StrR | StrbI | StrbR | StrhI | StrhR => STORE.wants_two(soon(n), soon(m)),
         StrW | StrbW | StrhW => STORE.wants(soon(n)).moves(n),
-        LdrPc => Cost { units: BRANCH.units | unit::LOAD, ..BRANCH }.wants_two(soon(n), soon(m)),
+        LdrPc => Cost { units: BRANCH.units | unit::LOAD, excludes: BRANCH.excludes | unit::LOAD, ..BRANCH }.wants_two(soon(n), soon(m)),
         Ldrd => Cost::alone(latency::LOAD, 0).wants(soon(n)).gives_two(d, a),
         Strd => Cost::alone(latency::ALU, 0).wants(soon(n)),
         // Two registers a cycle (N); what each load delivers is entered as it is executed.
@@ -268,9 +318,7 @@ fn arithmetic_row(i: &Insn) -> Cost {
         }
         Umull | Smull => MULTIPLY.wants_two(factor(n), factor(m)).gives_two(d, a),
         Umlal | Smlal | Umaal | Smlalxy | Smlald | Smlsld => {
-            let mut row = MULTIPLY.needs([factor(n), factor(m), sum]).gives_two(d, a);
-            row.sources[3] = d * 4 + stage::SUM;
-            row
+            MULTIPLY.needs([factor(n), factor(m), sum]).and((d, stage::SUM)).gives_two(d, a)
         }
         Udiv | Sdiv => DIVIDE.wants_two(late(n), late(m)).gives(d),
         Ubfx | Sbfx => FIELD.wants(soon(n)).gives(d),
@@ -312,7 +360,7 @@ fn float_row(i: &Insn) -> Cost {
     };
     match i.op {
         Vldr if i.s => Cost::alone(latency::FLOAT_LOAD, 0).wants(soon(i.rn)).gives_two(d, d + 1),
-        Vldr => Cost::with(unit::LOAD, 0, latency::FLOAT_LOAD).wants(soon(i.rn)).gives(d),
+        Vldr => Cost::with(unit::LOAD, unit::LOAD, latency::FLOAT_LOAD).wants(soon(i.rn)).gives(d),
         Vstr if i.s => Cost::alone(latency::ALU, 0).wants_two(soon(i.rn), late(d)),
         Vstr => STORE.wants_two(soon(i.rn), late(d)),
         Vldm | Vstm => {

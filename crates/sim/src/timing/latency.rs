@@ -2,6 +2,8 @@
 //!
 //! Sources as in `cost.rs`.
 
+use super::Clock;
+
 /// Rows of [`TABLE`].
 pub(crate) const ALU: u8 = 0;
 /// An ALU operation that ran in EX1.
@@ -17,7 +19,7 @@ pub(crate) const FLOAT_LOAD: u8 = 9;
 pub(crate) const DIVIDE: u8 = 10;
 
 /// For the stages LATE, EARLY, FACTOR, SUM.
-pub(crate) const TABLE: [[u64; 4]; 16] = {
+pub(crate) const TABLE: [[Clock; 4]; 16] = {
     let mut table = [[1, 2, 1, 0]; 16];
     table[ALU as usize] = [1, 2, 1, 0];
     // To EX2 in the same cycle, to EX1 in the next (N).

@@ -15,8 +15,7 @@ pub(crate) use cost::cost;
 pub use predictor::Predictor;
 
 use crate::chip::Timing;
-use crate::insn::NOWHERE;
-use cost::{FLAGS, early, unit};
+use cost::{FLAGS, early, rest, stage, unit};
 use fetch::Fetch;
 use store_buffer::StoreBuffer;
 
@@ -51,37 +50,55 @@ pub const CAUSES: usize = 9;
 pub const CAUSE_NAMES: [&str; CAUSES] =
     ["issue", "dependency", "fetch", "branch", "cache", "bus", "flash", "store", "exception"];
 
-/// What an instruction did to memory, beyond what a tightly coupled memory does without delay.
+/// What an instruction did to memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Access {
     /// Where the last byte was read or written.
     pub(crate) address: u32,
+    /// More happened than a tightly coupled memory's answer to an aligned load: what follows.
+    pub(crate) more: bool,
+    /// An address was not a multiple of the access's size.
+    pub(crate) unaligned: bool,
+    /// A store's bytes, or 0.
+    pub(crate) stored: u32,
     /// Cycles that a read waits for the bus.
     pub(crate) wait: u32,
     /// Cycles for which a write, or a line written back, keeps the bus without anyone waiting.
     pub(crate) posted: u32,
-    /// A store's bytes, or 0.
-    pub(crate) stored: u32,
-    /// An address was not a multiple of the access's size.
-    pub(crate) unaligned: bool,
     /// Why it waited, a [`Cause`].
     pub(crate) cause: usize,
 }
 
+impl Access {
+    /// After what may have kept the bus, or waited for it.
+    pub(crate) fn note_bus(&mut self) {
+        self.more |= self.wait | self.posted != 0;
+    }
+}
+
 /// The scoreboard.
+///
+/// This is what the simulator does most of the time: [`Scoreboard::issue`] looks up and compares, and
+/// hardly branches, because the host could not guess which way.
 pub struct Scoreboard {
-    /// The cycle in which the newest instruction issued.
-    pub now: u64,
-    /// Cycles by [`Cause`].
-    pub spent: [u64; CAUSES],
-    ready: [u64; 256],
+    /// It stands still in a stall, so that a stall need not move the times of results.
+    clock: Clock,
+    /// Cycles in which it stood still, or was set back.
+    stalled: i64,
+    /// By register and stage, when a result can be used.
+    ready: [[Clock; 4]; REGISTERS],
+    /// What the newest instruction occupies, or [`FULL`].
     occupied: u16,
-    bank: u32,
-    busy_until: u64,
+    busy_until: Clock,
+    /// When flags were last set, on a clock that does not stand still.
+    flags_at: i64,
     bus_free: u64,
-    flags_at: u64,
     fetch: Fetch,
     stores: StoreBuffer,
+    /// Cycles in which something issued.
+    issued: u64,
+    /// Cycles by [`Cause`], but for those and for dependencies, which are what is left.
+    waited: [u64; CAUSES],
     /// The branch predictor.
     pub predictor: Predictor,
     rules: Timing,
@@ -90,116 +107,151 @@ pub struct Scoreboard {
 /// Nothing can share the cycle any more.
 const FULL: u16 = u16::MAX;
 
+/// Cycles in which no stall was. Short, so that the host adds and stores four at once; it is set
+/// back now and then.
+type Clock = i32;
+
+/// Where it is set back: no wait reaches from there to what it can hold.
+const FURTHEST: Clock = 1 << 29;
+
+/// Rows of the scoreboard: any number of eight bits is register * 4 + stage of one.
+const REGISTERS: usize = 64;
+
 impl Scoreboard {
     /// An idle core at cycle 0.
     pub fn new(rules: Timing) -> Self {
         Scoreboard {
-            now: 0,
-            spent: [0; CAUSES],
-            ready: [0; 256],
+            clock: 0,
+            stalled: 0,
+            ready: [[0; 4]; _],
             occupied: FULL,
-            bank: u32::MAX,
             busy_until: 0,
-            bus_free: 0,
             flags_at: 0,
+            bus_free: 0,
             fetch: Fetch::default(),
             stores: StoreBuffer::new(&rules),
+            issued: 0,
+            waited: [0; CAUSES],
             predictor: Predictor::new(),
             rules,
         }
     }
 
-    /// Issues the instruction at `pc` of `size` bytes, after what it did is known.
+    /// The cycle in which the newest instruction issued, or that in which its stall ended.
     #[inline(always)]
-    pub(crate) fn issue(&mut self, pc: u32, size: u32, cost: &Cost, access: &Access) {
-        let fetched = self.fetch.at(pc, size, self.now);
-        let [a, b, c, d] = cost.sources.map(|source| self.ready[usize::from(source)]);
-        let operands = a.max(b).max(c.max(d)).max(self.busy_until);
-        let need = operands.max(fetched);
-        let loads = cost.units & unit::LOAD != 0;
-        let bank = access.address >> 2 & 1;
-        let fits = self.occupied & cost.excludes == 0 && !(loads && bank == self.bank);
-        let at = if fits && need <= self.now {
-            self.occupied = FULL;
-            self.now
-        } else {
-            let at = need.max(self.now + 1);
-            if at > self.now + 1 {
-                self.waited(at - self.now - 1, fetched > operands);
-            }
-            self.spent[Cause::Issue as usize] += 1;
-            self.now = at;
-            self.occupied = cost.units;
-            self.bank = if loads { bank } else { u32::MAX };
-            at
-        };
-        self.deliver(at, cost);
-        if cost.busy != 0 {
-            self.busy_until = at + 1 + u64::from(cost.busy);
-        }
-        if access.wait | access.posted | access.stored | u32::from(access.unaligned) != 0 {
-            self.memory(access);
-        }
+    pub fn now(&self) -> u64 {
+        self.time() as u64
     }
 
     #[inline(always)]
-    fn deliver(&mut self, at: u64, cost: &Cost) {
-        let [a, b, ..] = cost.sources;
-        let (a, b) = (self.ready[usize::from(a | 1)], self.ready[usize::from(b | 1)]);
+    fn time(&self) -> i64 {
+        i64::from(self.clock) + self.stalled
+    }
+
+    /// Cycles by [`Cause`].
+    pub fn spent(&self) -> [u64; CAUSES] {
+        let mut spent = self.waited;
+        spent[Cause::Issue as usize] = self.issued;
+        // Every cycle has one cause, and the others are counted.
+        spent[Cause::Dependency as usize] = self.now() - spent.iter().sum::<u64>();
+        spent
+    }
+
+    /// Issues the instruction at `pc` of `size` bytes, after what it did is known: where it last
+    /// accessed memory was `address`.
+    #[inline(always)]
+    pub(crate) fn issue(&mut self, pc: u32, size: u32, cost: &Cost, address: u32) {
+        let fetched = self.fetch.at(pc, size, self.clock);
+        let [a, b] = cost.sources.map(|source| self.ready.as_flattened()[usize::from(source)]);
+        let mut operands = a.max(b).max(self.busy_until);
+        if cost.rest & rest::SOURCES != 0 {
+            let [c, d] = cost.further.map(|source| self.ready.as_flattened()[usize::from(source)]);
+            operands = operands.max(c).max(d);
+        }
+        // Two loads go together if they are from the two banks: a bit for each.
+        let bank = unit::with_bank(address);
+        let fits = self.occupied & cost.excludes & bank == 0;
+        let soonest = self.clock + Clock::from(!fits);
+        let mut at = operands.max(soonest);
+        if fetched > at {
+            self.waited[self.fetch.cause] += (fetched - self.clock - 1) as u64;
+            at = fetched;
+        }
+        let older = at != self.clock;
+        self.issued += u64::from(older);
+        self.occupied = if older { cost.units & bank } else { FULL };
+        self.clock = at;
+        self.deliver(at, older, cost);
+    }
+
+    #[inline(always)]
+    fn deliver(&mut self, at: Clock, older: bool, cost: &Cost) {
         // A shift may run early from either slot, the others from the older one.
-        let slot = cost.early == early::SHIFT || self.occupied != FULL;
-        let early = cost.early != early::NEVER && slot && a.max(b) <= at;
+        let slots = if older { early::OLDER | early::SHIFT } else { early::SHIFT };
+        let early = cost.early & slots != 0 && self.there_early(cost) <= at;
         let row = if early { latency::EARLY } else { cost.latency };
-        let when = latency::TABLE[usize::from(row & 15)].map(|cycles| at + cycles);
-        for result in cost.results {
-            self.enter(result, when);
-        }
-        if cost.moved != NOWHERE {
-            self.enter(cost.moved, latency::TABLE[usize::from(latency::EARLY)].map(|c| at + c));
-        }
-        if cost.flags {
-            self.flags_at = at;
-            self.enter(FLAGS, [at + 1, at + 2, at + 1, at]);
-        }
+        self.enter(cost.result, row, at);
     }
 
+    /// When the address generation or the shifter could use all operands.
     #[inline(always)]
-    fn enter(&mut self, register: u8, when: [u64; 4]) {
-        let slot = usize::from(register & 63) * 4;
-        self.ready[slot..slot + 4].copy_from_slice(&when);
+    fn there_early(&self, cost: &Cost) -> Clock {
+        let times = self.ready.as_flattened();
+        let [a, b] = cost.sources.map(|source| times[usize::from(source | stage::EARLY)]);
+        a.max(b)
     }
 
-    #[cold]
-    fn waited(&mut self, cycles: u64, for_fetch: bool) {
-        let cause = if for_fetch { self.fetch.cause } else { Cause::Dependency as usize };
-        self.spent[cause] += cycles;
+    /// What only some rows say, of the instruction that has just issued.
+    #[inline(always)]
+    pub(crate) fn finish(&mut self, cost: &Cost) {
+        let at = self.clock;
+        if cost.rest & rest::FLAGS != 0 {
+            self.flags_at = i64::from(at) + self.stalled;
+            self.enter(FLAGS, latency::ALU, at);
+        }
+        if cost.rest & rest::SECOND != 0 {
+            self.enter(cost.second, cost.latency, at);
+        }
+        if cost.rest & rest::MOVED != 0 {
+            self.enter(cost.moved, latency::EARLY, at);
+        }
+        if cost.rest & rest::BUSY != 0 {
+            self.busy_until = at + 1 + Clock::from(cost.busy);
+        }
+    }
+
+    /// A register's row of times.
+    #[inline(always)]
+    fn enter(&mut self, register: u8, row: u8, at: Clock) {
+        let [a, b, c, d] = latency::TABLE[usize::from(row & 15)];
+        self.ready[usize::from(register & 63)] = [at + a, at + b, at + c, at + d];
     }
 
     /// A register of a load multiple: the `index`th, two a cycle.
     pub(crate) fn loaded(&mut self, register: u8, index: u32) {
-        let at = self.now + u64::from(index / 2);
-        self.enter(register, latency::TABLE[usize::from(latency::LOAD)].map(|c| at + c));
+        self.enter(register, latency::LOAD, self.clock + index as Clock / 2);
     }
 
-    fn memory(&mut self, access: &Access) {
+    /// What the newest instruction did to memory.
+    pub(crate) fn memory(&mut self, access: &Access) {
         if access.unaligned && access.stored == 0 {
             self.stall(u64::from(self.rules.unaligned_load), Cause::Store as usize);
         }
         if access.stored != 0 && access.wait == 0 && access.posted == 0 {
-            let until = self.stores.push(self.now, access, &self.rules);
-            self.stall(until.saturating_sub(self.now), Cause::Store as usize);
+            let room = self.stores.push(self.now(), access, &self.rules);
+            self.stall(room.saturating_sub(self.now()), Cause::Store as usize);
         }
         if access.wait != 0 {
-            let free = self.bus_free.saturating_sub(self.now);
+            let free = self.bus_free.saturating_sub(self.now());
             self.stall(free + u64::from(access.wait), access.cause);
-            self.bus_free = self.now;
+            self.bus_free = self.now();
         }
         if access.posted != 0 {
             // Writes queue: the core waits where the queue is longer than the buffer is deep.
-            let begin = self.bus_free.max(self.now);
+            let begin = self.bus_free.max(self.now());
             self.bus_free = begin + u64::from(access.posted);
             let depth = u64::from(self.rules.store_buffer) * u64::from(access.posted);
-            let late = self.bus_free.saturating_sub(self.now + depth);
+            let late = self.bus_free.saturating_sub(self.now() + depth);
             self.stall(late, access.cause);
         }
     }
@@ -209,38 +261,98 @@ impl Scoreboard {
         if cycles == 0 {
             return;
         }
-        for when in &mut self.ready {
-            *when += if *when > self.now { cycles } else { 0 };
-        }
-        self.busy_until = self.busy_until.max(self.now) + cycles;
-        self.spent[cause] += cycles;
-        self.now += cycles;
+        self.waited[cause] += cycles;
+        self.fetch.set_back(cycles as i64);
+        self.stalled += cycles as i64;
         self.occupied = FULL;
     }
 
     /// The instruction fetch waits `cycles` for memory.
     pub(crate) fn fetch_waits(&mut self, cycles: u32, cause: usize) {
-        let begin = self.bus_free.max(self.now);
-        self.fetch.delay(begin, u64::from(cycles), cause);
+        let begin = self.bus_free.max(self.now());
+        self.fetch.delay(begin as i64 - self.stalled, cycles, cause);
         self.bus_free = begin + u64::from(cycles);
     }
 
-    /// A branch at `pc` was issued; `hit` says whether its way was predicted.
+    /// A branch was issued; `hit` says whether its way was predicted.
     #[inline(always)]
-    pub(crate) fn branched(&mut self, target: u32, taken: bool, hit: bool, on_flags: bool) {
+    pub(crate) fn branched(&mut self, taken: bool, hit: bool, on_flags: bool) {
         if !hit {
-            let known_early = on_flags && self.now >= self.flags_at + 3;
+            let known_early = on_flags && self.time() >= self.flags_at + 3;
             let rules = &self.rules;
             let penalty = if known_early { rules.mispredict_early } else { rules.mispredict };
-            self.fetch.restart(self.now + 1 + u64::from(penalty), Cause::Branch as usize, target);
+            self.fetch.restart(self.clock + 1 + penalty as Clock, Cause::Branch as usize);
         } else if taken {
-            self.fetch.go(target);
+            self.fetch.go();
         }
     }
 
+    /// When [`Scoreboard::set_back`] must have been called.
+    pub(crate) fn due(&self) -> u64 {
+        self.now() + (FURTHEST - self.clock).max(0) as u64
+    }
+
+    /// Sets the clock back where it has come far: it is short.
+    pub(crate) fn set_back(&mut self) {
+        if self.clock < FURTHEST {
+            return;
+        }
+        self.clock -= FURTHEST;
+        self.stalled += i64::from(FURTHEST);
+        self.ready = self.ready.map(|row| row.map(|when| (when - FURTHEST).max(0)));
+        self.busy_until = (self.busy_until - FURTHEST).max(0);
+        self.fetch.set_back(i64::from(FURTHEST));
+    }
+
     /// Everything before is over: exceptions, ISB.
-    pub(crate) fn drain(&mut self, cycles: u32, target: u32) {
+    pub(crate) fn drain(&mut self, cycles: u32) {
         self.stall(u64::from(cycles), Cause::Exception as usize);
-        self.fetch.restart(self.now + 1, Cause::Exception as usize, target);
+        self.fetch.restart(self.clock + 1, Cause::Exception as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Op, decode};
+
+    /// A multiplication, a sum that waits for it, a load, a store, a branch that was not expected.
+    fn run(board: &mut Scoreboard) -> Vec<u64> {
+        let begun = board.now();
+        let codes = [(0xFB02, 0xF103), (0x4408, 0), (0x6809, 0), (0x6008, 0), (0xE7FE, 0)];
+        let places = (0x100u32..).step_by(4).zip(codes.into_iter().cycle().take(30));
+        let issued = places.map(|(pc, (first, second))| {
+            let insn = decode::decode(pc, first, second);
+            board.issue(pc, u32::from(insn.size), &insn.cost, pc);
+            board.finish(&insn.cost);
+            match insn.op {
+                Op::StrI => {
+                    let wait = board.now() as u32 % 3;
+                    let access = Access { more: true, stored: 1, wait, ..Access::default() };
+                    board.memory(&access);
+                }
+                Op::B => board.branched(true, pc % 8 == 0, false),
+                _ => {}
+            }
+            board.set_back();
+            board.now() - begun
+        });
+        issued.collect()
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_tells_the_same_cycles() {
+        let rules = crate::Chip::named("imxrt1060").expect("a built-in chip").timing();
+        let mut board = Scoreboard::new(rules.clone());
+        let expected = run(&mut board);
+        for early in 0..40 {
+            let mut late = Scoreboard::new(rules.clone());
+            late.clock = FURTHEST - early;
+            late.stalled = -i64::from(late.clock);
+            late.fetch.set_back(late.stalled);
+            late.ready = [[late.clock; 4]; REGISTERS];
+            assert_eq!(run(&mut late), expected, "{early} cycles before it is set back");
+            assert!(late.clock < 1000, "it was never set back: {}", late.clock);
+        }
     }
 }
