@@ -6,6 +6,7 @@
 
 mod arm;
 mod board;
+mod clusters;
 mod cpuinfo;
 mod emulation;
 mod files;
@@ -14,6 +15,7 @@ mod spoilers;
 #[cfg(test)]
 mod tests;
 
+pub use clusters::{Cluster, clusters, emulated};
 pub use emulation::evidence;
 pub use spoilers::{changes, doubts, warnings};
 

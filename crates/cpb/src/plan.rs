@@ -17,6 +17,8 @@ use std::path::Path;
 
 /// The plan that `cpb run` uses when none is named.
 const DEFAULT: &str = include_str!("../../../plans/default.toml");
+/// The one that `cpb identify` uses.
+const IDENTIFY: &str = include_str!("../../../plans/identify.toml");
 
 /// What to measure and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -215,6 +217,14 @@ impl Plan {
             }
         };
         Ok(plan)
+    }
+
+    /// What tells a core by its AES-CBC.
+    ///
+    /// # Errors
+    /// The built-in plan is none.
+    pub fn identify() -> Result<Plan> {
+        Plan::parse(IDENTIFY).context("the built-in plan of cpb identify")
     }
 
     /// A plan that measures nothing: of figures that others made.

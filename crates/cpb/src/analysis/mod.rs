@@ -24,6 +24,7 @@ pub mod execution;
 pub mod explain;
 pub mod facts;
 pub mod fit;
+pub mod identify;
 pub mod latency;
 pub mod location;
 pub mod meaningful;

@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod completions;
 mod explain;
+mod identify;
 mod import;
 mod lab;
 mod list;
@@ -49,6 +50,8 @@ enum Command {
     Explain(explain::Arguments),
     /// Read other tools' logs as records
     Import(import::Arguments),
+    /// Say which cores these are, by their AES, and at what clock
+    Identify(identify::Arguments),
     /// Make a page of records, for a browser
     Report(report::Arguments),
     /// Hold two runs, or two providers of one, against each other
@@ -105,6 +108,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(*arguments),
         Command::Show(arguments) => show::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
+        Command::Identify(arguments) => identify::run(arguments),
         Command::Import(arguments) => import::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),

@@ -7,12 +7,13 @@ use super::{DONE, FAILED, INTERRUPTED, compare, output};
 use crate::analysis::explain::explain;
 use crate::analysis::summary::summarise;
 use crate::budget::{Percent, Seconds};
+use crate::plan::Plan;
 use crate::record::{Outcome, Reason, Record};
 use crate::run::Ended;
 use crate::transport::serial;
 use crate::{report, store};
-use anyhow::{Context, Result};
-use clap::Args;
+use anyhow::{Context, Result, bail};
+use clap::{Args, Command, FromArgMatches};
 use sitting::{Begun, Sitting};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -124,6 +125,31 @@ pub(super) struct Arguments {
     verbose: bool,
     #[command(flatten)]
     form: output::Form,
+    /// The plan, if another command brings it.
+    #[arg(skip)]
+    brought: Option<Plan>,
+}
+
+/// Measures a plan on one CPU of this machine as `cpb run` does; the record, and how it ended.
+pub(super) fn measure(
+    plan: Plan,
+    cpu: usize,
+    quiet: bool,
+    stop: &Arc<AtomicBool>,
+) -> Result<(PathBuf, Ended)> {
+    let words = Arguments::augment_args(Command::new("run")).get_matches_from(["run"]);
+    let mut arguments = Arguments::from_arg_matches(&words)?;
+    arguments.brought = Some(plan);
+    arguments.cpu = Some(cpu);
+    arguments.quiet = quiet;
+    match Sitting::begin(&arguments, stop)? {
+        Begun::Ready(sitting) => {
+            Ok((sitting.store.path().to_owned(), sitting.measure(&arguments)?))
+        }
+        // A new record cannot be complete.
+        Begun::Complete(path) => Ok((path, Ended::Complete)),
+        Begun::Stopped => bail!("stopped before anything was measured"),
+    }
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
@@ -192,7 +218,7 @@ fn go_on(record: &Path, runners: &[PathBuf]) -> String {
 
 /// The first signal lets the round that is running end and keeps everything; the second does not
 /// wait.
-fn stop_on_signals(stop: Arc<AtomicBool>) -> Result<()> {
+pub(super) fn stop_on_signals(stop: Arc<AtomicBool>) -> Result<()> {
     ctrlc::set_handler(move || {
         if stop.swap(true, Ordering::Relaxed) {
             std::process::exit(INTERRUPTED.into());

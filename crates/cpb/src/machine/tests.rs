@@ -338,3 +338,44 @@ fn the_machine_that_runs_this_test_is_read() {
     assert!(!machine.kernel.is_empty());
     assert!(!machine.libc.is_empty());
 }
+
+/// (CPUs, core, highest clock in MHz) of each cluster.
+fn clusters_of(name: &str) -> Vec<(Vec<usize>, String, u64)> {
+    let told = |cluster: Cluster| {
+        let highest = cluster.machine.state.frequency_limits_khz.1 / 1000;
+        (cluster.cpus, cluster.machine.cpu, highest)
+    };
+    clusters(&fixture(name)).into_iter().map(told).collect()
+}
+
+#[test]
+fn cpus_of_one_type_and_highest_clock_are_a_cluster() {
+    assert_eq!(
+        clusters_of("rock-5b"),
+        [
+            (vec![0, 1, 2, 3], "Cortex-A55 r2p0".to_owned(), 1800),
+            (vec![4, 5, 6, 7], "Cortex-A76 r4p0".to_owned(), 2400),
+        ]
+    );
+    assert_eq!(
+        clusters_of("odroid-n2"),
+        [
+            (vec![0, 1], "Cortex-A53 r0p4".to_owned(), 1896),
+            (vec![2, 3, 4, 5], "Cortex-A73 r0p2".to_owned(), 1800),
+        ]
+    );
+    assert_eq!(
+        clusters_of("raspberry-pi-4"),
+        [(vec![0, 1, 2, 3], "Cortex-A72 r0p3".to_owned(), 1800)]
+    );
+    assert_eq!(clusters_of("x86-kvm-guest").len(), 1);
+    assert_eq!(clusters_of("nowhere"), [(vec![0], String::new(), 0)]);
+}
+
+#[test]
+fn what_is_surely_emulated_is_told_without_measuring() {
+    for (name, sure) in [("qemu-virt-aarch64", true), ("rock-5b", false), ("raspberry-pi-4", false)]
+    {
+        assert_eq!(emulated(&machine(name)).is_some(), sure, "{name}");
+    }
+}

@@ -14,6 +14,7 @@ pub mod explain;
 mod explain_words;
 mod groups;
 pub mod html;
+pub mod identify;
 pub mod json;
 pub mod markdown;
 mod notes;

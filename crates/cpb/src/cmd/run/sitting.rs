@@ -284,6 +284,9 @@ impl Sitting {
 
 /// The plan, and the target that goes with it: what is compared with a record is what it measured.
 fn plan(arguments: &Arguments) -> Result<(Plan, String)> {
+    if let Some(plan) = &arguments.brought {
+        return Ok((plan.clone(), String::new()));
+    }
     let Some(path) = &arguments.against else {
         return Ok((Plan::load(arguments.plan.as_deref())?, String::new()));
     };

@@ -1,0 +1,388 @@
+//! The known cores: their constants, each computed from figures that name their source.
+
+use super::Rates;
+use crate::record::{Line, Quantity};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+const FILE: &str = include_str!("cores.toml");
+/// The sbc-bench project's table, as cpb keeps it for everybody.
+const TABLE: &str = include_str!("../../../../../records/armv8-aes.jsonl");
+
+/// A core's constants are known no better than this share, however well its readings agree: clocks are
+/// measured minutes before the figures.
+const LEAST_SPREAD: f64 = 0.004;
+
+/// The cost of a call moves with the version of OpenSSL, its compiler and the kernel: two readings of one
+/// core were 10 to 20 % apart.
+const LEAST_CALL_SPREAD: f64 = 0.10;
+
+/// All known cores.
+#[derive(Clone, Debug)]
+pub struct Cores {
+    /// Families of cores that cannot be told apart.
+    pub families: Vec<Family>,
+    /// The cores.
+    pub cores: Vec<Core>,
+}
+
+/// Cores that share their constants.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Family {
+    /// What cores call it.
+    pub id: String,
+    /// A name that fits a table.
+    pub name: String,
+    /// Who belongs to it, and why.
+    pub about: String,
+}
+
+/// A core, and what AES-CBC is known to do on it.
+#[derive(Clone, Debug)]
+pub struct Core {
+    /// Its name.
+    pub name: String,
+    /// Its family's id.
+    pub family: String,
+    /// Other names that systems report.
+    known_as: Vec<String>,
+    /// Thousands of bytes a second for each MHz, by key length in bits.
+    pub scores: BTreeMap<u16, Constant>,
+    /// How many times as fast as AES-256 a shorter key is, by its length in bits. None: nobody's is known.
+    pub gains: BTreeMap<u16, Gains>,
+    /// What a call costs, in blocks of AES-256.
+    pub call: Option<Constant>,
+}
+
+/// How many times as fast as the longest key a shorter one is.
+#[derive(Clone, Debug)]
+pub enum Gains {
+    /// Of this core.
+    Own(Constant),
+    /// Of others of its family.
+    OfFamily(Vec<Constant>),
+}
+
+/// A constant, by its logarithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Constant {
+    /// Mean of the readings' logarithms.
+    pub ln: f64,
+    /// How far a new reading's logarithm may be expected from it.
+    pub spread: f64,
+    /// So many readings.
+    pub readings: usize,
+}
+
+/// The data file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    family: Vec<Family>,
+    core: Vec<CoreData>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CoreData {
+    name: String,
+    family: String,
+    #[serde(default)]
+    known_as: Vec<String>,
+    #[serde(default)]
+    table: Option<String>,
+    #[serde(default)]
+    seen: Vec<Seen>,
+    #[serde(default)]
+    stated: Vec<Stated>,
+    /// Where it is said which family a core without figures belongs to.
+    #[serde(default)]
+    #[serde(rename = "guide")]
+    _guide: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Seen {
+    log: String,
+    mhz: f64,
+    #[serde(rename = "openssl")]
+    _openssl: String,
+    #[serde(default)]
+    aes128: Option<[f64; 2]>,
+    #[serde(default)]
+    aes192: Option<[f64; 2]>,
+    aes256: [f64; 2],
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stated {
+    bits: u16,
+    cycles_per_byte: f64,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+impl Seen {
+    fn rates(&self) -> Rates {
+        let mut rates = Rates::default();
+        for (bits, row) in [(128, self.aes128), (192, self.aes192), (256, Some(self.aes256))] {
+            let row = row.into_iter().flatten();
+            for (bytes, kilobytes) in [16, 16_384].into_iter().zip(row) {
+                rates.insert(bits, bytes, kilobytes * 1e3);
+            }
+        }
+        rates
+    }
+}
+
+/// A score of the published table: core's name there, machine, score.
+struct Scored {
+    core: String,
+    machine: String,
+    score: f64,
+}
+
+/// What constants are computed without, to see how a method fares on what it has not seen.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LeftOut<'a> {
+    /// A log.
+    pub log: &'a str,
+    /// A row of the published table: its core and machine.
+    pub row: Option<(&'a str, &'a str)>,
+}
+
+impl Cores {
+    /// Computes the constants.
+    ///
+    /// # Panics
+    /// The data files, which are part of the program, are not what they should be.
+    pub fn load() -> Cores {
+        Cores::without(LeftOut::default())
+    }
+
+    /// Computes them from less.
+    ///
+    /// # Panics
+    /// As [`Cores::load`].
+    pub fn without(left_out: LeftOut<'_>) -> Cores {
+        let file: File = toml::from_str(FILE).expect("cores.toml is part of the program");
+        let mut scored = table();
+        scored.retain(|row| left_out.row != Some((row.core.as_str(), row.machine.as_str())));
+        let core = |mut data: CoreData| {
+            data.seen.retain(|seen| seen.log != left_out.log);
+            core(data, &scored)
+        };
+        let mut cores: Vec<Core> = file.core.into_iter().map(core).collect();
+        let own = cores.clone();
+        for core in &mut cores {
+            let family: Vec<&Core> =
+                own.iter().filter(|other| other.family == core.family).collect();
+            for bits in [128, 192] {
+                let gains = family.iter().filter_map(|other| match other.gains.get(&bits)? {
+                    Gains::Own(gain) => Some(*gain),
+                    Gains::OfFamily(_) => None,
+                });
+                let gains: Vec<Constant> = gains.collect();
+                if !gains.is_empty() {
+                    core.gains.entry(bits).or_insert(Gains::OfFamily(gains));
+                }
+            }
+        }
+        Cores { families: file.family, cores }
+    }
+
+    /// The family with this id.
+    ///
+    /// # Panics
+    /// There is none: the data file names one that it does not have.
+    pub fn family(&self, id: &str) -> &Family {
+        self.families.iter().find(|family| family.id == id).expect("a family of cores.toml")
+    }
+
+    /// The core that a system means by `reported`, with or without maker and revision.
+    pub fn reported(&self, reported: &str) -> Option<&Core> {
+        let reported = plain(reported);
+        let is = |name: &String| plain(name) == reported;
+        self.cores.iter().find(|core| is(&core.name) || core.known_as.iter().any(is))
+    }
+}
+
+/// A name as it is compared: without maker, revision and spaces.
+fn plain(name: &str) -> String {
+    let name = name.split('/').next().unwrap_or_default().to_ascii_lowercase().replace('_', "-");
+    let makers = ["arm", "apple", "qualcomm", "nvidia", "phytium"];
+    let revision = |word: &str| {
+        let mut halves = word.strip_prefix('r').unwrap_or("x").split('p');
+        halves.all(|half| !half.is_empty() && half.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let words = name.split([' ', '-', '(']).filter(|word| !word.is_empty());
+    words.filter(|word| !makers.contains(word) && !revision(word)).collect::<Vec<&str>>().join(" ")
+}
+
+fn core(data: CoreData, scored: &[Scored]) -> Core {
+    let mut scores: BTreeMap<u16, Vec<f64>> = BTreeMap::new();
+    let mut gains: BTreeMap<u16, Vec<f64>> = BTreeMap::new();
+    let mut calls = Vec::new();
+    let mine = scored.iter().filter(|row| data.table.as_ref() == Some(&row.core));
+    scores.entry(256).or_default().extend(mine.map(|row| row.score));
+    for seen in &data.seen {
+        let rates = seen.rates();
+        for bits in [128, 192, 256] {
+            let score = rates.of_long(bits).map(|rate| rate / (seen.mhz * 1e3));
+            scores.entry(bits).or_default().extend(score);
+            gains.entry(bits).or_default().extend(rates.gain(bits));
+        }
+        calls.extend(rates.call(256));
+    }
+    for stated in &data.stated {
+        let score = 1e3 / stated.cycles_per_byte;
+        scores.entry(stated.bits).or_default().push(score);
+        let longest = constant(&scores[&256], LEAST_SPREAD);
+        let gain = longest.map(|longest| score / longest.ln.exp());
+        gains.entry(stated.bits).or_default().extend(gain);
+    }
+    let constants = |readings: BTreeMap<u16, Vec<f64>>| -> BTreeMap<u16, Constant> {
+        let known = readings.into_iter();
+        known.filter_map(|(bits, all)| Some((bits, constant(&all, LEAST_SPREAD)?))).collect()
+    };
+    Core {
+        name: data.name,
+        family: data.family,
+        known_as: data.known_as,
+        scores: constants(scores),
+        gains: constants(gains).into_iter().map(|(bits, own)| (bits, Gains::Own(own))).collect(),
+        call: constant(&calls, LEAST_CALL_SPREAD),
+    }
+}
+
+/// Of few readings the spread is not known: it is never taken for less than `least`, and a single one's
+/// for twice that.
+fn constant(readings: &[f64], least: f64) -> Option<Constant> {
+    let number = readings.len() as f64;
+    let logs: Vec<f64> = readings.iter().map(|reading| reading.ln()).collect();
+    let ln = logs.iter().sum::<f64>() / number;
+    let squares: f64 = logs.iter().map(|log| (log - ln).powi(2)).sum();
+    let spread = match readings.len() {
+        0 => return None,
+        1 => 2.0 * least,
+        _ => (squares / (number - 1.0)).sqrt().max(least),
+    };
+    Some(Constant { ln, spread, readings: readings.len() })
+}
+
+/// One reading that constants are made of, to be held against the constants of all others.
+#[cfg(test)]
+pub(super) struct Reading {
+    pub(super) core: String,
+    pub(super) family: String,
+    pub(super) log: String,
+    pub(super) row: Option<(String, String)>,
+    pub(super) mhz: f64,
+    pub(super) rates: Rates,
+}
+
+#[cfg(test)]
+pub(super) fn readings() -> Vec<Reading> {
+    let file: File = toml::from_str(FILE).expect("cores.toml");
+    let mut readings = Vec::new();
+    for core in &file.core {
+        let reading = |log: &str, row, mhz, rates| Reading {
+            core: core.name.clone(),
+            family: core.family.clone(),
+            log: log.to_owned(),
+            row,
+            mhz,
+            rates,
+        };
+        readings
+            .extend(core.seen.iter().map(|seen| reading(&seen.log, None, seen.mhz, seen.rates())));
+        for row in table().iter().filter(|row| core.table.as_ref() == Some(&row.core)) {
+            let mut rates = Rates::default();
+            rates.insert(256, 16_384, row.score * 1e6);
+            readings.push(reading(
+                "",
+                Some((row.core.clone(), row.machine.clone())),
+                1000.0,
+                rates,
+            ));
+        }
+    }
+    readings
+}
+
+fn table() -> Vec<Scored> {
+    let lines = TABLE.lines().map(serde_json::from_str::<Line>);
+    let scored = lines.filter_map(|line| {
+        let Line::Published(cell) = line.expect("a record is part of the program") else {
+            return None;
+        };
+        let (machine, core) = cell.machine.rsplit_once(", ")?;
+        let score =
+            cell.number(Quantity::KilobytesPerSecond)? / cell.number(Quantity::Megahertz)?;
+        Some(Scored { core: core.to_owned(), machine: machine.to_owned(), score })
+    });
+    scored.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_core_has_a_family_and_a_figure_or_a_document_that_says_which() {
+        let file: File = toml::from_str(FILE).expect("cores.toml");
+        let cores = Cores::load();
+        for (data, core) in file.core.iter().zip(&cores.cores) {
+            assert!(file.family.iter().any(|family| family.id == data.family), "{}", data.name);
+            let known = core.scores.get(&256).is_some_and(|score| score.readings > 0);
+            assert_ne!(known, data._guide.is_some(), "{}: a figure, or else a guide", data.name);
+            if let Some(table) = &data.table {
+                assert!(table_has(table), "{}: {table}", data.name);
+            }
+        }
+        for family in &file.family {
+            assert!(file.core.iter().any(|core| core.family == family.id), "{}", family.id);
+        }
+    }
+
+    fn table_has(core: &str) -> bool {
+        table().iter().any(|row| row.core == core)
+    }
+
+    #[test]
+    fn constants_agree_with_what_the_table_says_of_its_own() {
+        let cores = Cores::load();
+        for (name, published) in [
+            ("Cortex-A35", 217.0),
+            ("Cortex-A57", 359.0),
+            ("Cortex-A53", 467.0),
+            ("Cortex-A76", 570.0),
+        ] {
+            let score = cores.reported(name).expect(name).scores[&256].ln.exp();
+            assert!((score / published - 1.0).abs() < 0.005, "{name}: {score}");
+        }
+    }
+
+    #[test]
+    fn cores_are_known_by_what_systems_call_them() {
+        let cores = Cores::load();
+        for (reported, name) in [
+            ("Cortex-A55 r2p0", "Cortex-A55"),
+            ("Cortex-A55 / r2p0", "Cortex-A55"),
+            ("ARM Cortex-A78AE", "Cortex-A78"),
+            ("Qualcomm Kryo V2", "Cortex-A53"),
+            ("Qualcomm Falkor V1/Kryo", "Falkor V1"),
+            ("Neoverse-N1 r3p1", "Neoverse-N1"),
+            ("Icestorm (M1)", "Apple Icestorm"),
+        ] {
+            let core = cores.reported(reported).map(|core| core.name.as_str());
+            assert_eq!(core, Some(name), "{reported}");
+        }
+        for unknown in ["", "Cortex-A510", "Cortex-A7", "-", "ARMv7 Processor rev 4 (v7l)"] {
+            assert!(cores.reported(unknown).is_none(), "{unknown}");
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Names and verdicts, on figures of real logs and on what could be made of them.
+
+use super::cores::{Cores, LeftOut, readings};
+use super::*;
+
+/// Rows of a log: key length, kB/s of 16 bytes, of 16 KiB.
+type Rows<'a> = &'a [(u16, f64, f64)];
+
+const ESPRESSOBIN: Rows<'_> =
+    &[(128, 54273.34, 594258.60), (192, 51913.91, 446666.07), (256, 50673.46, 368601.77)];
+const ROCK_5B_A76: Rows<'_> =
+    &[(128, 683353.77, 1871495.17), (192, 636619.83, 1560150.02), (256, 593012.09, 1337540.61)];
+
+/// A core that states the clock that was measured.
+fn observed(reported: &str, mhz: f64, rows: Rows<'_>) -> Observed {
+    let mut rates = Rates::default();
+    for (bits, block, long) in rows {
+        rates.insert(*bits, 16, block * 1e3);
+        rates.insert(*bits, 16_384, long * 1e3);
+    }
+    Observed {
+        place: "cpu0".into(),
+        reported: reported.into(),
+        architecture: "aarch64".into(),
+        features: Some(vec!["fp".into(), "aes".into()]),
+        stated_hz: Some(mhz * 1e6),
+        measured_hz: vec![mhz * 1e6],
+        rates,
+        ..Observed::default()
+    }
+}
+
+fn found(observed: &Observed) -> Identified {
+    identify(observed, &Cores::load())
+}
+
+fn named(observed: &Observed) -> (Option<String>, String) {
+    match found(observed).implied {
+        Implied::Named(name) => (name.core, name.family),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn why_not(observed: &Observed) -> String {
+    match found(observed).implied {
+        Implied::Unknown { why, .. }
+        | Implied::NotApplicable { why }
+        | Implied::Accelerator { why } => why,
+        Implied::Named(name) => panic!("{name:?}"),
+    }
+}
+
+/// Leaves each log, and each row of the published table, out of the constants and asks for its name. What
+/// is then in no other reading can at best be unknown.
+#[test]
+fn a_core_that_is_left_out_is_named_as_itself_as_its_family_or_not_at_all() {
+    let (mut family, mut core, mut unknown, mut alone) = (0, 0, 0, 0);
+    let all = readings();
+    for reading in &all {
+        let row = reading.row.as_ref().map(|(core, machine)| (core.as_str(), machine.as_str()));
+        let log = if reading.log.is_empty() { "-" } else { &reading.log };
+        let cores = Cores::without(LeftOut { log, row });
+        let observed = Observed {
+            measured_hz: vec![reading.mhz * 1e6],
+            rates: reading.rates.clone(),
+            ..Observed::default()
+        };
+        let name = identify(&observed, &cores).implied;
+        let known = cores
+            .cores
+            .iter()
+            .any(|core| core.family == reading.family && core.scores.contains_key(&256));
+        let words = match &name {
+            Implied::Named(name) => {
+                let core = name.core.as_deref().unwrap_or("-");
+                format!("{:<16} {core:<14} {:.2}", name.id, name.confidence)
+            }
+            other => format!("{other:?}").chars().take(150).collect(),
+        };
+        println!("{:<16} {log:<8} {:?} {words}", reading.core, reading.row);
+        match name {
+            Implied::Named(name) => {
+                assert_eq!(name.id, reading.family, "{} of {log}", reading.core);
+                if let Some(known) = &name.core {
+                    let others = cores.cores.iter().filter(|core| core.family == name.id).count();
+                    let is = *known == reading.core || others == 1;
+                    assert!(is, "{} of {log} {:?} named {known}", reading.core, reading.row);
+                    core += 1;
+                }
+                family += 1;
+            }
+            _ if known => unknown += 1,
+            _ => alone += 1,
+        }
+    }
+    println!(
+        "{family} named, {core} of them by core; {unknown} unknown, {alone} without a constant"
+    );
+    assert!(family * 100 >= 90 * (family + unknown), "{family} of {}", family + unknown);
+}
+
+#[test]
+fn the_shape_alone_names_the_cores_whose_shape_is_like_no_other() {
+    let board =
+        Observed { measured_hz: Vec::new(), stated_hz: None, ..observed("", 1.0, ESPRESSOBIN) };
+    assert_eq!(named(&board).1, "Cortex-A53 or A55");
+    let (low, high) = found(&board).implied_hz.expect("a clock without a clock");
+    assert!((785e6..795e6).contains(&(low * high).sqrt()), "{low} {high}");
+    let board = Observed { rates: observed("", 1.0, ROCK_5B_A76).rates, ..board };
+    assert_eq!(why_not(&board), "no clock is known, and the shape alone does not tell");
+}
+
+#[test]
+fn a_clock_that_is_not_what_the_system_states_is_found() {
+    // ESPRESSObin: cpufreq says 1000 MHz.
+    let board = Observed { stated_hz: Some(1e9), ..observed("Cortex-A53", 789.7, ESPRESSOBIN) };
+    let found = found(&board);
+    let [Verdict::StatedClock { stated_hz, actual_hz, measured }] = found.verdicts[..] else {
+        panic!("{:?}", found.verdicts)
+    };
+    assert_eq!((stated_hz, actual_hz, measured), (1e9, 789.7e6, true));
+    assert!(found.verdicts[0].is_wrong());
+}
+
+#[test]
+fn a_stated_clock_that_nobody_measured_is_held_against_what_the_shape_implies() {
+    let board = Observed { measured_hz: Vec::new(), ..observed("Cortex-A53", 1000.0, ESPRESSOBIN) };
+    let [Verdict::StatedClock { actual_hz, measured: false, .. }] = found(&board).verdicts[..]
+    else {
+        panic!("{:?}", found(&board))
+    };
+    assert!((actual_hz / 789.7e6 - 1.0).abs() < 0.01, "{actual_hz}");
+}
+
+#[test]
+fn of_two_clocks_the_one_that_fits_is_taken_and_the_other_is_told() {
+    let mut board = observed("Cortex-A76", 2348.4, ROCK_5B_A76);
+    board.measured_hz = vec![823e6, 2348.4e6];
+    let found = found(&board);
+    assert!(matches!(found.implied, Implied::Named(_)), "{found:?}");
+    assert_eq!(found.measured_hz, Some(2348.4e6));
+    assert_eq!(found.verdicts, [Verdict::ClockMoved { low_hz: 823e6, high_hz: 2348.4e6 }]);
+}
+
+#[test]
+fn a_reported_core_names_nothing_and_is_contradicted() {
+    let board = observed("Cortex-A72 r0p2", 789.7, ESPRESSOBIN);
+    assert_eq!(named(&board).1, "Cortex-A53 or A55");
+    let verdict = &found(&board).verdicts[..];
+    assert!(
+        matches!(verdict, [Verdict::AnotherCore { reported, .. }] if reported == "Cortex-A72 r0p2"),
+        "{verdict:?}"
+    );
+}
+
+#[test]
+fn figures_above_two_cycles_a_round_are_flagged_and_not_named() {
+    // The one row of the published table that is: Snapdragon 8 Gen 1 "Cortex-A510".
+    let board = observed("Cortex-A510", 1515.0, &[(256, 850_000.0, 1_405_500.0)]);
+    assert_eq!(why_not(&board), "wrong clock, wrong core or an accelerator");
+    let found = found(&board);
+    let [Verdict::AboveBound { bits: 256, score, bound }] = found.verdicts[..] else {
+        panic!("{:?}", found.verdicts)
+    };
+    assert_eq!((score.round(), bound.round()), (928.0, 571.0));
+    // 3 % are allowed.
+    for (score, flagged) in [(588.0, false), (589.0, true)] {
+        let board = observed("", 1000.0, &[(256, 300_000.0, score * 1e3)]);
+        let above = |verdict: &Verdict| matches!(verdict, Verdict::AboveBound { .. });
+        assert_eq!(super::identify(&board, &Cores::load()).verdicts.iter().any(above), flagged);
+    }
+}
+
+#[test]
+fn a_shorter_key_that_is_slower_is_flagged_and_nothing_is_named() {
+    // 4pgq: not pinned, so each row is of another core.
+    let rows = &[
+        (128, 506_776.86, 1_062_906.54),
+        (192, 887_873.92, 1_652_512.09),
+        (256, 864_203.89, 1_395_878.57),
+    ];
+    let mut board = observed("Cortex-A510", 2515.0, rows);
+    board.elsewhere = vec!["Cortex-A710".into(), "Cortex-X2".into()];
+    assert!(why_not(&board).starts_with("a longer key is faster"), "{}", why_not(&board));
+    let verdicts = found(&board).verdicts;
+    assert!(verdicts.contains(&Verdict::KeyOrder { bits: 128, longer: 192 }), "{verdicts:?}");
+    assert!(matches!(verdicts.last(), Some(Verdict::NotPinned { .. })), "{verdicts:?}");
+}
+
+#[test]
+fn what_the_method_says_nothing_of_is_named_with_the_reason() {
+    let slow: Rows<'_> = &[(128, 28353.13, 44695.55), (256, 25500.19, 36629.16)];
+    let pi = observed("ARMv7 Processor rev 4 (v7l)", 1186.0, slow);
+    let without = Observed { features: Some(vec!["neon".into()]), ..pi.clone() };
+    assert_eq!(why_not(&without), "the core has no Crypto Extensions");
+    assert_eq!(found(&without).verdicts, []);
+    assert_eq!(why_not(&pi), "computed without the Crypto Extensions");
+    assert_eq!(found(&pi).verdicts, [Verdict::ExtensionNotUsed]);
+    for architecture in ["x86_64", "riscv64", "mips"] {
+        let other =
+            Observed { architecture: architecture.into(), ..observed("", 789.7, ESPRESSOBIN) };
+        assert_eq!(
+            why_not(&other),
+            format!("the constants are of Arm cores, and this is {architecture}")
+        );
+        assert_eq!(found(&other).verdicts, []);
+    }
+    let emulated = Observed { emulated: Some("QEMU".into()), ..observed("", 789.7, ESPRESSOBIN) };
+    assert!(why_not(&emulated).starts_with("emulated (QEMU)"), "{}", why_not(&emulated));
+    assert!(why_not(&Observed::default()).starts_with("no figure"), "{:?}", Observed::default());
+}
+
+#[test]
+fn an_engine_behind_the_kernel_is_suspected() {
+    // Helios4: Marvell's CESA through cryptodev.
+    let rows = &[(128, 1280.56, 109_390.51), (256, 1292.07, 98_298.54)];
+    let mut board = observed("ARMv7 Processor rev 1 (v7l)", 1594.0, rows);
+    board.features = Some(vec!["neon".into()]);
+    let Implied::Accelerator { why } = found(&board).implied else { panic!("{:?}", found(&board)) };
+    assert!(why.contains("12 µs"), "{why}");
+    let board =
+        Observed { tool: "OpenSSL 1.1.1, engine afalg".into(), ..observed("", 789.7, ESPRESSOBIN) };
+    assert!(matches!(found(&board).implied, Implied::Accelerator { .. }));
+    let mut board = observed("Cortex-A72", 1800.0, &[(256, 330_000.0, 1_023_600.0)]);
+    board.features = Some(vec!["neon".into()]);
+    assert!(matches!(found(&board).implied, Implied::Accelerator { .. }));
+    assert_eq!(found(&board).verdicts[0], Verdict::ExtensionNotListed);
+}
+
+#[test]
+fn features_and_what_masking_changes_are_held_against_each_other() {
+    for (features, gain, agree) in [
+        (vec!["aes".to_owned()], 4.7, Some(true)),
+        (vec!["aes".to_owned()], 1.0, Some(false)),
+        (Vec::new(), 1.01, Some(true)),
+        (Vec::new(), 8.0, Some(false)),
+        (vec!["aes".to_owned()], 1.5, None),
+    ] {
+        let listed = !features.is_empty();
+        let machine = Observed {
+            architecture: "x86_64".into(),
+            features: Some(features),
+            unmasked: Some(gain),
+            ..observed("", 3000.0, &[(256, 300_000.0, 1_000_000.0)])
+        };
+        let verdicts = found(&machine).verdicts;
+        assert_eq!(verdicts, [Verdict::Extension { listed, gain, agree }]);
+        assert_eq!(verdicts[0].is_wrong(), agree != Some(true));
+    }
+}
+
+#[test]
+fn no_figures_however_odd_make_it_fail() {
+    let numbers = [0.0, 1e-300, 1.0, 571.0, 1e9, 1e300, f64::INFINITY, f64::NAN, -1.0];
+    let cores = Cores::load();
+    for block in numbers {
+        for long in numbers {
+            for mhz in numbers {
+                let rows = &[(128, block, long), (192, long, block), (256, block, long)];
+                let found = identify(&observed("Cortex-A53", mhz, rows), &cores);
+                assert!(!format!("{found:?}").is_empty());
+            }
+        }
+    }
+}

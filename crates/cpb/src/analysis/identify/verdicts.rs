@@ -1,0 +1,317 @@
+//! What does not fit together: clocks, cores, features, figures.
+
+use super::cores::Cores;
+use super::{Identified, Implied, Observed, naming};
+use serde::Serialize;
+
+/// Clocks, and bounds, that differ by no more than this agree.
+const AGREE: f64 = 0.03;
+
+/// Two cycles for each of 10, 12 and 14 rounds: 16 bytes in 20, 24 and 28 cycles. Thousands of bytes a
+/// second for each MHz.
+const BOUNDS: [(u16, f64); 3] = [(128, 800.0), (192, 16_000.0 / 24.0), (256, 16_000.0 / 28.0)];
+
+/// Below, nothing computes AES-256 by the extension: the slowest core known has 217 of Cortex-A35's, and
+/// ThunderX2's AES-128 would make 120 of it. Software has 20 to 70.
+const SOFTWARE: f64 = 100.0;
+
+/// A call that costs more than this in time and in cycles goes to the kernel, and from there to an engine
+/// or a driver: calls of a library take 20 to 300 cycles.
+const KERNEL_SECONDS: f64 = 2e-6;
+const KERNEL_CYCLES: f64 = 2000.0;
+
+/// Said of a core whose features do not list AES.
+const NO_EXTENSION: &str = "the core has no Crypto Extensions";
+
+/// Engines of OpenSSL that hand work to the kernel.
+const ENGINES: [&str; 4] = ["afalg", "af_alg", "devcrypto", "cryptodev"];
+
+/// With the instructions AES-256-CBC is at least so many times as fast as without: 4.7 times on x86-64
+/// against vector code (bench and README), which is the best there is without.
+const EXTENSION_GAIN: f64 = 1.8;
+/// And less than this is none.
+const NO_GAIN: f64 = 1.2;
+
+/// Something that does not fit. Clocks are in Hz.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Faster than two cycles a round, which no known core is: wrong clock, wrong core or an accelerator.
+    AboveBound {
+        /// Key length.
+        bits: u16,
+        /// Thousands of bytes a second for each MHz.
+        score: f64,
+        /// What it should be at most.
+        bound: f64,
+    },
+    /// A longer key is faster than a shorter one: rows of several cores or clocks.
+    KeyOrder {
+        /// The shorter key.
+        bits: u16,
+        /// The longer one, which is faster.
+        longer: u16,
+    },
+    /// What the system states is not the clock.
+    StatedClock {
+        /// What it states.
+        stated_hz: f64,
+        /// What it is.
+        actual_hz: f64,
+        /// Whether that was measured; else the figures imply it.
+        measured: bool,
+    },
+    /// The measured clock is not the one that the figures were made at.
+    MeasuredClock {
+        /// What was measured.
+        measured_hz: f64,
+        /// What the figures imply.
+        implied_hz: f64,
+    },
+    /// The clock was measured more than once, and moved.
+    ClockMoved {
+        /// Lowest.
+        low_hz: f64,
+        /// Highest.
+        high_hz: f64,
+    },
+    /// The system reports a core that the figures are not of.
+    AnotherCore {
+        /// What it reports.
+        reported: String,
+        /// The family that it belongs to.
+        family: String,
+    },
+    /// The reported core would have these figures at this clock.
+    ReportedNeeds {
+        /// What the system reports.
+        reported: String,
+        /// The clock.
+        hz: f64,
+    },
+    /// The features list the extension, and the figures are those of software.
+    ExtensionNotUsed,
+    /// The figures are those of the extension, and the features do not list it.
+    ExtensionNotListed,
+    /// Masking the crypto instructions changes as much, or as little, as the features let expect.
+    Extension {
+        /// Whether the features list it.
+        listed: bool,
+        /// Rate with over rate without.
+        gain: f64,
+        /// Whether they agree; none: the gain is neither.
+        agree: Option<bool>,
+    },
+    /// Runs of the same key are far apart.
+    RunsApart {
+        /// By this share.
+        share: f64,
+    },
+    /// The figures may be of another type of core.
+    NotPinned {
+        /// The others.
+        elsewhere: Vec<String>,
+    },
+}
+
+impl Verdict {
+    /// Whether nothing is named because of it.
+    pub fn spoils_names(&self) -> bool {
+        matches!(self, Verdict::AboveBound { .. } | Verdict::KeyOrder { .. })
+    }
+
+    /// Whether something is wrong; else it is said for information.
+    pub fn is_wrong(&self) -> bool {
+        !matches!(
+            self,
+            Verdict::Extension { agree: Some(true), .. } | Verdict::ReportedNeeds { .. }
+        )
+    }
+}
+
+/// Whether cores of this instruction set can have the Armv8 Crypto Extensions; empty: who knows.
+fn is_arm(architecture: &str) -> bool {
+    architecture.is_empty()
+        || architecture.starts_with("arm")
+        || architecture.starts_with("aarch64")
+}
+
+/// The feature that stands for AES instructions on Arm, x86 and RISC-V.
+fn lists_aes(observed: &Observed) -> Option<bool> {
+    let features = observed.features.as_ref()?;
+    Some(features.iter().any(|feature| ["aes", "zkne", "zvkned"].contains(&feature.as_str())))
+}
+
+/// Why no constant applies, if none does.
+pub(super) fn not_applicable(observed: &Observed, scores: &[(u16, f64)]) -> Option<Implied> {
+    let not = |why: String| Some(Implied::NotApplicable { why });
+    let accelerator = |why: String| Some(Implied::Accelerator { why });
+    if let Some(sign) = &observed.emulated {
+        return not(format!("emulated ({sign}): its time and its clock mean nothing"));
+    }
+    if observed.rates.is_empty() {
+        return not(match lists_aes(observed) {
+            Some(false) if is_arm(&observed.architecture) => NO_EXTENSION.into(),
+            _ => "no figure of AES-CBC encryption".into(),
+        });
+    }
+    let tool = observed.tool.to_ascii_lowercase();
+    if let Some(engine) = ENGINES.iter().find(|engine| tool.contains(**engine)) {
+        return accelerator(format!("computed by OpenSSL's engine {engine}, in the kernel"));
+    }
+    if let Some(microseconds) = kernel_call(observed) {
+        return accelerator(format!(
+            "each call costs {microseconds:.0} µs, as one into the kernel does and none of a library"
+        ));
+    }
+    if !is_arm(&observed.architecture) {
+        return not(format!(
+            "the constants are of Arm cores, and this is {}",
+            observed.architecture
+        ));
+    }
+    let score = scores.last().copied();
+    if score.is_some_and(|(_, score)| score < SOFTWARE) {
+        return not(match lists_aes(observed) {
+            Some(false) => NO_EXTENSION.into(),
+            _ => "computed without the Crypto Extensions".into(),
+        });
+    }
+    if lists_aes(observed) == Some(false) {
+        return match score {
+            Some(_) => accelerator("fast as an extension that the features do not list".into()),
+            None => not(NO_EXTENSION.into()),
+        };
+    }
+    let unknown = |why: &str| Some(Implied::Unknown { why: why.into(), candidates: Vec::new() });
+    if key_order(observed).is_some() {
+        return unknown("a longer key is faster: the rows are of several cores or clocks");
+    }
+    if above_bound(scores).is_some() {
+        return unknown("wrong clock, wrong core or an accelerator");
+    }
+    None
+}
+
+/// What a call costs in microseconds, if the kernel has a part in it.
+fn kernel_call(observed: &Observed) -> Option<f64> {
+    let bits = observed.rates.longest_key()?;
+    let seconds = observed.rates.call_seconds(bits)?;
+    let hz = observed.measured_hz.iter().copied().reduce(f64::max).or(observed.stated_hz);
+    let many = hz.is_none_or(|hz| seconds * hz > KERNEL_CYCLES);
+    (seconds > KERNEL_SECONDS && many).then_some(seconds * 1e6)
+}
+
+fn above_bound(scores: &[(u16, f64)]) -> Option<Verdict> {
+    // The longest key says most: its bound is never missed by a call's cost.
+    scores.iter().rev().find_map(|(bits, score)| {
+        let (bits, bound) = BOUNDS.into_iter().find(|bound| bound.0 == *bits)?;
+        let above = *score > bound * (1.0 + AGREE);
+        above.then_some(Verdict::AboveBound { bits, score: *score, bound })
+    })
+}
+
+fn key_order(observed: &Observed) -> Option<Verdict> {
+    let rate = |bits| observed.rates.of_long(bits);
+    [(128, 192), (192, 256), (128, 256)].into_iter().find_map(|(bits, longer)| {
+        let slower = rate(bits)? * (1.0 + AGREE) < rate(longer)?;
+        slower.then_some(Verdict::KeyOrder { bits, longer })
+    })
+}
+
+/// How far apart two clocks are, as a share of the second; of a range its nearer end.
+fn apart(hz: f64, low: f64, high: f64) -> f64 {
+    if hz < low { 1.0 - hz / low } else { (hz / high - 1.0).max(0.0) }
+}
+
+/// All that does not fit.
+pub(super) fn verdicts(observed: &Observed, cores: &Cores, found: &Identified) -> Vec<Verdict> {
+    if observed.emulated.is_some() {
+        return Vec::new();
+    }
+    let mut verdicts = Vec::new();
+    let arm = is_arm(&observed.architecture);
+    let judged = matches!(found.implied, Implied::Named(_) | Implied::Unknown { .. });
+    if arm && !observed.rates.is_empty() {
+        verdicts.extend(key_order(observed));
+        verdicts.extend(above_bound(&found.scores));
+    }
+    verdicts.extend(extension(observed, found));
+    verdicts.extend(core(observed, cores, &found.implied));
+    verdicts.extend(clocks(observed, found));
+    if judged && observed.apart > AGREE {
+        verdicts.push(Verdict::RunsApart { share: observed.apart });
+    }
+    if judged && !observed.elsewhere.is_empty() {
+        verdicts.push(Verdict::NotPinned { elsewhere: observed.elsewhere.clone() });
+    }
+    verdicts
+}
+
+fn extension(observed: &Observed, found: &Identified) -> Option<Verdict> {
+    let listed = lists_aes(observed)?;
+    if let Some(gain) = observed.unmasked {
+        let agree = match gain {
+            gain if gain >= EXTENSION_GAIN => Some(listed),
+            gain if gain <= NO_GAIN => Some(!listed),
+            _ => None,
+        };
+        return Some(Verdict::Extension { listed, gain, agree });
+    }
+    let slow = found.scores.last().is_some_and(|(_, score)| *score < SOFTWARE);
+    match found.implied {
+        Implied::NotApplicable { .. } if listed && slow && is_arm(&observed.architecture) => {
+            Some(Verdict::ExtensionNotUsed)
+        }
+        Implied::Accelerator { .. } if !listed && !slow => Some(Verdict::ExtensionNotListed),
+        _ => None,
+    }
+}
+
+fn core(observed: &Observed, cores: &Cores, implied: &Implied) -> Option<Verdict> {
+    let reported = cores.reported(&observed.reported)?;
+    match implied {
+        Implied::Named(name) if name.id != reported.family => Some(Verdict::AnotherCore {
+            reported: observed.reported.clone(),
+            family: cores.family(&reported.family).name.clone(),
+        }),
+        Implied::Named(name) => {
+            let another = name.core.as_ref().filter(|core| **core != reported.name)?;
+            let family = format!("{} and not {another}", reported.name);
+            Some(Verdict::AnotherCore { reported: observed.reported.clone(), family })
+        }
+        Implied::Unknown { .. } => Some(Verdict::ReportedNeeds {
+            reported: observed.reported.clone(),
+            hz: naming::clock_of(observed, reported)?,
+        }),
+        Implied::NotApplicable { .. } | Implied::Accelerator { .. } => None,
+    }
+}
+
+fn clocks(observed: &Observed, found: &Identified) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
+    let measured = observed.measured_hz.iter().copied();
+    if let (Some(low_hz), Some(high_hz)) =
+        (measured.clone().reduce(f64::min), measured.reduce(f64::max))
+        && apart(high_hz, low_hz, low_hz) > AGREE
+    {
+        verdicts.push(Verdict::ClockMoved { low_hz, high_hz });
+    }
+    if let (Some(measured_hz), Some((low, high))) = (found.measured_hz, found.implied_hz)
+        && apart(measured_hz, low, high) > AGREE
+    {
+        let implied_hz = (low * high).sqrt();
+        verdicts.push(Verdict::MeasuredClock { measured_hz, implied_hz });
+    }
+    if let Some(stated_hz) = observed.stated_hz {
+        let measured = found.measured_hz.map(|hz| (hz, hz, true));
+        let implied = found.implied_hz.map(|(low, high)| (low, high, false));
+        let off = measured.into_iter().chain(implied);
+        let mut off = off.filter(|(low, high, _)| apart(stated_hz, *low, *high) > AGREE);
+        if let Some((low, high, measured)) = off.next() {
+            let actual_hz = (low * high).sqrt();
+            verdicts.push(Verdict::StatedClock { stated_hz, actual_hz, measured });
+        }
+    }
+    verdicts
+}

@@ -1,0 +1,98 @@
+//! `cpb identify`: which cores a machine or a log has, by how fast they compute AES-CBC.
+
+mod live;
+
+use super::{DONE, INTERRUPTED, output};
+use crate::analysis::identify::cores::Cores;
+use crate::analysis::identify::{identify, observed};
+use crate::record::Record;
+use crate::report::identify::Found;
+use crate::{import, report, store};
+use anyhow::{Context, Result};
+use clap::Args;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  cpb identify                          this machine, each type of core for some seconds
+  cpb identify --from sbc-bench.log     a log of another tool that `cpb import` reads
+  cpb identify --from logs/*.txt        one after the other
+  cpb identify --from RECORD --json     a record of cpb's, or a published table
+
+With the Armv8 Crypto Extensions, the rate of AES-CBC over the clock is a constant of the core. What a \
+system reports of its core is shown beside the name and never used to find it.
+
+Exit status: 0 whatever the cores turn out to be, 2 if a file cannot be read, 130 stopped.")]
+pub(super) struct Arguments {
+    /// Logs or records instead of this machine; - is standard input
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    from: Vec<PathBuf>,
+    /// Read the machine's files below this folder: what it says of itself, without measuring
+    #[arg(long, value_name = "DIR", default_value = "/", conflicts_with = "from", hide = true)]
+    root: PathBuf,
+    /// No progress bar
+    #[arg(short, long, help_heading = "Output")]
+    quiet: bool,
+    /// Print everything as JSON
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    /// Print a table in Markdown
+    #[arg(long, help_heading = "Output", conflicts_with = "json")]
+    markdown: bool,
+}
+
+pub(super) fn run(arguments: Arguments) -> Result<u8> {
+    let cores = Cores::load();
+    let mut stopped = false;
+    let found: Vec<Found> = if arguments.from.is_empty() {
+        let (here, ended_early) = live::identified(&arguments.root, arguments.quiet, &cores)?;
+        stopped = ended_early;
+        vec![here]
+    } else {
+        arguments.from.iter().map(|path| from_file(path, &cores)).collect::<Result<_>>()?
+    };
+    let text = if arguments.json {
+        serde_json::to_string_pretty(&found)? + "\n"
+    } else if arguments.markdown {
+        report::identify::render_markdown(&found)
+    } else {
+        report::identify::render(&found, output::width(), output::colour())
+    };
+    output::print(&text)?;
+    Ok(if stopped { INTERRUPTED } else { DONE })
+}
+
+fn from_file(path: &Path, cores: &Cores) -> Result<Found> {
+    let record = match is_record(path)? {
+        true => store::read(path)?,
+        false => import::read(path, None, &import::Options::default())?,
+    };
+    let file =
+        path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    Ok(found(file, &record, cores))
+}
+
+/// A record of cpb's begins with its own name; all else is some other tool's.
+fn is_record(path: &Path) -> Result<bool> {
+    if path == Path::new("-") {
+        return Ok(false);
+    }
+    let mut beginning = [0; 7];
+    let file = File::open(path);
+    let read = file.and_then(|file| file.take(7).read(&mut beginning));
+    let read = read.with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(beginning[..read] == *b"{\"cpb\":")
+}
+
+/// What a record tells of its cores.
+fn found(file: String, record: &Record, cores: &Cores) -> Found {
+    let observed = observed(record);
+    Found {
+        file,
+        machine: record.header.machine.words(),
+        tool: observed.first().map(|core| core.tool.clone()).unwrap_or_default(),
+        cores: observed.iter().map(|core| identify(core, cores)).collect(),
+    }
+}

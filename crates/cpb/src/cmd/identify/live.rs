@@ -1,0 +1,60 @@
+//! This machine: each type of core by itself, measured as `cpb run` measures.
+
+use super::found;
+use crate::analysis::identify::cores::Cores;
+use crate::analysis::identify::{Observed, identify, told};
+use crate::cmd::{output, run};
+use crate::machine::{self, Cluster};
+use crate::plan::Plan;
+use crate::report::identify::Found;
+use crate::run::Ended;
+use crate::store;
+use anyhow::{Context, Result};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// What the cores of the machine below `root` are; whether it was stopped before all were measured.
+/// Only those of `/` can be.
+pub(super) fn identified(root: &Path, quiet: bool, cores: &Cores) -> Result<(Found, bool)> {
+    let clusters = machine::clusters(root);
+    let mut all = Found {
+        file: String::new(),
+        machine: clusters.first().map(|cluster| cluster.machine.words()).unwrap_or_default(),
+        tool: String::new(),
+        cores: Vec::new(),
+    };
+    let here = root == Path::new("/");
+    let allowed = match here {
+        true => cpb_runner::pin::allowed().context("cannot find out which CPUs there are")?,
+        false => Vec::new(),
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    if here {
+        run::stop_on_signals(Arc::clone(&stop))?;
+    }
+    for Cluster { cpus, machine } in clusters {
+        let known = told(&machine, &cpus);
+        // The last one: the first is where most interrupts go.
+        let cpu = cpus.iter().rev().find(|cpu| allowed.contains(cpu)).copied();
+        let Some(cpu) = cpu.filter(|_| known.emulated.is_none()) else {
+            all.cores.push(identify(&known, cores));
+            continue;
+        };
+        let (path, ended) = run::measure(Plan::identify()?, cpu, quiet, &stop)?;
+        if !quiet {
+            output::say(&format!("record: {}", path.display()));
+        }
+        let mut measured = found(String::new(), &store::read(&path)?, cores);
+        let Observed { place, .. } = known;
+        for core in &mut measured.cores {
+            core.place.clone_from(&place);
+        }
+        all.tool = measured.tool;
+        all.cores.append(&mut measured.cores);
+        if ended == Ended::Interrupted {
+            return Ok((all, true));
+        }
+    }
+    Ok((all, false))
+}
