@@ -7,6 +7,7 @@ use crate::memory;
 use crate::raw_jobs::{RawJobs, software_supports};
 use alloc::format;
 use alloc::string::String;
+use cpb_core::copy::Memcpy;
 use cpb_core::{CryptoWorkload, Error, Identity, Job, Kind, Phase, Provider, Session, Unsupported};
 
 type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
@@ -33,6 +34,11 @@ impl MbedTls {
                 env!("CPB_PLACEMENT"),
             ),
         }
+    }
+
+    /// What the same image copies by: the memory's own bound.
+    pub(crate) fn copies(&self) -> Memcpy<'_> {
+        Memcpy { executor: "newlib's memcpy", options: &self.options }
     }
 }
 

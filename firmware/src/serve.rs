@@ -25,9 +25,10 @@ pub(crate) struct Core {
 /// Answers requests for ever.
 pub(crate) fn serve<C: Clock>(board: Board, clock: &C, core: Core) -> ! {
     let mbedtls = MbedTls::new();
+    let copies = mbedtls.copies();
     let described = clock::describe(clock, board::COUNTS_CYCLES);
     let mut runner = Runner {
-        providers: [&Null, &mbedtls],
+        providers: [&Null, &mbedtls, &copies],
         clock,
         described,
         core,
@@ -59,7 +60,7 @@ fn zeroed<const N: usize>() -> Box<[u8; N]> {
 }
 
 struct Runner<'a, C> {
-    providers: [&'a dyn Provider; 2],
+    providers: [&'a dyn Provider; 3],
     clock: &'a C,
     described: ClockDescription,
     core: Core,

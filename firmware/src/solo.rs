@@ -6,7 +6,7 @@ use crate::mbedtls::MbedTls;
 use crate::{clock, memory};
 use alloc::format;
 use cpb_core::measure::Budget;
-use cpb_core::{Algorithm, Clock, CryptoWorkload, Provider, Ticks};
+use cpb_core::{Algorithm, Clock, CryptoWorkload, Operation, Provider, Ticks};
 use cpb_round::Plan;
 
 /// As in the published tables of these boards.
@@ -26,6 +26,7 @@ const BUDGET: Budget = Budget {
 /// Measures the list and ends.
 pub(crate) fn run<C: Clock>(mut board: Board, clock: &C, cycle_counter: bool) -> ! {
     let mbedtls = MbedTls::new();
+    let copies = mbedtls.copies();
     let identity = mbedtls.identity();
     let cost = clock::describe(clock, board::COUNTS_CYCLES).cost;
     let counter = if cycle_counter { "counts" } else { "does not count" };
@@ -36,7 +37,7 @@ pub(crate) fn run<C: Clock>(mut board: Board, clock: &C, cycle_counter: bool) ->
         let Some(&operation) = algorithm.operations().first() else { continue };
         let workload = &CryptoWorkload::new(algorithm, operation, MESSAGE);
         let plan = Plan {
-            provider: &mbedtls,
+            provider: if operation == Operation::Copy { &copies } else { &mbedtls },
             workload,
             budget: &BUDGET,
             clock,

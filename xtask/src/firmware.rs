@@ -30,10 +30,11 @@ pub(crate) fn images() -> PathBuf {
     tree::target_directory().join("firmware")
 }
 
-/// The images that tests want besides those of every board: one that measures by itself, and one of
-/// which every part lies elsewhere.
-const FOR_TESTS: [&str; 2] = [
-    "--solo mps2-an500",
+/// The images that tests want besides those of every board: those that measure by themselves, with
+/// messages behind the bus too, and one of which every part lies elsewhere.
+const FOR_TESTS: [&str; 3] = [
+    "--solo",
+    "--solo --buffers ocram-nc imxrt1170-evk",
     "--solo --opt Os --code flash --tables ocram --stack ocram-nc --buffers ocram mps2-an500",
 ];
 

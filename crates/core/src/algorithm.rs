@@ -19,6 +19,8 @@ pub enum Kind {
     Mac,
     /// Deterministic random bit generator: the key is its seed, the message what is asked of it.
     Generator,
+    /// None: the message is moved as it is.
+    Copy,
 }
 
 /// The lengths an algorithm fixes, in bytes; 0 where it has no such part.
@@ -115,6 +117,8 @@ algorithms! {
     HmacDrbgSha512 = "hmac-drbg-sha-512", Generator, key 48, iv 0, block 1, tag 0, digest 0;
     /// CTR_DRBG with AES-256 and the derivation function, without prediction resistance.
     CtrDrbgAes256 = "ctr-drbg-aes-256", Generator, key 48, iv 0, block 1, tag 0, digest 0;
+    /// The C library's copying of memory: what bounds all others.
+    Memcpy = "memcpy", Copy, key 0, iv 0, block 1, tag 0, digest 0;
 }
 
 impl Algorithm {
@@ -127,13 +131,16 @@ impl Algorithm {
             Kind::Hash => &[Operation::Hash],
             Kind::Mac => &[Operation::Mac],
             Kind::Generator => &[Operation::Random],
+            Kind::Copy => &[Operation::Copy],
         }
     }
 
     /// Bytes of output for a message of `message` bytes, without the tag.
     pub const fn output_length(self, message: usize) -> usize {
         match self.shape().kind {
-            Kind::BlockCipher | Kind::StreamCipher | Kind::Aead | Kind::Generator => message,
+            Kind::BlockCipher | Kind::StreamCipher | Kind::Aead | Kind::Generator | Kind::Copy => {
+                message
+            }
             Kind::Hash | Kind::Mac => self.shape().digest,
         }
     }

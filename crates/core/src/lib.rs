@@ -12,6 +12,7 @@ pub mod algorithm;
 pub mod bus;
 pub mod check;
 pub mod clock;
+pub mod copy;
 pub mod frame;
 pub mod material;
 pub mod measure;

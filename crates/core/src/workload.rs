@@ -194,8 +194,8 @@ impl CryptoWorkload {
         if shape.key == 0 && matches!(self.phase, Phase::Setup | Phase::MessageWithKey) {
             return Err(Unsupported::Phase);
         }
-        if generator && self.phase == Phase::Update {
-            // A generator knows requests, and no message that could go on.
+        if (generator || shape.kind == Kind::Copy) && self.phase == Phase::Update {
+            // A generator knows requests, and no message that could go on; a copy has nothing to keep.
             return Err(Unsupported::Phase);
         }
         if generator && self.message == 0 && self.phase != Phase::Setup {

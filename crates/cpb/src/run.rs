@@ -494,7 +494,8 @@ pub fn cells(plan: &Plan, providers: &[String]) -> Vec<Cell> {
             cells.extend(smallest.map(|workload| cell(workload, 1)));
             continue;
         }
-        for workload in &workloads {
+        let its = |workload: &&CryptoWorkload| cpb_providers::is_for(provider, workload.algorithm);
+        for workload in workloads.iter().filter(its) {
             cells.extend(threads.iter().map(|threads| cell(*workload, *threads)));
         }
     }

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use cpb_core::check::{Answer, Case};
+use cpb_core::material::{self, Part};
 use cpb_core::{Algorithm, Kind, Operation};
 use serde::Deserialize;
 
@@ -62,6 +63,9 @@ impl Vectors {
             known.cases(operation, &mut cases);
         }
         cases.extend(impossible_lengths(algorithm, operation));
+        if operation == Operation::Copy {
+            cases.extend(copies(algorithm));
+        }
         cases
     }
 }
@@ -185,6 +189,25 @@ fn impossible_lengths(algorithm: Algorithm, operation: Operation) -> Vec<(String
         answer: OwnedAnswer::NoSuchLength,
     };
     lengths.iter().map(|length| (format!("a message of {length} bytes"), case(*length))).collect()
+}
+
+/// A copy's answer is the message: of every length up to two cache lines, and of some that are longer.
+fn copies(algorithm: Algorithm) -> impl Iterator<Item = (String, OwnedCase)> {
+    (0..=128).chain([255, 1000, 1024, 2047]).map(move |length| {
+        let mut message = vec![0; length];
+        material::fill(Part::Message, length, &mut message);
+        let case = OwnedCase {
+            algorithm,
+            operation: Operation::Copy,
+            key: Vec::new(),
+            iv: Vec::new(),
+            associated: Vec::new(),
+            input: message.clone(),
+            tag: Vec::new(),
+            answer: OwnedAnswer::Output(message),
+        };
+        (format!("a copy of {length} bytes"), case)
+    })
 }
 
 #[derive(Deserialize)]

@@ -129,3 +129,24 @@ fn a_profile_names_functions_and_causes_and_folds_stacks() {
     assert!(stack.is_some_and(|line| line.starts_with("reset;main;")), "{folded}");
     assert!(folded.lines().all(|line| line.starts_with("reset")), "{folded}");
 }
+
+#[test]
+fn the_figures_of_make_imxrt_are_those_that_were_kept() {
+    let name = "the_figures_of_make_imxrt_are_those_that_were_kept";
+    let Some(image) = image(name, "imxrt1060-evk-O2-solo") else { return };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = std::process::Command::new("python3")
+        .arg(root.join("bench/imxrt.py"))
+        .args(["--check", "--levels", "O2"])
+        .args(["--cpb", env!("CARGO_BIN_EXE_cpb")])
+        .arg("--images")
+        .arg(image.parent().expect("a folder"))
+        .output()
+        .expect("Python");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "`make imxrt` keeps new ones:\n{text}");
+    for row in ["imxrt1060  sha-256", "imxrt1170  aes-256-cbc", "imxrt1170  memcpy", "GCC "] {
+        assert!(text.contains(row), "{row}:\n{text}");
+    }
+    assert!(text.contains(" s, 3 images"), "both boards, and behind the bus:\n{text}");
+}

@@ -222,7 +222,8 @@ fn unavailable(reach: Reach) -> Unavailable {
 
 impl AfAlg {
     fn runs(&self, algorithm: Algorithm) -> bool {
-        kernel_name(algorithm).0 == self.kind && self.driver.runs(algorithm)
+        kernel_name(algorithm).is_some_and(|(kind, _)| kind == self.kind)
+            && self.driver.runs(algorithm)
     }
 }
 

@@ -64,7 +64,7 @@ static TRANSFORMS: [Transform; 7] = [
 
 /// The module's transform for an algorithm; it has no ChaCha20-Poly1305.
 fn transform(algorithm: Algorithm) -> Option<&'static Transform> {
-    let (_, name) = kernel_crypto::kernel_name(algorithm);
+    let (_, name) = kernel_crypto::kernel_name(algorithm)?;
     TRANSFORMS.iter().find(|transform| transform.name == name)
 }
 

@@ -85,7 +85,7 @@ impl Driver {
     pub fn runs(&self, algorithm: Algorithm) -> bool {
         let key = algorithm.shape().key as u32;
         let takes = |(least, most)| key == 0 || (least..=most).contains(&key);
-        kernel_name(algorithm).1 == self.name
+        kernel_name(algorithm).is_some_and(|(_, name)| name == self.name)
             && generator(algorithm).is_none_or(|driver| driver == self.driver)
             && self.key_bytes.is_none_or(takes)
     }
@@ -96,9 +96,9 @@ impl Driver {
     }
 }
 
-/// The kernel's spelling of an algorithm, and the AF_ALG type that it has.
-pub fn kernel_name(algorithm: Algorithm) -> (&'static str, &'static str) {
-    match algorithm {
+/// The AF_ALG type of an algorithm, and the kernel's spelling of it; none that the kernel does not have.
+pub fn kernel_name(algorithm: Algorithm) -> Option<(&'static str, &'static str)> {
+    Some(match algorithm {
         Algorithm::Aes128Cbc | Algorithm::Aes192Cbc | Algorithm::Aes256Cbc => {
             ("skcipher", "cbc(aes)")
         }
@@ -115,7 +115,8 @@ pub fn kernel_name(algorithm: Algorithm) -> (&'static str, &'static str) {
         Algorithm::HmacDrbgSha256 | Algorithm::HmacDrbgSha512 | Algorithm::CtrDrbgAes256 => {
             ("rng", "stdrng")
         }
-    }
+        Algorithm::Memcpy => return None,
+    })
 }
 
 /// Of all that are called `stdrng`, the driver that computes `algorithm` (`drbg_fill_array` of
@@ -133,7 +134,7 @@ fn generator(algorithm: Algorithm) -> Option<&'static str> {
 /// Every `(AF_ALG type, name)` that [`kernel_name`] gives, each once, in the order of algorithms.
 pub fn kernel_names() -> Vec<(&'static str, &'static str)> {
     let mut names: Vec<_> =
-        Algorithm::ALL.iter().map(|algorithm| kernel_name(*algorithm)).collect();
+        Algorithm::ALL.iter().filter_map(|algorithm| kernel_name(*algorithm)).collect();
     names.dedup();
     names
 }

@@ -14,12 +14,13 @@ mod left_out;
 mod lengths;
 #[cfg(feature = "mbedtls")]
 mod mbedtls;
+mod memcpy;
 mod null;
 #[cfg(feature = "openssl")]
 mod openssl;
 mod raw_jobs;
 
-use cpb_core::{Provider, Unsupported};
+use cpb_core::{Algorithm, Kind, Provider, Unsupported};
 
 /// A provider that a runner can be started for.
 pub struct Entry {
@@ -112,10 +113,14 @@ pub const LIST: &[Entry] = &[
     af_alg::ENTRY,
     #[cfg(target_os = "linux")]
     cryptodev::ENTRY,
+    memcpy::ENTRY,
 ];
 
 /// The provider that does nothing: its figures are the harness's own floor.
 pub use cpb_core::null::NULL;
+
+/// The provider that only copies: the memory's own bound.
+pub use cpb_core::copy::MEMCPY;
 
 /// The interface whose executors the kernel picks: it has one for each of the kernel's algorithms.
 pub const CRYPTODEV: &str = "cryptodev";
@@ -128,6 +133,12 @@ pub fn computes(name: &str) -> bool {
         return false;
     }
     name != NULL
+}
+
+/// Whether the provider called `name` is for such algorithms at all: what copies has no others, and
+/// nobody else copies. That is no gap and not worth a word.
+pub fn is_for(name: &str, algorithm: Algorithm) -> bool {
+    find(name).is_none() || (name == MEMCPY) == (algorithm.shape().kind == Kind::Copy)
 }
 
 /// What `name` asks for: an entry, or `interface:executor`. That an executor has a name does not say

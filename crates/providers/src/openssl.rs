@@ -126,6 +126,7 @@ impl Provider for OpenSsl {
             Kind::Generator => {
                 body(&mut GeneratorSession::open(workload.algorithm, phase, keys, jobs)?)
             }
+            Kind::Copy => Err(Unsupported::Algorithm.into()),
         }
     }
 }
@@ -146,6 +147,8 @@ fn evp_name(algorithm: Algorithm) -> &'static CStr {
         Algorithm::Sha1 => c"SHA1",
         Algorithm::Sha256 | Algorithm::HmacSha256 | Algorithm::HmacDrbgSha256 => c"SHA2-256",
         Algorithm::Sha512 | Algorithm::HmacDrbgSha512 => c"SHA2-512",
+        // The cipher that only copies; no session asks for it.
+        Algorithm::Memcpy => c"NULL",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 use cpb_core::{Checking, Dispatch, KeyUse, Phase};
-use cpb_core::{CryptoWorkload, Error, Job, Unsupported};
+use cpb_core::{CryptoWorkload, Error, Job, Kind, Unsupported};
 
 /// Pointers into one job, valid as long as the session's jobs are borrowed.
 pub(crate) struct RawJob {
@@ -89,6 +89,9 @@ impl<'a> RawJobs<'a> {
 /// for each message needs the key schedule in the message's own time.
 pub(crate) fn software_supports(workload: &CryptoWorkload) -> Result<(), Unsupported> {
     workload.valid()?;
+    if workload.algorithm.shape().kind == Kind::Copy {
+        return Err(Unsupported::Algorithm);
+    }
     let with_key = workload.phase == Phase::MessageWithKey || workload.phase == Phase::Setup;
     if workload.dispatch != Dispatch::SERIAL
         || (workload.keys == KeyUse::PerMessage && !with_key)

@@ -110,8 +110,11 @@ pub enum MemoryKind {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Device {
-    /// As the file of its model is called, or `registers`.
+    /// As the file of its model is called.
     pub kind: String,
+    /// Of `unmodelled`: what it is.
+    #[serde(default)]
+    pub name: String,
     /// First address.
     pub base: u32,
     /// Bytes.
@@ -163,9 +166,7 @@ pub struct TimingFile {
     pub exception: Constant,
     /// Bus clocks of one read of on-chip memory.
     pub bus_read: Constant,
-    /// Bus clocks of one write.
-    pub bus_write: Constant,
-    /// Bus clocks of each further eight bytes of a line.
+    /// Bus clocks of one beat: a write, which nobody waits for, and each further eight bytes of a line.
     pub bus_beat: Constant,
     /// Flash clocks until the first byte.
     pub flash_first: Option<Constant>,
@@ -264,7 +265,7 @@ impl Chip {
             partial_store: cycles(&t.partial_store),
             exception: cycles(&t.exception),
             bus_read: bus(t.bus_read.value),
-            bus_write: bus(t.bus_write.value),
+            bus_write: bus(t.bus_beat.value),
             bus_line: bus(t.bus_read.value + 3.0 * t.bus_beat.value),
             flash_first: flash(&t.flash_first) * per_flash,
             flash_byte: flash(&t.flash_byte) * per_flash,

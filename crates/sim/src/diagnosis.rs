@@ -76,7 +76,11 @@ impl Machine {
                 &current
             }
         };
-        let mut text = format!("{stop}\n");
+        let mut text = format!("{stop}");
+        if let Stop::Unmodelled(address) = stop {
+            let _ = write!(text, ": {}", self.devices.unmodelled(address).unwrap_or_default());
+        }
+        text.push('\n');
         let at = state.history.last().copied().unwrap_or(state.registers[15]);
         if let Stop::UnknownInstruction(code) = stop {
             text = format!("unknown instruction {}\n", opcode_text(code));

@@ -119,7 +119,7 @@ impl Machine {
         if self.console.stop.is_some() {
             self.memory.look();
         }
-        let value = found.ok_or(Exit::Fault(Fault::Bus(address)))?;
+        let value = found.ok_or_else(|| self.nothing_at(address))?;
         Ok(part(value, address, size))
     }
 
@@ -130,7 +130,15 @@ impl Machine {
         let whole = merged(0, address, size, value);
         let written = self.devices.write(address & !3, whole, &mut self.console);
         self.memory.look();
-        if written { Ok(()) } else { Err(Exit::Fault(Fault::Bus(address))) }
+        if written { Ok(()) } else { Err(self.nothing_at(address)) }
+    }
+
+    /// Nobody answers: there is no device, or one that the simulator has no model of.
+    fn nothing_at(&self, address: u32) -> Exit {
+        match self.devices.unmodelled(address) {
+            Some(_) => Exit::Unmodelled(address),
+            None => Exit::Fault(Fault::Bus(address)),
+        }
     }
 }
 

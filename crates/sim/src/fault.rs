@@ -56,6 +56,8 @@ pub(crate) enum Exit {
     SupervisorCall,
     Wait,
     ExceptionReturn(u32),
+    /// The device at this address has no model.
+    Unmodelled(u32),
     /// The guest asked for a reset.
     Reset,
 }
@@ -83,6 +85,8 @@ pub enum Stop {
     Sleeps,
     /// A semihosting call that is not known.
     UnknownCall(u32),
+    /// It uses the device at this address, of which there is no model.
+    Unmodelled(u32),
     /// It waits for input, and there is no more.
     InputEnded,
     /// Whoever runs the simulator asked for it.
@@ -114,6 +118,9 @@ impl fmt::Display for Stop {
             Stop::Loops => write!(f, "the program branches to itself for ever"),
             Stop::Sleeps => write!(f, "the program sleeps and nothing can wake it"),
             Stop::UnknownCall(number) => write!(f, "unknown semihosting call {number:#x}"),
+            Stop::Unmodelled(address) => {
+                write!(f, "the program uses a device that is not modelled, at {address:#010x}")
+            }
             Stop::InputEnded => write!(f, "the program waits for input, and there is no more"),
             Stop::Interrupted => write!(f, "interrupted"),
         }

@@ -93,8 +93,9 @@ impl Image {
         candidates.filter(inside).map(|s| (s, address - s.address)).next()
     }
 
-    /// A function by its name.
+    /// A function by its name, mangled or not.
     pub fn function(&self, name: &str) -> Option<&Symbol> {
+        let name = readable(name);
         self.symbols.iter().find(|s| s.is_function && s.name == name)
     }
 
@@ -136,6 +137,11 @@ impl Image {
     }
 }
 
+/// A symbol's name as its source has it: Rust's without their hash, C's as they are.
+fn readable(name: &str) -> String {
+    format!("{:#}", rustc_demangle::demangle(name))
+}
+
 fn symbols(elf: &ElfFile32<'_, Endianness>) -> Vec<Symbol> {
     let mut all: Vec<Symbol> = elf
         .symbols()
@@ -145,7 +151,7 @@ fn symbols(elf: &ElfFile32<'_, Endianness>) -> Vec<Symbol> {
             let function = s.kind() == SymbolKind::Text;
             let thumb = u32::from(function);
             Some(Symbol {
-                name: name.to_owned(),
+                name: readable(name),
                 address: s.address() as u32 & !thumb,
                 size: s.size() as u32,
                 is_function: function,

@@ -129,9 +129,11 @@ impl Machine {
         self.instructions
     }
 
-    /// Registers loaded from memories, and stored to them, since reset.
-    pub fn accesses(&self) -> [u64; 2] {
-        [self.memory.reads, self.memory.writes]
+    /// Since reset: registers loaded from memories, stored to them; reads and writes that went over the
+    /// bus past the caches.
+    pub fn accesses(&self) -> [u64; 4] {
+        let [bus_reads, bus_writes] = self.memory.on_bus;
+        [self.memory.reads, self.memory.writes, bus_reads, bus_writes]
     }
 
     /// A core register: 0 to 15.
@@ -330,6 +332,7 @@ impl Machine {
             }
             Exit::Reset => return Err(Stop::Exit(0)),
             Exit::Unknown => return Err(Stop::UnknownInstruction(self.opcode(here))),
+            Exit::Unmodelled(address) => return Err(Stop::Unmodelled(address)),
             Exit::Arithmetic(bits) => return Err(Stop::UnknownArithmetic(bits)),
             _ => {}
         }

@@ -21,8 +21,8 @@ pub struct Mark {
     pub cycles: u64,
     /// Instructions since reset.
     pub instructions: u64,
-    /// Registers loaded from memories and stored to them since reset.
-    pub accesses: [u64; 2],
+    /// See [`Machine::accesses`].
+    pub accesses: [u64; 4],
     /// Cycles by cause since reset.
     pub spent: [u64; CAUSES],
 }

@@ -92,8 +92,8 @@ pub enum Kind {
 /// Whose cells of two records are held against whose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairs<'a> {
-    /// Each provider's against those of the same name. A published table has names of its own: if no
-    /// name is in both, each against each.
+    /// Each provider's against those of the same name. A published table has names of its own: if none
+    /// is the other record's, each against each.
     ByName,
     /// The second's of the second record against the first's of the first.
     Between(&'a str, &'a str),
@@ -109,7 +109,8 @@ pub fn runs(first: &Record, second: &Record, pairs: Pairs) -> Compared {
     let names = |points: &[Placed]| -> BTreeSet<String> {
         points.iter().map(|(_, name, _)| (*name).to_owned()).collect()
     };
-    let each = names(&ours).is_disjoint(&names(&theirs));
+    let own_names = !(first.published.is_empty() && second.published.is_empty());
+    let each = own_names && names(&ours).is_disjoint(&names(&theirs));
     let paired = |one: &str, other: &str| match pairs {
         Pairs::Between(first, second) => one == first && other == second,
         Pairs::ByName => each || one == other,

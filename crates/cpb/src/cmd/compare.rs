@@ -70,7 +70,7 @@ fn conclude(compared: &Compared, json: bool, fail_if_slower: Option<Percent>) ->
     if compared.cells.is_empty() {
         bail!(
             "nothing to compare: {} and {} have no cell with a figure in common (`cpb show` says why \
-             a cell has none)",
+             a cell has none; `--between` compares providers of different names)",
             compared.first,
             compared.second
         );

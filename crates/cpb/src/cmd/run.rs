@@ -64,7 +64,7 @@ pub(super) struct Arguments {
     /// Providers
     #[arg(short, long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
     provider: Vec<String>,
-    /// Operations: encrypt, decrypt, hash, mac, random
+    /// Operations: encrypt, decrypt, hash, mac, random, copy
     #[arg(long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
     operation: Vec<String>,
     /// Phases: message, message-with-key, update, setup

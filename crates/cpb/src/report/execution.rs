@@ -162,8 +162,10 @@ pub(crate) fn notes(
 /// failed the kernel's own test.
 fn engines(summary: &Summary) -> Vec<(String, String)> {
     let Some(kernel) = &summary.run.kernel else { return Vec::new() };
-    let wanted =
-        |name: &str| summary.cells.iter().any(|row| kernel_name(row.workload.algorithm).1 == name);
+    let wanted = |name: &str| {
+        let kernels = |algorithm| kernel_name(algorithm).is_some_and(|(_, its)| its == name);
+        summary.cells.iter().any(|row| kernels(row.workload.algorithm))
+    };
     let barred = |found: &&Surveyed| {
         let engine = !found.devices.is_empty() && found.reach != Reach::Reachable;
         wanted(&found.driver.name) && (engine || found.reach == Reach::SelftestFailed)

@@ -58,7 +58,7 @@ fn causes(spent: &[u64; CAUSES]) -> Value {
 /// It cannot be written as JSON.
 pub fn json(machine: &Machine, image: &Image, stop: Stop, output: &str) -> Result<String> {
     let measure = machine.measure();
-    let mut before = (0, 0, [0; 2], [0; CAUSES]);
+    let mut before = (0, 0, [0; 4], [0; CAUSES]);
     let mut marks = Vec::new();
     for mark in &measure.marks {
         let mut spent = mark.spent;
@@ -71,6 +71,8 @@ pub fn json(machine: &Machine, image: &Image, stop: Stop, output: &str) -> Resul
             "instructions_since": mark.instructions - before.1,
             "loads_since": mark.accesses[0] - before.2[0],
             "stores_since": mark.accesses[1] - before.2[1],
+            "bus_reads_since": mark.accesses[2] - before.2[2],
+            "bus_writes_since": mark.accesses[3] - before.2[3],
             "spent_since": causes(&spent),
         }));
         before = (mark.cycles, mark.instructions, mark.accesses, mark.spent);
@@ -89,6 +91,8 @@ pub fn json(machine: &Machine, image: &Image, stop: Stop, output: &str) -> Resul
         "instructions": machine.instructions(),
         "loads": machine.accesses()[0],
         "stores": machine.accesses()[1],
+        "bus_reads": machine.accesses()[2],
+        "bus_writes": machine.accesses()[3],
         "mispredicted_branches": machine.timing().predictor.missed,
         "spent": causes(&machine.timing().spent()),
         "markers": marks,

@@ -133,6 +133,8 @@ impl Way {
             Kind::Aead => self.aead(stream, job, number),
             Kind::Hash | Kind::Mac => self.hash(stream, job),
             Kind::Generator => self.random(stream, job),
+            // The kernel has no such algorithm: no session was opened.
+            Kind::Copy => Err(Refusal::Errno(libc::EOPNOTSUPP)),
         }
     }
 

@@ -55,7 +55,10 @@ fn a_failed_self_test_and_a_running_one_are_told_apart() {
 fn every_algorithm_has_a_kernel_name_and_key_lengths_that_fit() {
     let drivers = parse(GUEST);
     for &algorithm in Algorithm::ALL {
-        let (kind, name) = kernel_name(algorithm);
+        let Some((kind, name)) = kernel_name(algorithm) else {
+            assert_eq!(algorithm, Algorithm::Memcpy, "the only one that the kernel does not have");
+            continue;
+        };
         let found = candidates(&drivers, name);
         assert!(found.iter().all(|driver| driver.af_alg_type() == Some(kind)), "{algorithm}");
         assert!(found.iter().any(|driver| driver.runs(algorithm)), "{algorithm}");

@@ -35,7 +35,10 @@ pub(super) fn session(
         Algorithm::Sha256 => sha256(workload, jobs, body),
         Algorithm::Sha512 => sha512(workload, jobs, body),
         Algorithm::HmacSha256 => hmac(workload, keys, jobs, ffi::MD_SHA256, body),
-        Algorithm::HmacDrbgSha256 | Algorithm::HmacDrbgSha512 | Algorithm::CtrDrbgAes256 => {
+        Algorithm::HmacDrbgSha256
+        | Algorithm::HmacDrbgSha512
+        | Algorithm::CtrDrbgAes256
+        | Algorithm::Memcpy => {
             Err(Unsupported::Algorithm.into())
         }
     }

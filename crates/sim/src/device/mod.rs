@@ -3,6 +3,7 @@
 mod cmsdk_uart;
 mod lpuart;
 mod registers;
+mod unmodelled;
 
 use crate::chip::{self, Chip};
 use crate::console::Console;
@@ -13,6 +14,7 @@ enum Model {
     CmsdkUart(cmsdk_uart::CmsdkUart),
     Lpuart(lpuart::Lpuart),
     Registers(registers::Registers),
+    Unmodelled(unmodelled::Unmodelled),
 }
 
 struct Device {
@@ -31,7 +33,7 @@ fn model(description: &chip::Device) -> Model {
     match description.kind.as_str() {
         "cmsdk_uart" => Model::CmsdkUart(cmsdk_uart::CmsdkUart::default()),
         "lpuart" => Model::Lpuart(lpuart::Lpuart::default()),
-        // A model that is not there yet: what a program writes to it is remembered.
+        "unmodelled" => Model::Unmodelled(unmodelled::Unmodelled::new(description)),
         _ => Model::Registers(registers::Registers::new(description)),
     }
 }
@@ -55,11 +57,12 @@ impl Devices {
     /// The word at `address`, or nothing where no device is.
     pub(crate) fn read(&mut self, address: u32, _now: u64, console: &mut Console) -> Option<u32> {
         let (model, offset) = self.at(address)?;
-        Some(match model {
-            Model::CmsdkUart(uart) => uart.read(offset, console),
-            Model::Lpuart(uart) => uart.read(offset, console),
-            Model::Registers(registers) => registers.read(offset),
-        })
+        match model {
+            Model::CmsdkUart(uart) => Some(uart.read(offset, console)),
+            Model::Lpuart(uart) => Some(uart.read(offset, console)),
+            Model::Registers(registers) => Some(registers.read(offset)),
+            Model::Unmodelled(_) => None,
+        }
     }
 
     /// Writes the word at `address`; false where no device is.
@@ -69,8 +72,18 @@ impl Devices {
             Model::CmsdkUart(uart) => uart.write(offset, value, console),
             Model::Lpuart(uart) => uart.write(offset, value, console),
             Model::Registers(registers) => registers.write(offset, value),
+            Model::Unmodelled(_) => return false,
         }
         true
+    }
+
+    /// What the device at `address` is, if there is one without a model.
+    pub(crate) fn unmodelled(&self, address: u32) -> Option<&str> {
+        let found = self.all.iter().find(|d| address.wrapping_sub(d.base) < d.size)?;
+        match &found.model {
+            Model::Unmodelled(block) => Some(block.name()),
+            _ => None,
+        }
     }
 
     /// Raises the interrupts that devices ask for.

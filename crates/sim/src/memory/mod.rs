@@ -83,6 +83,8 @@ pub(crate) struct Memory {
     /// Loads and stores so far, a register each.
     pub(crate) reads: u64,
     pub(crate) writes: u64,
+    /// Reads and writes of single items over the bus, past the caches.
+    pub(crate) on_bus: [u64; 2],
     /// The machine looks around before an instruction of this cycle or a later one.
     pub(crate) undisturbed: u64,
 }
@@ -101,6 +103,7 @@ impl Memory {
             stale: Vec::new(),
             reads: 0,
             writes: 0,
+            on_bus: [0; 2],
             undisturbed: 0,
         };
         for description in &chip.memory {
@@ -296,6 +299,7 @@ impl Memory {
     }
 
     fn charge_bus(&mut self, kind: MemoryKind, address: u32, size: u32, write: bool, now: u64) {
+        self.on_bus[usize::from(write)] += 1;
         if write {
             self.access.posted += self.rules.bus_write;
             self.access.cause = Cause::Bus as usize;

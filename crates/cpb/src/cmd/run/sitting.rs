@@ -145,13 +145,20 @@ impl Sitting {
             Some(path) => path.clone(),
             None => default_path(&header),
         };
-        let store = Store::create(&path, &header)?;
         let providers: Vec<String> = known
             .iter()
             .filter(|known| known.available())
             .map(|known| known.source.name.clone())
             .collect();
         let cells = run::cells(&header.plan, &providers);
+        if !cells.iter().any(|cell| cell.provider != cpb_providers::NULL) {
+            let copies = cpb_providers::MEMCPY;
+            bail!(
+                "nothing to measure: the provider {copies} is for the algorithm {copies} only, and no \
+                 other is for that; `-a {copies}` names the algorithm"
+            );
+        }
+        let store = Store::create(&path, &header)?;
         Ok(Begun::Ready(Box::new(Sitting {
             home,
             began,

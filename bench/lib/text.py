@@ -1,0 +1,9 @@
+"""Tables for a terminal."""
+
+
+def columns(rows, left):
+    """Rows of cells in aligned columns: the first `left` to the left, numbers to the right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = ("  ".join(cell.ljust(width) if i < left else cell.rjust(width)
+                       for i, (cell, width) in enumerate(zip(row, widths))) for row in rows)
+    return "".join(line.rstrip() + "\n" for line in lines)

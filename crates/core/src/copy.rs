@@ -1,0 +1,64 @@
+//! Moves messages and does nothing else: what memory allows, whoever computes.
+
+use crate::algorithm::Kind;
+use crate::provider::{Data, Error, Identity, Job, Progress, Provider, Session, Unsupported};
+use crate::workload::{CryptoWorkload, Dispatch};
+
+/// The name that [`Memcpy`] has on every target.
+pub const MEMCPY: &str = "memcpy";
+
+/// The provider that copies, by whichever `memcpy` the program is linked with.
+pub struct Memcpy<'a> {
+    /// Whose that is.
+    pub executor: &'a str,
+    /// What is known of where it and the messages lie.
+    pub options: &'a str,
+}
+
+impl Provider for Memcpy<'_> {
+    fn identity(&self) -> Identity<'_> {
+        Identity {
+            provider: MEMCPY,
+            version: env!("CARGO_PKG_VERSION"),
+            executor: self.executor,
+            options: self.options,
+        }
+    }
+
+    fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
+        workload.valid()?;
+        if workload.algorithm.shape().kind != Kind::Copy {
+            return Err(Unsupported::Algorithm);
+        }
+        if workload.dispatch == Dispatch::SERIAL { Ok(()) } else { Err(Unsupported::Mode) }
+    }
+
+    fn session(
+        &self,
+        workload: &CryptoWorkload,
+        _keys: &[&[u8]],
+        jobs: &mut [Job<'_>],
+        body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.supports(workload)?;
+        body(&mut Copies { jobs })
+    }
+}
+
+struct Copies<'s, 'b> {
+    jobs: &'s mut [Job<'b>],
+}
+
+impl Session for Copies<'_, '_> {
+    fn submit(&mut self, job: usize) -> Result<Progress, Error> {
+        let job = self.jobs.get_mut(job).ok_or(Error::Contract)?;
+        let Data::Apart { input, output } = &mut job.data else {
+            return Err(Unsupported::Mode.into());
+        };
+        if input.len() != output.len() {
+            return Err(Unsupported::Length.into());
+        }
+        output.copy_from_slice(input);
+        Ok(Progress::Done)
+    }
+}

@@ -1,0 +1,60 @@
+//! A block that the chip has and the simulator does not, yet: an engine that computes, whose answers
+//! nobody should make up. A program that uses it is stopped and told so.
+
+use crate::chip::Device;
+
+pub(super) struct Unmodelled {
+    name: String,
+}
+
+impl Unmodelled {
+    pub(super) fn new(description: &Device) -> Self {
+        Unmodelled { name: description.name.clone() }
+    }
+
+    /// What it is.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::chip::Chip;
+    use crate::fault::{Fault, Stop};
+    use crate::image::{Image, Segment};
+    use crate::machine::Machine;
+
+    /// Reads the word at `address`, on that chip.
+    fn reading(chip: &str, address: u32) -> (Stop, String) {
+        // The stack, the first instruction; ldr r0, =address; ldr r1, [r0].
+        let words = [0x2000_8000, 9, 0x6801_4801, 0xBF00_BF00, address];
+        let bytes = words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
+        let segments = vec![Segment { address: 0, bytes }];
+        let image = Image { entry: 8, segments, symbols: Vec::new() };
+        let mut machine = Machine::new(Chip::named(chip).expect("a built-in chip"));
+        image.load(&mut machine).expect("it fits");
+        machine.boot(&image);
+        machine.set_max_cycles(1000);
+        let stop = machine.run();
+        (stop, machine.diagnose(stop, &image))
+    }
+
+    #[test]
+    fn an_engine_without_a_model_is_named_and_not_made_up() {
+        for (chip, address, name) in [
+            ("imxrt1060", 0x402F_C000, "DCP"),
+            ("imxrt1060", 0x403E_C010, "BEE"),
+            ("imxrt1170", 0x4044_0004, "CAAM"),
+            ("imxrt1170", 0x400C_CC04, "OTFAD1"),
+        ] {
+            let (stop, words) = reading(chip, address);
+            assert_eq!(stop, Stop::Unmodelled(address), "{words}");
+            let first = words.lines().next().unwrap_or_default();
+            assert!(first.contains("not modelled") && first.contains(name), "{first}");
+        }
+        // A register that remembers, and an address where nothing is.
+        assert!(!matches!(reading("imxrt1170", 0x400C_C000).0, Stop::Unmodelled(_)));
+        assert_eq!(reading("imxrt1060", 0x5000_0000).0, Stop::Fault(Fault::Bus(0x5000_0000)));
+    }
+}
