@@ -17,7 +17,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lib import build, machine, placement
+from lib import build, flash, machine, placement
 from lib.result import Result
 from lib.text import columns
 
@@ -51,7 +51,7 @@ def main():
     images = arguments.images or build.target_directory() / "firmware"
     ours = simulate(program, images, arguments.levels)
     print(table(published(), ours), end="")
-    print(placement.table(published(), ours, LEVELS), end="")
+    print(placement.table(published(), ours, LEVELS) + flash.table(), end="")
     print(f"\n{time.monotonic() - began:.0f} s, {len(ours)} images")
     if arguments.check:
         sys.exit(check(ours, lambda name: one(program, images, name)))
@@ -179,7 +179,8 @@ def write(published, ours, watch):
          number(behind[LEVELS.index("O2")]), *map(number, moved)]
         for chip, algorithm, none, high, plain, behind, moved in lines_of(published, ours)
     ])
-    result.text("```", placement.table(published, ours, LEVELS).strip(), "```")
+    fits = placement.table(published, ours, LEVELS) + flash.table()
+    result.text("```", fits.strip(), "```")
     result.write(watch)
 
 
