@@ -339,7 +339,9 @@ impl Machine {
         let insn = code.at(self.pages.place(here));
         self.timing.issue(here, u32::from(insn.size), &insn.cost, unfinished.address);
         self.timing.finish(&insn.cost);
-        self.timing.memory(&unfinished);
+        if unfinished.more {
+            self.timing.memory(&unfinished);
+        }
         self.instructions += 1;
         self.it = if self.it & 7 == 0 { 0 } else { self.it & 0xE0 | self.it << 1 & 0x1F };
         match exit {

@@ -40,8 +40,8 @@ impl Code {
 #[derive(Clone, Copy)]
 struct Page {
     base: u32,
-    /// Where it begins in [`Code`].
-    place: usize,
+    /// How far its instructions' places in [`Code`] are from half their addresses.
+    shift: u32,
     /// Its memory, where fetching from it takes time; 0 where it takes none.
     region: usize,
     cacheable: bool,
@@ -59,7 +59,7 @@ pub(crate) struct Pages {
 
 impl Default for Pages {
     fn default() -> Self {
-        let nothing = Page { base: NOWHERE, place: 0, region: 0, cacheable: false };
+        let nothing = Page { base: NOWHERE, shift: 0, region: 0, cacheable: false };
         Pages { current: nothing, recent: [nothing; RECENT], mask: !0, near: NOWHERE }
     }
 }
@@ -74,7 +74,7 @@ impl Pages {
     /// Where the instruction at an address of the current page is.
     #[inline(always)]
     pub(crate) fn place(&self, pc: u32) -> usize {
-        self.current.place + ((pc >> 1) as usize & (PER_PAGE - 1))
+        self.current.shift.wrapping_add(pc >> 1) as usize
     }
 
     /// What may be executed has changed.
@@ -136,9 +136,9 @@ impl Machine {
         if *slot == 0 {
             *slot = code.add_page() as u32;
         }
-        let place = (*slot as usize - 1) * PER_PAGE;
+        let shift = ((*slot - 1) * PER_PAGE as u32).wrapping_sub(base >> 1);
         let region = if tight { 0 } else { region };
-        let page = Page { base, place, region, cacheable: found.cacheable };
+        let page = Page { base, shift, region, cacheable: found.cacheable };
         self.pages.recent[(base / PAGE) as usize % RECENT] = page;
         Ok(page)
     }

@@ -232,14 +232,24 @@ impl Scoreboard {
         self.enter(register, latency::LOAD, self.clock + index as Clock / 2);
     }
 
-    /// What the newest instruction did to memory.
+    /// What the newest instruction did to memory, where that was [`Access::more`].
     pub(crate) fn memory(&mut self, access: &Access) {
+        if access.wait | access.posted != 0 {
+            return self.bus(access);
+        }
+        if access.stored == 0 {
+            self.stall(u64::from(self.rules.unaligned_load), Cause::Store as usize);
+        } else {
+            let now = self.now();
+            let room = self.stores.push(now, access, &self.rules);
+            self.stall(room.saturating_sub(now), Cause::Store as usize);
+        }
+    }
+
+    #[inline(never)]
+    fn bus(&mut self, access: &Access) {
         if access.unaligned && access.stored == 0 {
             self.stall(u64::from(self.rules.unaligned_load), Cause::Store as usize);
-        }
-        if access.stored != 0 && access.wait == 0 && access.posted == 0 {
-            let room = self.stores.push(self.now(), access, &self.rules);
-            self.stall(room.saturating_sub(self.now()), Cause::Store as usize);
         }
         if access.wait != 0 {
             let free = self.bus_free.saturating_sub(self.now());

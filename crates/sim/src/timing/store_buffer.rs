@@ -23,7 +23,7 @@ impl StoreBuffer {
 
     /// Takes a store of cycle `now`; says when there was room for it.
     pub(super) fn push(&mut self, now: u64, access: &Access, rules: &Timing) -> u64 {
-        let room = self.done[self.turn];
+        let room = self.done[self.turn & (SLOTS - 1)];
         let begin = now.max(room);
         let whole = access.stored >= 4 && !access.unaligned;
         let cycles = if whole { access.stored.div_ceil(8) } else { rules.partial_store };
@@ -33,8 +33,8 @@ impl StoreBuffer {
         if access.stored > 4 {
             self.bank[bank ^ 1] = finished;
         }
-        self.done[self.turn] = finished;
-        self.turn = (self.turn + 1) % self.depth;
+        self.done[self.turn & (SLOTS - 1)] = finished;
+        self.turn = if self.turn + 1 < self.depth { self.turn + 1 } else { 0 };
         room
     }
 }
