@@ -11,6 +11,14 @@ pub(crate) const ZERO: u8 = 17;
 /// What [`Insn::carry`] holds where a constant leaves the carry flag alone.
 pub(crate) const CARRY_KEPT: u8 = 2;
 
+/// What is done beside executing an instruction: a bit each.
+pub(crate) mod watch {
+    /// Somebody wants to know that it is reached: a timed function's first.
+    pub(crate) const TIMED: u8 = 1;
+    /// It may leave in R13 what is no multiple of four, of which the upper bits stay.
+    pub(crate) const STACK: u8 = 1 << 1;
+}
+
 /// How a second operand is shifted, as the architecture numbers it (A7.4.2), and RRX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -100,8 +108,8 @@ pub struct Insn {
     pub s: bool,
     /// Sets flags outside an IT block only.
     pub quiet_in_it: bool,
-    /// Somebody wants to know when this is reached: a timed function's first instruction.
-    pub marked: bool,
+    /// Why it is not executed like others, of [`watch`], or 0.
+    pub watched: u8,
     /// What it costs.
     pub cost: Cost,
 }
@@ -122,7 +130,7 @@ impl Insn {
             size,
             s: false,
             quiet_in_it: false,
-            marked: false,
+            watched: 0,
             cost: Cost::NONE,
         }
     }
@@ -177,6 +185,19 @@ impl Insn {
     pub(crate) const fn carries(mut self, carry: u8) -> Self {
         self.carry = carry;
         self
+    }
+
+    /// Whether R13 may get a value that is no multiple of four.
+    pub(crate) fn may_misalign_stack(&self) -> bool {
+        use Op::*;
+        let float = self.op as u8 >= Vldr as u8;
+        let moves_base = matches!(
+            self.op,
+            LdrW | LdrbW | LdrhW | LdrsbW | LdrshW | StrW | StrbW | StrhW | AddI | SubI
+        );
+        let moves = self.rd == 13 || moves_base && self.rn == 13;
+        let by_words = moves_base && self.rn == 13 && self.imm & 3 == 0;
+        moves && !by_words && !float
     }
 
     pub(crate) const fn unknown(opcode: u32, size: u8) -> Self {

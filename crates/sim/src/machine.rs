@@ -7,7 +7,7 @@ use crate::device::Devices;
 use crate::diagnosis::Snapshot;
 use crate::exec::condition_holds;
 use crate::fault::{Exit, Stop};
-use crate::insn::{Insn, Op};
+use crate::insn::{Insn, Op, watch};
 use crate::measure::Measure;
 use crate::memory::Memory;
 use crate::pages::{Code, Pages};
@@ -227,7 +227,7 @@ impl Machine {
         self.next = pc.wrapping_add(size);
         self.history[self.instructions as usize & (HISTORY - 1)] = pc;
         let spent = if PROFILE { self.timing.spent() } else { [0; _] };
-        if self.it | u8::from(insn.marked) == 0 {
+        if self.it | insn.watched == 0 {
             self.execute(insn)?;
         } else {
             self.execute_watched(insn)?;
@@ -283,14 +283,22 @@ impl Machine {
         }
     }
 
-    /// Where somebody wants to know that it is reached, or in an IT block.
+    /// Where there is more to do, or in an IT block.
     #[inline(never)]
     fn execute_watched(&mut self, insn: &Insn) -> Result<(), Exit> {
-        if insn.marked {
+        if insn.watched & watch::TIMED != 0 {
             let (pc, r) = (self.here(), &self.r);
             self.measure.enter(pc, r[13], r[14], &self.timing, self.instructions);
         }
-        if self.it == 0 { self.execute_plainly(insn) } else { self.execute_conditionally(*insn) }
+        let done = if self.it == 0 {
+            self.execute_plainly(insn)
+        } else {
+            self.execute_conditionally(*insn)
+        };
+        if insn.watched & watch::STACK != 0 {
+            self.r[13] &= !3;
+        }
+        done
     }
 
     /// The interpreter's second copy, for the rarer ways to it.

@@ -3,7 +3,7 @@
 
 use crate::decode;
 use crate::fault::{Exit, Fault};
-use crate::insn::{Insn, Op};
+use crate::insn::{Insn, Op, watch};
 use crate::machine::Machine;
 use crate::memory::PAGE;
 
@@ -148,7 +148,12 @@ impl Machine {
         let half =
             |at: u32| self.memory.bytes(at).first_chunk().map_or(0, |b| u16::from_le_bytes(*b));
         let mut insn = decode::decode(address, half(address), half(address.wrapping_add(2)));
-        insn.marked = self.measure.is_timed(address);
+        if self.measure.is_timed(address) {
+            insn.watched |= watch::TIMED;
+        }
+        if insn.may_misalign_stack() {
+            insn.watched |= watch::STACK;
+        }
         code.insns[self.pages.place(address)] = insn;
     }
 

@@ -151,14 +151,14 @@ fn miscellaneous(address: u32, op: u32) -> Option<Insn> {
         0b001_0000 | 0b001_0001 => one(if bit(op, 6) { Op::Sxtb } else { Op::Sxth }),
         0b001_0010 | 0b001_0011 => one(if bit(op, 6) { Op::Sxtb } else { Op::Sxth }),
         0b001_0100..=0b001_0111 => one(if bit(op, 6) { Op::Uxtb } else { Op::Uxth }),
-        0b010_0000..=0b010_1111 => {
+        0b010_0000..=0b010_1111 if op & 0x1FF != 0 => {
             Some(insn(Op::Stm).n(13).i(op & 0xFF | bits(op, 8, 8) << 14).a(PUSH))
         }
         0b011_0011 => Some(insn(Op::Cps).i(op & 0x1F)),
         0b101_0000 | 0b101_0001 => one(if bit(op, 6) { Op::Rev16 } else { Op::Rev }),
         0b101_0010 | 0b101_0011 => one(if bit(op, 6) { Op::Rev16 } else { Op::Rev }),
         0b101_0110 | 0b101_0111 if bit(op, 6) => one(Op::Revsh),
-        0b110_0000..=0b110_1111 => {
+        0b110_0000..=0b110_1111 if op & 0x1FF != 0 => {
             Some(insn(Op::Ldm).n(13).i(op & 0xFF | bits(op, 8, 8) << 15).a(POP))
         }
         0b111_0000..=0b111_0111 => Some(insn(Op::Bkpt).i(op & 0xFF)),

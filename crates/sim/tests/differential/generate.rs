@@ -111,6 +111,7 @@ pub(crate) fn cases(index: usize, count: usize, rng: &mut Rng) -> Vec<Case> {
         match kind {
             // Skipped or not, the instruction behind the branch shows it.
             Kind::Branch => case.code.extend([0x1C40, 0x1C49, 0x1C52]),
+            Kind::Stack => case.code = on_a_stack(&case.code),
             Kind::Alu if rng.u8(..4) == 0 => case.code = it_block(&case.code, rng),
             _ => {}
         }
@@ -138,8 +139,8 @@ fn draw(name: &str, pattern: &str, fields: &Fields, rng: &mut Rng) -> Option<Vec
         // The bits of one register follow each other: how many are still to come?
         let rest = letters[place + 1..].iter().take_while(|l| *l == letter).count();
         let bit = match letter {
-            b'0' => 0,
-            b'1' => 1,
+            b'0' | b'o' => 0,
+            b'1' | b'e' => 1,
             b'd' => fields.d >> rest & 1,
             b'n' => fields.n >> rest & 1,
             b'm' => fields.m >> rest & 1,
@@ -180,6 +181,9 @@ fn record(kind: Kind, fields: &Fields, rng: &mut Rng) -> [u32; RECORD] {
         let unaligned = if kind == Kind::Memory { rng.u32(..8) } else { 0 };
         record[fields.n as usize] = SCRATCH + 4 * rng.u32(..16) + unaligned;
     }
+    if kind == Kind::Stack {
+        record[11] = SCRATCH + 4 * rng.u32(..16);
+    }
     record[13] = rng.u32(..) & 0xF80F_0000;
     for pair in record[16..].chunks_exact_mut(2) {
         match rng.u8(..6) {
@@ -190,6 +194,12 @@ fn record(kind: Kind, fields: &Fields, rng: &mut Rng) -> [u32; RECORD] {
         }
     }
     record
+}
+
+/// The instruction with r11 as the stack pointer. What it left there is in r10 afterwards, what it left
+/// in the link register in r8; r12 and r9 keep both.
+fn on_a_stack(insn: &[u16]) -> Vec<u16> {
+    [&[0x46EC, 0x46DD, 0x46F1], insn, &[0x46EA, 0x46F0, 0x46CE, 0x46E5]].concat()
 }
 
 /// The instruction, and up to three more, in an IT block.

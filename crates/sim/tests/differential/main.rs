@@ -2,12 +2,14 @@
 //! after thousands of cases are the same. One process of QEMU runs a whole batch.
 
 mod generate;
+mod inventory;
 mod oracle;
 mod patterns;
 
 use cpb_sim::{Op, decode};
 use fastrand::Rng;
 use generate::{Case, cases};
+use inventory::Kinds;
 use patterns::PATTERNS;
 use std::collections::BTreeMap;
 
@@ -105,20 +107,59 @@ const ELSEWHERE: [Op; 26] = [
     Op::Pending,
 ];
 
+fn count_operations(code: &[u16], mut see: impl FnMut(Op)) {
+    let mut at = 0;
+    while at < code.len() {
+        let second = code.get(at + 1).copied().unwrap_or(0);
+        see(decode::decode(0, code[at], second).op);
+        at += if decode::is_wide(code[at]) { 2 } else { 1 };
+    }
+}
+
 #[test]
 fn every_operation_has_its_cases() {
     let mut counts: BTreeMap<u8, usize> = BTreeMap::new();
     for case in all_cases(3) {
-        let mut at = 0;
-        while at < case.code.len() {
-            let second = case.code.get(at + 1).copied().unwrap_or(0);
-            *counts.entry(decode::decode(0, case.code[at], second).op as u8).or_default() += 1;
-            at += if decode::is_wide(case.code[at]) { 2 } else { 1 };
-        }
+        count_operations(&case.code, |op| *counts.entry(op as u8).or_default() += 1);
     }
     let few: Vec<u8> = (0..=Op::Pending as u8)
         .filter(|op| !ELSEWHERE.iter().any(|e| *e as u8 == *op))
         .filter(|op| counts.get(op).copied().unwrap_or(0) < LEAST)
         .collect();
     assert!(few.is_empty(), "too few cases of operations number {few:?}");
+}
+
+#[test]
+fn every_kind_of_instruction_in_the_firmware_has_its_cases() {
+    let Some(images) = inventory::images() else {
+        let test = "differential::every_kind_of_instruction_in_the_firmware_has_its_cases";
+        return oracle::skip(test, "images are built by `make test`");
+    };
+    let kinds = Kinds::of(&all_cases(3));
+    let mut without: BTreeMap<u8, String> = BTreeMap::new();
+    let mut seen = 0;
+    for image in &images {
+        for (address, code) in inventory::instructions(image) {
+            seen += 1;
+            if !kinds.hold(&code) {
+                let insn = decode::decode(address, code[0], code.get(1).copied().unwrap_or(0));
+                let example = format!("{:?} {code:04x?} at {address:#x} in {image:?}", insn.op);
+                without.entry(insn.op as u8).or_insert(example);
+            }
+        }
+    }
+    let without: Vec<String> = without.into_values().collect();
+    assert!(without.is_empty(), "without cases:\n{}", without.join("\n"));
+    assert!(seen > 10_000 * images.len(), "only {seen} instructions in {} images", images.len());
+}
+
+/// The other test's own test: without its pattern, a kind is missed.
+#[test]
+fn a_kind_without_its_pattern_is_noticed() {
+    let mut rng = Rng::with_seed(4);
+    let all: Vec<usize> = (0..PATTERNS.len()).filter(|p| PATTERNS[*p].0 != "ldrh.neg").collect();
+    let cases: Vec<Case> = all.iter().flat_map(|index| cases(*index, 20, &mut rng)).collect();
+    let kinds = Kinds::of(&cases);
+    assert!(kinds.hold(&[0xF833, 0x1F08]), "ldrh.pre has its pattern");
+    assert!(!kinds.hold(&[0xF83A, 0x1C02]), "nothing else is ldrh.neg");
 }

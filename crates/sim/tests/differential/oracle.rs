@@ -163,7 +163,7 @@ fn mask() -> impl Iterator<Item = u32> {
     })
 }
 
-fn skip(test: &str, reason: &str) {
+pub(crate) fn skip(test: &str, reason: &str) {
     eprintln!("skipped: {test}: {reason}");
     if let Some(path) = std::env::var_os("CPB_SKIP_LOG") {
         let log = std::fs::OpenOptions::new().append(true).create(true).open(path);
