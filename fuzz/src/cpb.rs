@@ -3,12 +3,14 @@
 
 use cpb::analysis::compare;
 use cpb::analysis::explain::{Question, explain};
+use cpb::analysis::identify::{self, cores::Cores};
 use cpb::analysis::summary::summarise;
 use cpb::plan::Plan;
 use cpb::record::Record;
 use cpb::report::{self, csv, html, json, markdown, published, terminal};
 use cpb::store::parse_record;
 use std::collections::HashSet;
+use std::sync::OnceLock;
 
 /// Any bytes as a record: refused in words, or shown in every form without a panic.
 pub fn record(bytes: &[u8]) {
@@ -27,6 +29,7 @@ pub fn record(bytes: &[u8]) {
     published::render_csv(&record).expect("a table");
     published::render_json(&record).expect("JSON");
     explained(&record);
+    identified(&record);
     let page = html::render(&[("record".into(), record)]).expect("a page");
     assert_eq!(page.matches("<script").count(), 1, "its own script and no other");
 }
@@ -40,6 +43,25 @@ fn explained(record: &Record) {
         + &report::compare::render(&compared, 80, false);
     // What a record says in words is its own affair; figures stand beside their units.
     for none in ["NaN ", "inf ", "NaN×", "inf×", "NaN%", "inf%"] {
+        assert!(!text.contains(none) || words(record).contains(none.trim_end()), "{text}");
+    }
+}
+
+/// What its cores are by their figures.
+fn identified(record: &Record) {
+    static CORES: OnceLock<Cores> = OnceLock::new();
+    let cores = CORES.get_or_init(Cores::load);
+    let found = report::identify::Found {
+        cores: identify::observed(record)
+            .iter()
+            .map(|core| identify::identify(core, cores))
+            .collect(),
+        ..Default::default()
+    };
+    let found = [found];
+    let text =
+        report::identify::render(&found, 80, false) + &report::identify::render_markdown(&found);
+    for none in ["NaN ", "inf ", "NaN%", "inf%"] {
         assert!(!text.contains(none) || words(record).contains(none.trim_end()), "{text}");
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::fmt::Write;
 
 /// The cores of one log, record or machine.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Found {
     /// The file; empty: this machine.
     pub file: String,
@@ -56,14 +56,14 @@ pub fn render(found: &[Found], width: usize, colour: bool) -> String {
         }
         let cores = merged(&found.cores);
         table(&mut text, &cores, width, styles);
+        if cores.iter().all(consistent) {
+            let words = "what is reported, measured and implied agrees within 3%";
+            write_note(&mut text, "verdict", words, width);
+        }
         for (cores, words, wrong) in verdicts(&cores) {
             let style = if wrong { styles.warning } else { anstyle::Style::new() };
             let word = if wrong { "verdict" } else { "note" };
             write_styled_note(&mut text, word, &format!("{cores}: {words}"), width, style);
-        }
-        if cores.iter().all(consistent) {
-            let words = "what is reported, measured and implied agrees within 3%";
-            write_note(&mut text, "verdict", words, width);
         }
     }
     let notes = legend(found);
@@ -85,9 +85,13 @@ pub fn render_markdown(found: &[Found]) -> String {
     for found in found {
         let merged = merged(&found.cores);
         for (cores, row) in merged.iter().zip(rows(&merged)) {
-            let said = verdicts(std::slice::from_ref(cores));
-            let said: Vec<String> = said.into_iter().map(|(_, words, _)| words).collect();
-            let said = if consistent(cores) { "agrees".to_owned() } else { said.join("; ") };
+            let said = verdicts(std::slice::from_ref(cores)).into_iter();
+            let said: Vec<String> = said.map(|(_, words, _)| words).collect();
+            let said = match consistent(cores) {
+                true => std::iter::once("agrees".to_owned()).chain(said).collect(),
+                false => said,
+            };
+            let said = said.join("; ");
             let cells = std::iter::once(found.file.clone()).chain(row).chain([said]);
             let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
             let _ = writeln!(text, "| {} |", cells.join(" | "));

@@ -13,6 +13,9 @@ const TABLE: &str = include_str!("../../../../../records/armv8-aes.jsonl");
 /// measured minutes before the figures.
 const LEAST_SPREAD: f64 = 0.004;
 
+/// What others print was rounded, and measured by other programs at clocks of their own.
+const STATED_SPREAD: f64 = 0.02;
+
 /// The cost of a call moves with the version of OpenSSL, its compiler and the kernel: two readings of one
 /// core were 10 to 20 % apart.
 const LEAST_CALL_SPREAD: f64 = 0.10;
@@ -47,6 +50,8 @@ pub struct Core {
     pub family: String,
     /// Other names that systems report.
     known_as: Vec<String>,
+    /// Whether somebody has timed AES-256 on it; else its score is its family's.
+    pub has_figures: bool,
     /// Thousands of bytes a second for each MHz, by key length in bits.
     pub scores: BTreeMap<u16, Constant>,
     /// How many times as fast as AES-256 a shorter key is, by its length in bits. None: nobody's is known.
@@ -176,10 +181,13 @@ impl Cores {
             core(data, &scored)
         };
         let mut cores: Vec<Core> = file.core.into_iter().map(core).collect();
-        let own = cores.clone();
+        let all = cores.clone();
         for core in &mut cores {
             let family: Vec<&Core> =
-                own.iter().filter(|other| other.family == core.family).collect();
+                all.iter().filter(|other| other.family == core.family).collect();
+            if !core.has_figures {
+                core.scores.extend(pooled(&family).map(|score| (256, score)));
+            }
             for bits in [128, 192] {
                 let gains = family.iter().filter_map(|other| match other.gains.get(&bits)? {
                     Gains::Own(gain) => Some(*gain),
@@ -237,25 +245,37 @@ fn core(data: CoreData, scored: &[Scored]) -> Core {
         }
         calls.extend(rates.call(256));
     }
-    for stated in &data.stated {
-        let score = 1e3 / stated.cycles_per_byte;
-        scores.entry(stated.bits).or_default().push(score);
-        let longest = constant(&scores[&256], LEAST_SPREAD);
-        let gain = longest.map(|longest| score / longest.ln.exp());
-        gains.entry(stated.bits).or_default().extend(gain);
-    }
     let constants = |readings: BTreeMap<u16, Vec<f64>>| -> BTreeMap<u16, Constant> {
         let known = readings.into_iter();
         known.filter_map(|(bits, all)| Some((bits, constant(&all, LEAST_SPREAD)?))).collect()
     };
+    let (mut scores, mut gains) = (constants(scores), constants(gains));
+    for stated in &data.stated {
+        let constant = |ln| Constant { ln, spread: STATED_SPREAD, readings: 1 };
+        let ln = (1e3 / stated.cycles_per_byte).ln();
+        let longest = scores.get(&256).map(|longest| longest.ln);
+        scores.entry(stated.bits).or_insert(constant(ln));
+        if let Some(longest) = longest {
+            gains.entry(stated.bits).or_insert(constant(ln - longest));
+        }
+    }
     Core {
         name: data.name,
         family: data.family,
         known_as: data.known_as,
-        scores: constants(scores),
-        gains: constants(gains).into_iter().map(|(bits, own)| (bits, Gains::Own(own))).collect(),
+        has_figures: scores.contains_key(&256),
+        scores,
+        gains: gains.into_iter().map(|(bits, own)| (bits, Gains::Own(own))).collect(),
         call: constant(&calls, LEAST_CALL_SPREAD),
     }
+}
+
+/// The score that a core of a family may be expected to have.
+fn pooled(family: &[&Core]) -> Option<Constant> {
+    let scores = family.iter().filter(|core| core.has_figures);
+    let scores: Vec<f64> =
+        scores.filter_map(|core| Some(core.scores.get(&256)?.ln.exp())).collect();
+    constant(&scores, 2.0 * LEAST_SPREAD)
 }
 
 /// Of few readings the spread is not known: it is never taken for less than `least`, and a single one's
@@ -337,7 +357,7 @@ mod tests {
         let cores = Cores::load();
         for (data, core) in file.core.iter().zip(&cores.cores) {
             assert!(file.family.iter().any(|family| family.id == data.family), "{}", data.name);
-            let known = core.scores.get(&256).is_some_and(|score| score.readings > 0);
+            let known = core.has_figures;
             assert_ne!(known, data._guide.is_some(), "{}: a figure, or else a guide", data.name);
             if let Some(table) = &data.table {
                 assert!(table_has(table), "{}: {table}", data.name);

@@ -66,10 +66,8 @@ fn a_core_that_is_left_out_is_named_as_itself_as_its_family_or_not_at_all() {
             ..Observed::default()
         };
         let name = identify(&observed, &cores).implied;
-        let known = cores
-            .cores
-            .iter()
-            .any(|core| core.family == reading.family && core.scores.contains_key(&256));
+        let known =
+            cores.cores.iter().any(|core| core.family == reading.family && core.has_figures);
         let words = match &name {
             Implied::Named(name) => {
                 let core = name.core.as_deref().unwrap_or("-");
@@ -221,10 +219,18 @@ fn an_engine_behind_the_kernel_is_suspected() {
     let board =
         Observed { tool: "OpenSSL 1.1.1, engine afalg".into(), ..observed("", 789.7, ESPRESSOBIN) };
     assert!(matches!(found(&board).implied, Implied::Accelerator { .. }));
+}
+
+#[test]
+fn an_extension_that_the_features_do_not_list_is_told_and_named_where_calls_are_a_librarys() {
     let mut board = observed("Cortex-A72", 1800.0, &[(256, 330_000.0, 1_023_600.0)]);
     board.features = Some(vec!["neon".into()]);
+    assert_eq!(named(&board).1, "Cortex-A72 to X925");
+    assert_eq!(found(&board).verdicts, [Verdict::ExtensionNotListed]);
+    board.rates = Rates::default();
+    board.rates.insert(256, 16_384, 1_023_600e3);
     assert!(matches!(found(&board).implied, Implied::Accelerator { .. }));
-    assert_eq!(found(&board).verdicts[0], Verdict::ExtensionNotListed);
+    assert_eq!(found(&board).verdicts, [Verdict::ExtensionNotListed]);
 }
 
 #[test]

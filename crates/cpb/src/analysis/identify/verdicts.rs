@@ -177,11 +177,14 @@ pub(super) fn not_applicable(observed: &Observed, scores: &[(u16, f64)]) -> Opti
             _ => "computed without the Crypto Extensions".into(),
         });
     }
-    if lists_aes(observed) == Some(false) {
-        return match score {
-            Some(_) => accelerator("fast as an extension that the features do not list".into()),
-            None => not(NO_EXTENSION.into()),
-        };
+    if lists_aes(observed) == Some(false) && score.is_none() {
+        return not(NO_EXTENSION.into());
+    }
+    // Calls as cheap as a library's come from no engine; the features are wrong, which is said.
+    let cheap =
+        observed.rates.longest_key().is_some_and(|bits| observed.rates.call(bits).is_some());
+    if lists_aes(observed) == Some(false) && !cheap {
+        return accelerator("fast as an extension that the features do not list".into());
     }
     let unknown = |why: &str| Some(Implied::Unknown { why: why.into(), candidates: Vec::new() });
     if key_order(observed).is_some() {
@@ -263,7 +266,10 @@ fn extension(observed: &Observed, found: &Identified) -> Option<Verdict> {
         Implied::NotApplicable { .. } if listed && slow && is_arm(&observed.architecture) => {
             Some(Verdict::ExtensionNotUsed)
         }
-        Implied::Accelerator { .. } if !listed && !slow => Some(Verdict::ExtensionNotListed),
+        Implied::NotApplicable { .. } => None,
+        _ if !listed && !slow && !found.scores.is_empty() && is_arm(&observed.architecture) => {
+            Some(Verdict::ExtensionNotListed)
+        }
         _ => None,
     }
 }
