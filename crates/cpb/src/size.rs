@@ -25,9 +25,9 @@ impl FromStr for Size {
         let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let unit: u64 = match &text[digits.len()..] {
             "" | "B" => 1,
-            "k" | "K" | "KiB" => 1 << 10,
-            "m" | "M" | "MiB" => 1 << 20,
-            "g" | "G" | "GiB" => 1 << 30,
+            "k" | "K" | "Ki" | "KiB" => 1 << 10,
+            "m" | "M" | "Mi" | "MiB" => 1 << 20,
+            "g" | "G" | "Gi" | "GiB" => 1 << 30,
             "t" | "T" | "TiB" => 1 << 40,
             other => bail!(
                 "size {text}: {other} is not a unit; write bytes, or K, M or G for KiB, MiB or GiB"
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn sizes_are_read_as_people_write_them() {
-        for (text, bytes) in [("1", 1), ("16K", 16384), ("16KiB", 16384), ("2m", 2 << 20)] {
+        for (text, bytes) in [("1", 1), ("16Ki", 16384), ("16KiB", 16384), ("2m", 2 << 20)] {
             assert_eq!(text.parse::<Size>().unwrap().bytes(), bytes);
         }
         for wrong in ["", "0", "-1", "1KB", "1TiB", "99999999999999999999", "1.5K", "K", "ä"] {
