@@ -14,6 +14,8 @@ pub struct Console {
     input: Option<Box<dyn Read + Send>>,
     arrived: VecDeque<u8>,
     asked: u32,
+    /// How far the file of semihosting's extensions has been read.
+    pub(crate) features_read: usize,
     /// The output or the input is gone: the run should end.
     pub(crate) stop: Option<Stop>,
 }

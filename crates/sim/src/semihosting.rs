@@ -1,5 +1,6 @@
 //! Semihosting: BKPT 0xAB with the call's number in R0 (Arm, "Semihosting for AArch32 and
-//! AArch64"). Only what a program needs to speak and to end: no files but the console are opened.
+//! AArch64"). Only what a program needs to speak and to end: no files are opened but the console, and the
+//! one that says which extensions there are, by which a C library learns that it can end with any status.
 
 use crate::fault::Stop;
 use crate::machine::Machine;
@@ -23,6 +24,12 @@ const EXIT: u32 = 0x18;
 const EXIT_EXTENDED: u32 = 0x20;
 const ELAPSED: u32 = 0x30;
 const TICK_FREQUENCY: u32 = 0x31;
+
+/// The name of the file of extensions, its handle, and what it holds: its mark, and one byte of bits of
+/// which the lowest is EXIT_EXTENDED.
+const FEATURES_NAME: &[u8] = b":semihosting-features";
+const FEATURES_HANDLE: u32 = 3;
+const FEATURES: &[u8] = b"SHFB\x01";
 
 /// ADP_Stopped_ApplicationExit: the program ended as it wanted to.
 const APPLICATION_EXIT: u32 = 0x20026;
@@ -53,8 +60,14 @@ impl Machine {
                 self.console.write(&bytes[..count]);
                 third - count as u32
             }
+            READ if first == FEATURES_HANDLE => self.read_features(second, third),
             READ => self.read_console(second, third),
             READ_CHARACTER => self.console.take_waiting().map_or(FAILED, u32::from),
+            SEEK if first == FEATURES_HANDLE => {
+                self.console.features_read = (second as usize).min(FEATURES.len());
+                0
+            }
+            LENGTH if first == FEATURES_HANDLE => FEATURES.len() as u32,
             SEEK | LENGTH | ERRNO => 0,
             CLOCK => (self.seconds() * 100.0) as u32,
             // A date would make runs differ: the epoch is when the machine was reset.
@@ -91,15 +104,30 @@ impl Machine {
         self.timing.now() as f64 / (self.chip.clock.core.value * 1e6)
     }
 
-    /// Only the console, `:tt`, can be opened: to read it has handle 1, to write 2.
-    fn open(&self, name: u32, mode: u32, length: u32) -> u32 {
+    /// The console, `:tt`, has handle 1 to read and 2 to write.
+    fn open(&mut self, name: u32, mode: u32, length: u32) -> u32 {
         let bytes = self.memory.bytes(name);
         let name = bytes.get(..length as usize).unwrap_or(&[]);
         match (name, mode) {
             (b":tt", 0..4) => 1,
             (b":tt", _) => 2,
+            (FEATURES_NAME, 0 | 1) => {
+                self.console.features_read = 0;
+                FEATURES_HANDLE
+            }
             _ => FAILED,
         }
+    }
+
+    /// What it returns is how much is missing.
+    fn read_features(&mut self, buffer: u32, count: u32) -> u32 {
+        let rest = FEATURES.get(self.console.features_read..).unwrap_or(&[]);
+        let bytes = &rest[..rest.len().min(count as usize)];
+        if self.memory.load(buffer, bytes) {
+            self.console.features_read += bytes.len();
+            return count - bytes.len() as u32;
+        }
+        count
     }
 
     /// Reads a line or less; what it returns is how much is missing.
@@ -118,5 +146,39 @@ impl Machine {
         // The end of the input is an answer here, not a reason to stop.
         self.console.stop = None;
         count - done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chip::Chip;
+
+    /// What a call answers, and a machine to look into.
+    fn call(machine: &mut Machine, number: u32, arguments: [u32; 3]) -> Result<u32, Stop> {
+        for (word, argument) in (0..).zip(arguments) {
+            machine.memory.load(0x2000_0000 + 4 * word, &argument.to_le_bytes());
+        }
+        machine.r[0] = number;
+        machine.r[1] = 0x2000_0000;
+        machine.semihosting().map(|()| machine.r[0])
+    }
+
+    #[test]
+    fn a_library_learns_that_it_may_end_with_any_status() {
+        let mut machine = Machine::new(Chip::named("imxrt1060").expect("a built-in chip"));
+        machine.memory.load(0x2000_0100, FEATURES_NAME);
+        let length = FEATURES_NAME.len() as u32;
+        let handle = call(&mut machine, OPEN, [0x2000_0100, 0, length]).expect("an answer");
+        assert_eq!(call(&mut machine, LENGTH, [handle, 0, 0]), Ok(5));
+        assert_eq!(call(&mut machine, READ, [handle, 0x2000_0200, 4]), Ok(0));
+        assert_eq!(machine.memory.bytes(0x2000_0200).get(..4), Some(&b"SHFB"[..]));
+        assert_eq!(call(&mut machine, SEEK, [handle, 4, 0]), Ok(0));
+        assert_eq!(call(&mut machine, READ, [handle, 0x2000_0200, 8]), Ok(7), "one byte is left");
+        assert_eq!(machine.memory.bytes(0x2000_0200).first(), Some(&1));
+        let ended = call(&mut machine, EXIT_EXTENDED, [APPLICATION_EXIT, 7, 0]);
+        assert_eq!(ended, Err(Stop::Exit(7)));
+        machine.memory.load(0x2000_0100, b":other-file-of-the-host");
+        assert_eq!(call(&mut machine, OPEN, [0x2000_0100, 0, length]), Ok(FAILED));
     }
 }
