@@ -2,9 +2,10 @@
 
 mod support;
 
-use cpb::import::{self, Options};
-use cpb::record::{ClockReading, Evidence, Record, Source, When};
-use cpb::store;
+use cpb::analysis::summary::summarise;
+use cpb::import::{self, FORMATS, Options};
+use cpb::record::{ClockReading, Evidence, FlagKind, Quantity, Record, Source, When};
+use cpb::{report, store};
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -107,6 +108,228 @@ fn a_written_record_is_the_one_that_was_read() {
         "{}",
         shown.all()
     );
+}
+
+/// Logs of other tools than sbc-bench: (name, bytes).
+fn logs() -> Vec<(String, Vec<u8>)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/logs");
+    let files = std::fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path());
+    let mut logs: Vec<(String, Vec<u8>)> = files
+        .filter(|path| path.extension().is_some_and(|ending| ending != "md"))
+        .map(|path| {
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            (name, std::fs::read(&path).expect("a log"))
+        })
+        .collect();
+    logs.sort();
+    logs
+}
+
+#[test]
+fn every_tool_s_log_is_shown_as_it_was_printed() {
+    let mut seen = Vec::new();
+    for (name, bytes) in logs() {
+        let record = parse(&name, &bytes);
+        assert_eq!(record.header.evidence, Evidence::Imported, "{name}");
+        let text = report::published::render(&record, 100);
+        insta::assert_snapshot!(name.replace('.', "_"), text);
+        let format = FORMATS.iter().find(|format| name.starts_with(format.name));
+        seen.push(format.unwrap_or_else(|| panic!("{name} is called by no format")).name);
+    }
+    // sbc-bench has logs of its own, and what cpb writes is made when it is needed.
+    let made = ["sbc-bench", "bencher", "cpb-csv"];
+    for format in FORMATS {
+        assert!(seen.contains(&format.name) || made.contains(&format.name), "{}", format.name);
+    }
+}
+
+#[test]
+fn every_figure_of_a_text_is_on_the_line_that_it_names() {
+    for (name, bytes) in logs() {
+        let lines: Vec<String> =
+            String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect();
+        let record = parse(&name, &bytes);
+        for figure in record.published.iter().flat_map(|cell| &cell.figures) {
+            let line = &lines[figure.line.expect("a line") as usize - 1];
+            let json = name.ends_with(".json");
+            assert!(json || line.contains(&figure.printed), "{name}: {figure:?} is not in {line}");
+        }
+    }
+}
+
+/// The slides' own table of results has the counts alone, and says that they are of 3 seconds.
+#[test]
+fn counts_without_elapsed_are_figures_and_their_rates_are_not() {
+    let (name, bytes) = logs().into_iter().find(|(name, _)| name.contains("talk")).expect("a log");
+    let record = parse(&name, &bytes);
+    assert_eq!(record.sources.len(), 3);
+    let cell = |provider: &str, bytes: u32| {
+        let mut cells = record.published.iter();
+        let found = cells.find(|cell| cell.provider == provider && cell.bytes == Some(bytes));
+        found.expect("a cell")
+    };
+    let software = cell("openssl", 8192).nanoseconds().expect("a time");
+    let engine = cell("openssl:cryptodev", 8192);
+    let printed = |quantity| {
+        let figure = engine.figures.iter().find(|figure| figure.quantity == quantity);
+        figure.expect("a figure")
+    };
+    assert_eq!(printed(Quantity::KilobytesPerSecond).printed, "inf");
+    for quantity in [Quantity::KilobytesPerSecond, Quantity::StatedSeconds] {
+        let flag = printed(quantity).flag.as_ref().expect("a flag");
+        assert_eq!(flag.kind, FlagKind::Unverified);
+    }
+    assert_eq!(engine.nanoseconds(), Some(3e9 / 8101.0));
+    assert_eq!(software, 3e9 / 12812.0);
+    assert_eq!(cell("openssl:af_alg", 8192).nanoseconds(), Some(3e9 / 7248.0));
+}
+
+#[test]
+fn whether_a_command_had_elapsed_is_asked_where_the_log_does_not_tell() {
+    let (_, bytes) = logs().into_iter().find(|(name, _)| name == "openssl-mr.txt").expect("a log");
+    let asked = |elapsed| {
+        let record = import::parse("mr", bytes.clone(), None, &Options { elapsed }).expect("a log");
+        record.published[0].nanoseconds().expect("a time")
+    };
+    // One second on the clock, or the 0.49 s that were printed.
+    assert_eq!(asked(false), 1e9 / 1_283_960.0);
+    assert_eq!(asked(true), 0.49e9 / 1_283_960.0);
+}
+
+#[test]
+fn what_is_exported_is_imported_again_with_the_same_figures() {
+    let lab = Lab::new();
+    lab.record("measured.jsonl");
+    let (name, bytes) = logs().into_iter().find(|(name, _)| name.contains("talk")).expect("a log");
+    lab.write(&name, &bytes);
+    assert_eq!(lab.run(&format!("import {name} -o talk.jsonl")).status, Some(0));
+    for record in ["measured", "talk"] {
+        let original = store::read(&lab.path(&format!("{record}.jsonl"))).expect("a record");
+        let expected: Vec<f64> = if record == "talk" {
+            original.published.iter().filter_map(|cell| cell.nanoseconds()).collect()
+        } else {
+            let summary = summarise(&original);
+            let times = summary.cells.iter().filter_map(|cell| cell.figures.measured());
+            times.map(|figures| figures.time.value.0).collect()
+        };
+        assert!(!expected.is_empty());
+        for (format, ending, digits) in
+            [("google-benchmark", "json", 1e-12), ("bencher", "bmf", 1e-12), ("csv", "csv", 1e-5)]
+        {
+            let file = format!("{record}.{ending}");
+            let ran = lab.run(&format!("report {record}.jsonl --format {format} -o {file}"));
+            assert_eq!(ran.status, Some(0), "{}", ran.all());
+            let back = import::read(&lab.path(&file), None, &Options::default()).expect("a log");
+            let mut times: Vec<f64> =
+                back.published.iter().filter_map(|cell| cell.nanoseconds()).collect();
+            assert_eq!(times.len(), expected.len(), "{file}");
+            let mut expected = expected.clone();
+            // Bencher's is a map.
+            times.sort_by(f64::total_cmp);
+            expected.sort_by(f64::total_cmp);
+            for (time, expected) in times.iter().zip(&expected) {
+                assert!((time / expected - 1.0).abs() <= digits, "{file}: {time} {expected}");
+            }
+        }
+    }
+}
+
+#[test]
+fn imported_records_are_explained_and_reported_with_their_warnings() {
+    let lab = Lab::new();
+    let log = "sbc-bench v0.9 Board (Sat, 01 Jan 2022 00:00:00 +0000)\n\
+               Cpufreq OPP: 1800    Measured: 1500 (1500.1/1500.0/1499.9)\n\
+               type 16 bytes 1024 bytes 16384 bytes\n\
+               aes-128-cbc 50000.00k 500000.00k 600000.00k\n\
+               aes-192-cbc 51000.00k 520000.00k 640000.00k\n\
+               Cpufreq OPP: 1800    Measured: 900 (900.1/900.0/899.9)\n";
+    lab.write("board.txt", log);
+    assert_eq!(lab.run("import board.txt -o board.jsonl").status, Some(0));
+    for line in ["explain board.jsonl", "show board.jsonl", "report board.jsonl -o board.html"] {
+        let ran = lab.run(line);
+        assert_eq!(ran.status, Some(0), "{}", ran.all());
+        let page = line.starts_with("report");
+        let text = if page {
+            std::fs::read_to_string(lab.path("board.html")).expect("a page")
+        } else {
+            ran.stdout.clone()
+        };
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            words.contains("1500 MHz before the figures and at 900 MHz after"),
+            "{line}\n{text}"
+        );
+        assert!(words.contains("slower than aes-192-cbc"), "{line}\n{text}");
+    }
+}
+
+/// What is no log: one message with the file and the line, exit status 2, nothing written.
+#[test]
+fn hostile_files_are_refused_with_their_line() {
+    let lab = Lab::new();
+    let row = "type 16 bytes\naes-128-cbc 1.00k\n";
+    lab.write("nul.txt", format!("{row}\0"));
+    lab.write("utf16.txt", [b"\xff\xfe".as_slice(), b"a\0b\0"].concat());
+    lab.write("latin1.txt", [row.as_bytes(), b"\xb0C\n"].concat());
+    lab.write("long.txt", format!("{row}{}", "x".repeat(70_000)));
+    lab.write("deep.json", format!("{{\"benchmarks\": [], \"x\": {}", "[".repeat(100_000)));
+    lab.write("cut.json", "{\"benchmarks\": [\n{\"name\": \"a\",\n");
+    lab.write("number.json", "{\"benchmarks\": [\n{\"name\": \"a\", \"real_time\": \"x\"}]}");
+    lab.write("list.json", "[{\"description\": \"a\", \"numCalls\": 1}]");
+    lab.write("empty.txt", "");
+    lab.write("prose.txt", "To be, or not to be.\nThat is the question.\n");
+    lab.write("record.jsonl", "{\"cpb\":{}}\n");
+    lab.write("fields.csv", "provider,algorithm,operation,phase,message_bytes,time_ns\na,b\n");
+    std::fs::create_dir(lab.path("folder")).expect("a folder");
+    let huge = lab.write("huge.txt", row);
+    let file = std::fs::OpenOptions::new().append(true).open(huge).expect("a file");
+    file.set_len(1 << 30).expect("a sparse file");
+    let before = lab.content();
+    let mut text = String::new();
+    for name in [
+        "nul.txt",
+        "utf16.txt",
+        "latin1.txt",
+        "long.txt",
+        "deep.json",
+        "cut.json",
+        "number.json",
+        "list.json",
+        "empty.txt",
+        "prose.txt",
+        "record.jsonl",
+        "fields.csv",
+        "folder",
+        "huge.txt",
+        "/dev/zero",
+        "missing.txt",
+        "nul.txt prose.txt",
+        "nul.txt --format opensl",
+    ] {
+        let ran = lab.run(&format!("import {name} -o out/"));
+        assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{name}\n{}", ran.all());
+        assert!(before == lab.content(), "{name} changed something");
+        text += &format!("$ cpb import {name}\n{}\n\n", lab.redact(ran.stderr.trim_end()));
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn several_logs_need_a_folder_and_none_overwrites_another() {
+    let lab = Lab::new();
+    std::fs::create_dir(lab.path("other")).expect("a folder");
+    for name in ["a.txt", "other/a.txt"] {
+        lab.write(name, "type 16 bytes\naes-128-cbc 1.00k\n");
+    }
+    let refused = lab.run("import a.txt other/a.txt -o one.jsonl");
+    assert_eq!(refused.status, Some(2), "{}", refused.all());
+    assert!(refused.stderr.contains("name a folder by --output"), "{}", refused.all());
+    assert_eq!(lab.run("import a.txt other/a.txt").status, Some(0));
+    for name in ["a.jsonl", "a-2.jsonl"] {
+        assert!(lab.path("cpb-results").join(name).exists(), "{name}");
+    }
+    let taken = lab.run("import a.txt -o cpb-results/a.jsonl");
+    assert_eq!(taken.status, Some(2), "{}", taken.all());
 }
 
 proptest! {

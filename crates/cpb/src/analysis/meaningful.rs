@@ -67,11 +67,17 @@ pub fn meaningful(metric: Metric, evidence: Evidence) -> Result<(), &'static str
             Err("emulated: the noise of an emulator is not the machine's")
         }
         (Evidence::Simulated, Noise) => Err("simulated: such time has no noise"),
-        (Evidence::Published | Evidence::Imported, Cycles) => {
+        (Evidence::Published, Cycles) => {
             Err("published: no reading of the core's clock came with the figures")
         }
-        (Evidence::Published | Evidence::Imported, Noise | Latency) => {
+        (Evidence::Published, Noise | Latency) => {
             Err("published: the single readings did not come with the figures")
+        }
+        (Evidence::Imported, Cycles) => {
+            Err("imported: no reading of the core's clock came with each figure")
+        }
+        (Evidence::Imported, Noise | Latency) => {
+            Err("imported: the single readings did not come with the figures")
         }
         (_, Rate | Cycles | Latency | AcrossExecutors | Scaling | Noise | CpuUse) => Ok(()),
     }

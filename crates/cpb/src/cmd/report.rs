@@ -37,6 +37,10 @@ enum Format {
     Json,
     /// Tables
     Markdown,
+    /// Google Benchmark's JSON, for tools that read it
+    GoogleBenchmark,
+    /// Bencher Metric Format
+    Bencher,
 }
 
 impl Format {
@@ -66,6 +70,8 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         Format::Csv => report::csv::of_records(&records)?,
         Format::Json => report::json::of_records(&records)?,
         Format::Markdown => report::markdown::of_records(&records),
+        Format::GoogleBenchmark => report::google_benchmark::of_records(&records)?,
+        Format::Bencher => report::bencher::of_records(&records)?,
     };
     match output {
         None => output::print(&text)?,

@@ -4,13 +4,16 @@ use super::Format;
 use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::record::{
-    Evidence, Flag, FlagKind, Header, Line, Printed, Published, Quantity, Record, SCHEMA, Source,
+    Evidence, Flag, FlagKind, Header, Line, Printed, Published, PublishedPath, Quantity, Record,
+    SCHEMA, Source,
 };
 use anyhow::{Result, bail};
 use std::collections::BTreeMap;
 
 /// The most figures of one log: a thousand times what is usual.
 const MAX_FIGURES: usize = 100_000;
+/// The most warnings of one log.
+const MAX_WARNINGS: usize = 64;
 
 /// What an importer found.
 #[derive(Debug, Default)]
@@ -43,19 +46,26 @@ impl Draft {
         Ok(())
     }
 
-    /// Adds a warning, once.
+    /// Adds a warning, once. After some dozens one more tells nobody anything.
     pub(super) fn warn(&mut self, warning: impl Into<String>) {
+        const MORE: &str = "There is more of the kind.";
         let warning = warning.into();
-        if !self.warnings.contains(&warning) {
+        if self.warnings.len() == MAX_WARNINGS {
+            self.warnings.push(MORE.to_owned());
+        } else if self.warnings.len() < MAX_WARNINGS && !self.warnings.contains(&warning) {
             self.warnings.push(warning);
         }
     }
 
     /// The record of a log called `name`.
     pub(super) fn record(self, name: &str, format: &Format) -> Record {
-        let mut sources = self.sources;
+        let (mut sources, mut cells) = (self.sources, self.cells);
         for source in &mut sources {
-            source.title = name.to_owned();
+            name.clone_into(&mut source.title);
+        }
+        // Two logs that name no machine are not of one machine.
+        for cell in cells.iter_mut().filter(|cell| cell.machine.is_empty()) {
+            cell.machine = file_stem(name);
         }
         let reason = format!("What did {} print into {name}?", format.tool);
         let plan = Plan::of_nothing(file_stem(name), reason);
@@ -73,7 +83,7 @@ impl Draft {
             warnings: self.warnings,
         };
         let sources = sources.into_iter().map(Line::Source);
-        Record::assemble(header, sources.chain(self.cells.into_iter().map(Line::Published)))
+        Record::assemble(header, sources.chain(cells.into_iter().map(Line::Published)))
     }
 }
 
@@ -81,6 +91,79 @@ impl Draft {
 fn file_stem(name: &str) -> String {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     if stem.is_empty() { name.to_owned() } else { stem.to_owned() }
+}
+
+/// What the cells of one table share.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    /// A word for it.
+    pub(super) name: String,
+    /// Who ran the operations.
+    pub(super) provider: String,
+    /// The machine; empty: not told.
+    pub(super) machine: String,
+    /// The core's clock, where the log tells.
+    pub(super) core_hz: Option<u64>,
+}
+
+/// What one cell is of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Done {
+    /// The algorithm, in cpb's spelling.
+    pub(super) algorithm: String,
+    /// What is done with it; empty: not told.
+    pub(super) operation: String,
+    /// Which part is timed; empty: not told.
+    pub(super) phase: &'static str,
+    /// Message length.
+    pub(super) bytes: Option<u32>,
+}
+
+impl Table {
+    /// A cell of it.
+    pub(super) fn cell(
+        &self,
+        row: &str,
+        column: &str,
+        done: Done,
+        figures: Vec<Printed>,
+    ) -> Published {
+        let told = |words: &str| (!words.is_empty()).then(|| words.to_owned());
+        Published {
+            table: self.name.clone(),
+            row: row.to_owned(),
+            column: column.to_owned(),
+            machine: self.machine.clone(),
+            core_hz: self.core_hz,
+            provider: self.provider.clone(),
+            operation: told(&done.operation),
+            algorithm: done.algorithm,
+            phase: told(done.phase),
+            bytes: done.bytes,
+            figures,
+        }
+    }
+
+    /// Where it is from. `tool` is what printed it, with its version.
+    pub(super) fn source(
+        &self,
+        tool: &str,
+        version: &str,
+        place: String,
+        notes: &[&str],
+    ) -> Source {
+        let path = PublishedPath { version: version.to_owned(), ..PublishedPath::default() };
+        Source {
+            table: self.name.clone(),
+            title: String::new(),
+            publisher: tool.to_owned(),
+            date: String::new(),
+            place,
+            paths: BTreeMap::from([(self.provider.clone(), path)]),
+            notes: notes.iter().map(|note| (*note).to_owned()).collect(),
+            cores: None,
+        }
+    }
 }
 
 /// A printed figure with the line that it is from.

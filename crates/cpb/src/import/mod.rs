@@ -6,10 +6,21 @@
 //! with each number that it takes.
 
 mod algorithms;
+mod bench_slope;
+mod bencher;
+mod bssl;
+mod cpb_csv;
+mod cryptsetup;
 mod draft;
+mod google_benchmark;
+mod json;
+mod mbedtls;
+mod openssl;
+mod sanity;
 mod sbc_bench;
 mod speed_table;
 mod text;
+mod wolfcrypt;
 
 use crate::record::Record;
 use anyhow::{Result, anyhow, bail};
@@ -35,7 +46,18 @@ pub struct Format {
 }
 
 /// All formats. One that contains another one's output comes before it.
-pub const FORMATS: &[Format] = &[sbc_bench::FORMAT];
+pub const FORMATS: &[Format] = &[
+    sbc_bench::FORMAT,
+    openssl::FORMAT,
+    mbedtls::FORMAT,
+    cryptsetup::FORMAT,
+    wolfcrypt::FORMAT,
+    bench_slope::FORMAT,
+    bssl::FORMAT,
+    google_benchmark::FORMAT,
+    bencher::FORMAT,
+    cpb_csv::FORMAT,
+];
 
 /// What a log cannot tell and its reader knows.
 #[derive(Clone, Copy, Debug, Default)]
@@ -91,6 +113,7 @@ pub fn parse(
         text.check_encoding()?;
     }
     let mut draft = (format.read)(&text, options)?;
+    sanity::check(&mut draft);
     if let Some(line) = text.replaced {
         draft.warnings.push(format!("Line {line} is not UTF-8; what cannot be read is replaced."));
     }

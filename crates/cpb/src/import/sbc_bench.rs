@@ -77,7 +77,7 @@ fn add(draft: &mut Draft, log: &Log, rows: Rows) -> Result<()> {
         condition => format!("encrypt, {condition}"),
     };
     for (heading, row) in &rows {
-        for (column, rate) in row.rates.iter().enumerate() {
+        for (column, (rate, line)) in row.rates.iter().enumerate() {
             let bytes = log.sizes(row).get(column).copied();
             draft.push(Published {
                 table: table.clone(),
@@ -91,7 +91,7 @@ fn add(draft: &mut Draft, log: &Log, rows: Rows) -> Result<()> {
                 operation: Some(operation.clone()),
                 phase: Some("update".to_owned()),
                 bytes,
-                figures: vec![speed_table::figure(rate, row.line)],
+                figures: vec![speed_table::figure(rate, *line)],
             })?;
         }
     }

@@ -17,8 +17,8 @@ const PLAIN: f64 = 10_000.0;
 pub(super) struct Row {
     /// The algorithm as printed.
     pub(super) name: String,
-    /// The rates, column by column, as printed.
-    pub(super) rates: Vec<String>,
+    /// The rates, column by column, as printed, each with its line.
+    pub(super) rates: Vec<(String, u32)>,
     /// What stands behind it in parentheses.
     pub(super) label: Option<String>,
     /// Its line.
@@ -50,14 +50,25 @@ pub(super) fn row(text: &str, line: u32) -> Option<Row> {
     let mut all = Vec::new();
     for (place, word) in words[named..].iter().enumerate() {
         match rates(word) {
-            found if !found.is_empty() => all.extend(found),
+            found if !found.is_empty() => all.extend(found.into_iter().map(|rate| (rate, line))),
             // The last one may be cut anywhere.
-            _ if named + place + 1 == words.len() && number(word) => all.push((*word).to_owned()),
+            _ if named + place + 1 == words.len() && number(word) => {
+                all.push(((*word).to_owned(), line));
+            }
             _ => return None,
         }
     }
     let sound = name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.ends_with(':');
     sound.then_some(Row { name, rates: all, label, line })
+}
+
+/// The rates of a line that is nothing else: what a page or a document broke off a row.
+pub(super) fn continued(text: &str, line: u32) -> Vec<(String, u32)> {
+    let words: Vec<Vec<String>> = text.split_whitespace().map(rates).collect();
+    if words.iter().any(Vec::is_empty) {
+        return Vec::new();
+    }
+    words.into_iter().flatten().map(|rate| (rate, line)).collect()
 }
 
 /// The rates of a word: one, none, or several that have grown together.
@@ -80,6 +91,16 @@ pub(super) fn rates(word: &str) -> Vec<String> {
 
 fn number(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+}
+
+/// A rate in bytes a second as a figure, as `-mr` prints them, flagged if it is none.
+pub(super) fn bytes(rate: &str, line: u32) -> Printed {
+    let figure = printed(Quantity::BytesPerSecond, rate, line);
+    match rate.parse::<f64>() {
+        Ok(number) if number.is_finite() && number > 0.0 => figure,
+        Ok(_) => flagged(figure, FlagKind::Unverified, "infinite, negative or nothing: no rate"),
+        Err(_) => flagged(figure, FlagKind::Illegible, "it is no number"),
+    }
 }
 
 /// A rate as a figure, flagged if it is none.
@@ -120,7 +141,7 @@ mod tests {
         }
         let found = row("aes-128-cbc      28353.13k    39013.35k (Cortex-A55)", 7).expect("a row");
         assert_eq!(found.name, "aes-128-cbc");
-        assert_eq!(found.rates, ["28353.13k", "39013.35k"]);
+        assert_eq!(found.rates, [("28353.13k".into(), 7), ("39013.35k".into(), 7)]);
         assert_eq!((found.label.as_deref(), found.line), (Some("Cortex-A55"), 7));
         let spaced = row("aes-128 cbc  921326.93k  infk", 1).expect("a row");
         assert_eq!((spaced.name.as_str(), spaced.rates.len()), ("aes-128 cbc", 2));
@@ -149,6 +170,9 @@ mod tests {
             assert_eq!(kind(cut), Some(FlagKind::Illegible), "{cut}");
         }
         let grown = row("md5 1234567.89k12345678.90kinfk", 1).expect("a row");
-        assert_eq!(grown.rates, ["1234567.89k", "12345678.90k", "infk"]);
+        let rates: Vec<&str> = grown.rates.iter().map(|(rate, _)| rate.as_str()).collect();
+        assert_eq!(rates, ["1234567.89k", "12345678.90k", "infk"]);
+        assert_eq!(continued("2968780.80k", 3), [("2968780.80k".into(), 3)]);
+        assert!(continued("8192 2968780.80k", 3).is_empty() && continued("", 3).is_empty());
     }
 }

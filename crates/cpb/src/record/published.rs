@@ -123,11 +123,13 @@ pub enum Quantity {
     OperationsPerSecond,
     /// Core cycles for one operation.
     CyclesPerOperation,
+    /// What the tool said it took, in microseconds.
+    StatedMicroseconds,
 }
 
 impl Quantity {
     /// All of them.
-    pub const ALL: [Quantity; 15] = [
+    pub const ALL: [Quantity; 16] = [
         Quantity::Operations,
         Quantity::NominalSeconds,
         Quantity::StatedSeconds,
@@ -143,6 +145,7 @@ impl Quantity {
         Quantity::NanosecondsPerOperation,
         Quantity::OperationsPerSecond,
         Quantity::CyclesPerOperation,
+        Quantity::StatedMicroseconds,
     ];
 
     /// A short heading with the unit.
@@ -163,6 +166,7 @@ impl Quantity {
             Quantity::NanosecondsPerOperation => "ns/operation",
             Quantity::OperationsPerSecond => "operations/s",
             Quantity::CyclesPerOperation => "cycles/operation",
+            Quantity::StatedMicroseconds => "in µs",
         }
     }
 }
@@ -235,7 +239,8 @@ impl Published {
     pub fn nanoseconds(&self) -> Option<f64> {
         let bytes = f64::from(self.bytes?);
         let counted = || {
-            let stated = self.number(Quantity::StatedSeconds);
+            let fine = self.number(Quantity::StatedMicroseconds).map(|time| time / 1e6);
+            let stated = fine.or_else(|| self.number(Quantity::StatedSeconds));
             let seconds = stated.or_else(|| self.number(Quantity::NominalSeconds))?;
             Some(seconds * 1e9 / self.number(Quantity::Operations)?)
         };

@@ -29,14 +29,14 @@ pub fn render(summary: &Summary) -> Result<String> {
 /// # Errors
 /// Measured and published records together.
 pub fn of_records(records: &[(String, Record)]) -> Result<String> {
-    let is_published = |(_, record): &&(String, Record)| !record.published.is_empty();
+    let is_published = |(_, record): &&(String, Record)| !record.sources.is_empty();
     let count = records.iter().filter(is_published).count();
     if count > 0 && count < records.len() {
         bail!("measured and published records do not fit into one table: write one file for each");
     }
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     for (place, (name, record)) in records.iter().enumerate() {
-        let table = match record.published.as_slice() {
+        let table = match record.sources.as_slice() {
             [] => render(&summarise(record))?,
             _ => published::render_csv(record)?,
         };

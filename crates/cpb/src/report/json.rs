@@ -20,7 +20,7 @@ pub fn render(summary: &Summary) -> Result<String> {
 /// # Errors
 /// They hold something that JSON cannot.
 pub fn of_records(records: &[(String, Record)]) -> Result<String> {
-    let one = |record: &Record| match record.published.as_slice() {
+    let one = |record: &Record| match record.sources.as_slice() {
         [] => render(&summarise(record)),
         _ => published::render_json(record),
     };

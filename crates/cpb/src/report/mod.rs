@@ -5,6 +5,7 @@
 //! [`terminal`] for people, [`markdown`] for documents, [`csv`] and [`json`] for programs. Nothing
 //! is computed here, and a figure that the summary withholds cannot be shown.
 
+pub mod bencher;
 mod blocks;
 mod by_size;
 pub mod compare;
@@ -12,11 +13,13 @@ pub mod csv;
 mod execution;
 pub mod explain;
 mod explain_words;
+pub mod google_benchmark;
 mod groups;
 pub mod html;
 pub mod identify;
 pub mod json;
 pub mod markdown;
+mod named;
 mod notes;
 mod numbers;
 pub mod published;

@@ -2,7 +2,7 @@
 
 use super::table::{length, wrap};
 use super::{markdown, terminal};
-use crate::record::{FlagKind, Printed, Published, Quantity, Record, Source};
+use crate::record::{Evidence, FlagKind, Printed, Published, Quantity, Record, Source};
 use anyhow::Result;
 use serde::Serialize;
 
@@ -12,7 +12,12 @@ const GAP: usize = 2;
 const INDENT: usize = 2;
 
 /// What each form begins with.
-const EVIDENCE: &str = "published: printed in a document, not measured by cpb";
+fn evidence(record: &Record) -> &'static str {
+    match record.header.evidence {
+        Evidence::Imported => "imported: read from another tool's log, not measured by cpb",
+        _ => "published: printed in a document, not measured by cpb",
+    }
+}
 
 /// A table as a grid.
 pub(crate) struct Grid<'a> {
@@ -122,7 +127,10 @@ pub(crate) fn paths(source: &Source) -> Vec<String> {
         let parts = [&path.version, &path.executor, &path.options];
         let parts: Vec<&str> =
             parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
-        format!("{name}: {}", parts.join(", "))
+        match parts.join(", ") {
+            parts if parts.is_empty() => name.clone(),
+            parts => format!("{name}: {parts}"),
+        }
     });
     words.collect()
 }
@@ -130,17 +138,20 @@ pub(crate) fn paths(source: &Source) -> Vec<String> {
 /// For a terminal of `width` columns.
 pub fn render(record: &Record, width: usize) -> String {
     let mut text = String::new();
-    for line in wrap(&format!("{}: {EVIDENCE}", record.header.plan.name), width) {
+    for line in wrap(&format!("{}: {}", record.header.plan.name, evidence(record)), width) {
         text.push_str(&line);
         text.push('\n');
     }
     for grid in grids(record) {
         text.push('\n');
-        for line in wrap(&format!("{}.", grid.place_and_unit()), width) {
+        let none = if grid.rows.is_empty() { " No figures." } else { "" };
+        for line in wrap(&format!("{}.{none}", grid.place_and_unit()), width) {
             text.push_str(&line);
             text.push('\n');
         }
-        write_grid(&mut text, &grid, width);
+        if !grid.rows.is_empty() {
+            write_grid(&mut text, &grid, width);
+        }
         text.push('\n');
         terminal::write_note(&mut text, "source", &origin(grid.source), width);
         for words in paths(grid.source) {
@@ -153,6 +164,12 @@ pub fn render(record: &Record, width: usize) -> String {
             let words = format!("{}: {why}", kind.word());
             terminal::write_note(&mut text, &format!("[{}]", place + 1), &words, width);
         }
+    }
+    if !record.warnings.is_empty() {
+        text.push('\n');
+    }
+    for warning in &record.warnings {
+        terminal::write_note(&mut text, "warning", warning, width);
     }
     text
 }
@@ -227,7 +244,7 @@ fn even(widths: &[usize], room: usize) -> Vec<std::ops::Range<usize>> {
 /// As GitHub's Markdown.
 pub fn render_markdown(record: &Record) -> String {
     let escape = markdown::escape;
-    let mut text = format!("# {}: {EVIDENCE}\n", escape(&record.header.plan.name));
+    let mut text = format!("# {}: {}\n", escape(&record.header.plan.name), evidence(record));
     for grid in grids(record) {
         text.push_str(&format!("\n## {}\n\n", escape(&grid.place_and_unit())));
         let mut columns = vec![String::new()];
@@ -250,6 +267,10 @@ pub fn render_markdown(record: &Record) -> String {
         for (place, (kind, why)) in grid.notes.iter().enumerate() {
             text.push_str(&format!("- \\[{}]: {}: {}\n", place + 1, kind.word(), escape(why)));
         }
+    }
+    for (place, warning) in record.warnings.iter().enumerate() {
+        let start = if place == 0 { "\n" } else { "" };
+        text.push_str(&format!("{start}- warning: {}\n", escape(warning)));
     }
     text
 }
@@ -295,7 +316,7 @@ pub(crate) fn figures(record: &Record) -> impl Iterator<Item = [String; COLUMNS.
                 figure.printed.clone(),
                 flag.map(|flag| flag.kind.word().to_owned()).unwrap_or_default(),
                 flag.map(|flag| flag.why.clone()).unwrap_or_default(),
-                "published".to_owned(),
+                format!("{:?}", record.header.evidence).to_lowercase(),
             ]
         },
     )

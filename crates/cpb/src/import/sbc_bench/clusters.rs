@@ -3,6 +3,7 @@
 use super::super::speed_table::Row;
 use super::log::{Group, Log, Way};
 use crate::record::{ClockReading, Cores};
+use std::collections::HashSet;
 
 /// The rows of one cluster.
 pub(super) struct Rows {
@@ -38,11 +39,14 @@ pub(super) fn tables(log: &Log) -> (Vec<Rows>, Vec<String>) {
     let several = clusters.len() > 1;
     let parallel = |row: &&Row| row.label.as_deref() == Some(PARALLEL);
     let alone: Vec<&Row> = log.rows.iter().filter(|row| !parallel(row)).collect();
+    let mut firsts = HashSet::new();
     let mut tables: Vec<Rows> = clusters
         .into_iter()
-        .map(|cores| {
+        .enumerate()
+        .map(|(place, cores)| {
             let table = match cores.cpus.first() {
-                Some(cpu) if several => format!("openssl-cpu{cpu}"),
+                Some(cpu) if several && firsts.insert(*cpu) => format!("openssl-cpu{cpu}"),
+                _ if several => format!("openssl-{}", place + 1),
                 _ => "openssl".to_owned(),
             };
             Rows { table, cores, condition: "", rows: Vec::new() }
@@ -53,7 +57,12 @@ pub(super) fn tables(log: &Log) -> (Vec<Rows>, Vec<String>) {
         let of_algorithm = |other: &&&Row| other.name == row.name;
         let number = alone[..place].iter().filter(of_algorithm).count();
         let count = alone.iter().filter(of_algorithm).count();
-        let home = if pinned { home(&tables, row, number, count) } else { Some(0) };
+        let home = match log.way {
+            _ if !pinned => Some(0),
+            // The first CPU and the last one.
+            None if count == 2 && tables.len() > 2 => Some(number * (tables.len() - 1)),
+            _ => home(&tables, row, number, count),
+        };
         let home = match home.and_then(|home| tables.get_mut(home)) {
             Some(home) => home,
             None => {
@@ -158,6 +167,12 @@ fn clusters(log: &Log) -> Vec<Cores> {
             found.push(Cores { cpus: vec![*cpu], name: name.clone(), ..Cores::default() });
         }
     }
+    let rows = log.rows.iter().filter(|row| row.label.as_deref() != Some(PARALLEL));
+    let first = log.rows.first().map_or("", |row| row.name.as_str());
+    let rows = rows.filter(|row| row.name == first).count();
+    if log.way == Some(Way::EachCluster) && found.len() != rows {
+        found = by_runs(found, log, rows);
+    }
     if found.is_empty() {
         found.push(Cores::default());
     }
@@ -167,8 +182,30 @@ fn clusters(log: &Log) -> Vec<Cores> {
     found
 }
 
+/// A heading may lack the core's name, or all CPUs: then it is of the whole machine.
 fn same(known: &Cores, group: &Group) -> bool {
-    known.cpus == group.cpus && known.name == group.name
+    known.cpus == group.cpus
+}
+
+/// As many clusters as there are rows of one algorithm, where clocks were measured of fewer or more: the
+/// CPUs that the memory benchmark ran on, one a cluster; or nothing but their number.
+fn by_runs(found: Vec<Cores>, log: &Log, rows: usize) -> Vec<Cores> {
+    let mut runs: Vec<&(u32, String)> = Vec::new();
+    for run in &log.runs {
+        if !runs.iter().any(|known| known.0 == run.0) {
+            runs.push(run);
+        }
+    }
+    if runs.len() == rows {
+        let of = |(cpu, name): &&(u32, String)| {
+            let known = found.iter().find(|cores| cores.cpus.contains(cpu));
+            let alone = || Cores { cpus: vec![*cpu], name: name.clone(), ..Cores::default() };
+            known.cloned().unwrap_or_else(alone)
+        };
+        return runs.iter().map(of).collect();
+    }
+    let nothing = found.iter().all(|cores| cores.cpus.is_empty() && cores.clocks.is_empty());
+    if nothing { vec![Cores::default(); rows] } else { found }
 }
 
 /// What the topology knows of these cores.
@@ -199,4 +236,63 @@ fn complete(cores: &mut Cores, log: &Log) {
     let alone = log.max_khz.filter(|_| cores.others.is_empty());
     cores.stated_khz = asked.or(own.and_then(|own| own.max_khz)).or(alone);
     cores.features = features(log);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::text::Text;
+
+    const RATES: &str = "1000.00k 2000.00k 3000.00k 4000.00k 5000.00k 6000.00k";
+
+    /// Table, core, CPUs, rows of each cluster of a log that says `lines` before `rows` rows.
+    fn clusters_of(lines: &str, rows: &[&str]) -> Vec<(String, String, Vec<u32>, usize)> {
+        let rows: Vec<String> =
+            rows.iter().map(|label| format!("aes-256-cbc {RATES} {label}")).collect();
+        let text = format!("{lines}\n{}\n", rows.join("\n"));
+        let log = Log::read(&Text::new(text.into_bytes()).expect("a text"));
+        let (tables, _) = tables(&log);
+        let words =
+            |table: Rows| (table.table, table.cores.name, table.cores.cpus, table.rows.len());
+        tables.into_iter().map(words).collect()
+    }
+
+    #[test]
+    fn two_rows_of_an_old_log_are_of_the_first_and_the_last_cpu() {
+        let lines = "Linux 4.4 (b) 01/01/18 _aarch64_ (10 CPU)\nChecking cpufreq OPP for cpu0-cpu3:\n\
+                     Checking cpufreq OPP for cpu4-cpu7:\nChecking cpufreq OPP for cpu8-cpu9:";
+        let found = clusters_of(lines, &["", ""]);
+        let rows: Vec<usize> = found.iter().map(|cluster| cluster.3).collect();
+        assert_eq!(rows, [1, 0, 1], "{found:?}");
+        let lines = "Linux 4.4 (b) 01/01/18 _aarch64_ (8 CPU)\nChecking cpufreq OPP:";
+        let found = clusters_of(lines, &["", ""]);
+        assert_eq!(found[1].2, [7], "{found:?}");
+        // Four CPUs are one cluster, and its rows are two runs.
+        let found = clusters_of("Linux 4.4 (b) 01/01/18 _armv7l_ (4 CPU)", &["", ""]);
+        assert_eq!((found.len(), found[0].3), (1, 2), "{found:?}");
+    }
+
+    #[test]
+    fn clusters_without_clocks_are_known_by_the_memory_benchmark_or_by_their_labels() {
+        let lines = "No cpufreq support available. Measured on cpu0: 1006 MHz (1006.5/1006.4/1006.3)\n\
+                     Executing benchmark on cpu0 (Cortex-A53):\nExecuting benchmark on cpu4 (Cortex-A72):\n\
+                     Executing benchmark on each cluster individually";
+        let found = clusters_of(lines, &["(Cortex-A53)", "(Cortex-A72)"]);
+        assert_eq!(found[1], ("openssl-cpu4".into(), "Cortex-A72".into(), vec![4], 1), "{found:?}");
+        let lines = "OpenSSL results (all 2 CPU clusters measured individually):";
+        let found = clusters_of(lines, &["(Cortex-A53)", "(Cortex-A72)"]);
+        assert_eq!(found[1], ("openssl-2".into(), "Cortex-A72".into(), vec![], 1), "{found:?}");
+    }
+
+    #[test]
+    fn a_row_that_is_missing_or_says_otherwise_is_not_given_to_somebody() {
+        let lines = "Checking cpufreq OPP for cpu0-cpu3 (Cortex-A55):\n\
+                     Checking cpufreq OPP for cpu4-cpu5 (Cortex-A76):\n\
+                     Executing benchmark on each cluster individually";
+        let found = clusters_of(lines, &["(Cortex-A76)"]);
+        assert_eq!((found[0].3, found[1].3), (0, 1), "{found:?}");
+        let found = clusters_of(lines, &["(Cortex-X4)"]);
+        assert_eq!((found[0].3, found[1].3, found[2].3), (0, 0, 1), "{found:?}");
+        assert_eq!(found[2].0, "openssl-somewhere");
+    }
 }

@@ -87,7 +87,11 @@ pub(super) fn tells(line: &str) -> bool {
         || line.starts_with("Executing benchmark twice on cluster")
         || line.starts_with("Executing benchmark on each cluster individually")
         || line.starts_with("System health while running")
+        || line.starts_with("OpenSSL results (")
 }
+
+/// The most rows, clocks, CPUs of a log that are kept: several times what the largest machine has.
+const MOST: usize = 1024;
 
 /// Findings that are none.
 const FINE: [&str; 4] = [
@@ -141,7 +145,9 @@ impl Log {
             let name = row.name.to_lowercase();
             if name.starts_with("aes") || name.starts_with("chacha") {
                 let rows = if part == Part::Summary { &mut self.repeated } else { &mut self.rows };
-                rows.push(row);
+                if rows.len() < MOST {
+                    rows.push(row);
+                }
             }
             return part;
         }
@@ -154,8 +160,11 @@ impl Log {
         if let Some(sizes) = speed_table::heading(text) {
             self.sizes = sizes;
         } else if let Some((cpus, name)) = clock::group(text) {
-            self.groups.push(Group { cpus, name, clocks: Vec::new() });
-        } else if let Some(reading) = clock::reading(text, self.when(), number) {
+            if self.groups.len() < MOST {
+                self.groups.push(Group { cpus, name, clocks: Vec::new() });
+            }
+        } else if let Some(mut reading) = clock::reading(text, When::Before, number) {
+            reading.when = self.when();
             if self.groups.is_empty() {
                 self.groups.push(Group::default());
             }
@@ -163,7 +172,9 @@ impl Log {
                 if let Some(cpu) = clock::only_cpu(text).filter(|_| group.cpus.is_empty()) {
                     group.cpus = vec![cpu];
                 }
-                group.clocks.push(reading);
+                if group.clocks.len() < MOST {
+                    group.clocks.push(reading);
+                }
             }
         } else if let Some(rest) = text.strip_prefix("sbc-bench ") {
             self.first_line(rest);
@@ -175,6 +186,8 @@ impl Log {
             return Part::Findings;
         } else if text.starts_with("Querying ThreadX on RPi for thermal") {
             return Part::Firmware;
+        } else if text.starts_with("OpenSSL results") && text.contains("measured individually") {
+            self.way = self.way.or(Some(Way::EachCluster));
         } else if text.starts_with("WARNING:") {
             self.find(text.trim_start_matches("WARNING:"));
         } else if let Some((name, value)) = text.split_once(':') {
@@ -187,10 +200,8 @@ impl Log {
 
     /// Clocks are measured before the benchmarks, and once more after them.
     fn when(&self) -> When {
-        let again = |group: &Group| {
-            let same = |other: &&Group| other.cpus == group.cpus && other.name == group.name;
-            self.groups.iter().filter(same).count() > 1
-        };
+        let again =
+            |group: &Group| self.groups.iter().filter(|other| other.cpus == group.cpus).count() > 1;
         let after = !self.rows.is_empty() || self.groups.last().is_some_and(again);
         if after { When::After } else { When::Before }
     }
@@ -224,6 +235,9 @@ impl Log {
             self.way = Some(Way::Twice);
         } else if let Some(rest) = rest.strip_prefix("on cpu") {
             let (cpu, name) = rest.split_once('(').unwrap_or((rest, ""));
+            if self.runs.len() == MOST {
+                return;
+            }
             if let Ok(cpu) = cpu.trim().trim_end_matches(':').parse() {
                 let name = name.trim_end_matches([':', ' ']).trim_end_matches(')');
                 self.runs.push((cpu, name.to_owned()));
@@ -307,6 +321,9 @@ impl Log {
         let core = core.join(" ");
         let (name, revision) = core.split_once(" / ").unwrap_or((&core, ""));
         let name = if name == "-" { "" } else { name };
+        if self.topology.len() == MOST {
+            return true;
+        }
         self.topology.push(Cpu {
             number,
             max_khz: clock::megahertz(max),
@@ -317,7 +334,8 @@ impl Log {
     }
 
     fn compatible_with(&mut self, text: &str) -> bool {
-        let listed = text.contains(',') && !text.contains([' ', ':']);
+        let listed =
+            text.contains(',') && !text.contains([' ', ':']) && self.compatible.len() < MOST;
         if listed {
             self.compatible.push(text.to_owned());
         }
@@ -336,7 +354,10 @@ impl Log {
 
     fn find(&mut self, words: &str) {
         let words = words.split("->").next().unwrap_or_default().trim().trim_end_matches('.');
-        if !words.is_empty() && !self.findings.iter().any(|known| known == words) {
+        if self.findings.len() < MOST
+            && !words.is_empty()
+            && !self.findings.iter().any(|known| known == words)
+        {
             self.findings.push(words.to_owned());
         }
     }

@@ -35,7 +35,7 @@ pub(super) fn warnings(part: &Part<'_>) -> usize {
         Part::Measured(part) => {
             notes::facts(&part.summary).iter().filter(|(word, _)| SPOILS.contains(word)).count()
         }
-        Part::Published(_) => 0,
+        Part::Published(part) => part.explanation.warnings.len(),
     }
 }
 
@@ -89,7 +89,10 @@ fn machine(machine: &Machine) -> Vec<(&'static str, String)> {
 
 fn published(part: &Published<'_>) -> Markup {
     let grids: Vec<Grid<'_>> = part.records.iter().flat_map(|(_, record)| grids(record)).collect();
+    let warnings = part.explanation.warnings.iter();
+    let warnings: Vec<_> = warnings.map(|words| ("warning", words.clone())).collect();
     html! {
+        @if !warnings.is_empty() { (notes_list(&warnings)) }
         (notes_list(&remarks(&part.explanation)))
         @for grid in &grids {
             details class="more" {

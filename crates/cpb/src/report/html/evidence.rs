@@ -146,7 +146,7 @@ fn published(part: &Published<'_>, marks: &Marks) -> Markup {
     html! {
         (scrolled("Paths, as far as their documents tell", table))
         p class="faint" {
-            "Published: cpb counted nothing; who executed rests on the document's word."
+            "cpb counted nothing; who executed rests on the document's or the log's word."
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::marks::Marks;
 use super::operations::Operation;
-use super::{Part, answer, cells, environment, evidence};
+use super::{Part, Published, answer, cells, environment, evidence};
 use crate::analysis::meaningful::{Metric, meaningful};
 use crate::record::Evidence;
 use crate::report::explain_words::remarks;
@@ -120,8 +120,8 @@ fn meta(part: &Part<'_>) -> Markup {
     html! {
         @match part {
             Part::Published(part) => {
-                span class="tag" { "published" }
-                " printed in documents, not measured by cpb; " (part.records.len())
+                @for word in evidence_words(part) { span class="tag" { (word) } " " }
+                "printed by others, not measured by cpb; " (part.records.len())
                 @if part.records.len() == 1 { " record" } @else { " records" }
             }
             Part::Measured(part) => {
@@ -160,6 +160,15 @@ fn evidence_word(evidence: Evidence) -> &'static str {
         Evidence::Published => "published",
         Evidence::Imported => "imported",
     }
+}
+
+/// What the records of a part rest on, each once.
+fn evidence_words(part: &Published<'_>) -> Vec<&'static str> {
+    let mut words: Vec<&str> =
+        part.records.iter().map(|(_, record)| evidence_word(record.header.evidence)).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
 }
 
 /// All operations, by algorithm.
