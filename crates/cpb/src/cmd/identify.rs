@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 #[command(after_help = "Examples:
-  cpb identify                          this machine, each type of core for some seconds
-  cpb identify --from sbc-bench.log     a log of another tool that `cpb import` reads
-  cpb identify --from logs/*.txt        one after the other
-  cpb identify --from RECORD --json     a record of cpb's, or a published table
+  cpb identify                       this machine, 3 s for each type of core
+  cpb identify --from sbc-bench.log  a log that `cpb import` reads
+  cpb identify --from logs/*.txt     one after the other
+  cpb identify --from RECORD --json  a record of cpb's, or a published table
 
 With the Armv8 Crypto Extensions, the rate of AES-CBC over the clock is a constant of the core. What a \
 system reports of its core is shown beside the name and never used to find it.
@@ -47,8 +47,8 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let cores = Cores::load();
     let mut stopped = false;
     let found: Vec<Found> = if arguments.from.is_empty() {
-        let (here, ended_early) = live::identified(&arguments.root, arguments.quiet, &cores)?;
-        stopped = ended_early;
+        let here;
+        (here, stopped) = live::identified(&arguments.root, arguments.quiet, &cores)?;
         vec![here]
     } else {
         arguments.from.iter().map(|path| from_file(path, &cores)).collect::<Result<_>>()?
@@ -61,7 +61,11 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         report::identify::render(&found, output::width(), output::colour())
     };
     output::print(&text)?;
-    Ok(if stopped { INTERRUPTED } else { DONE })
+    if stopped {
+        output::say("stopped: not all cores were measured");
+        return Ok(INTERRUPTED);
+    }
+    Ok(DONE)
 }
 
 fn from_file(path: &Path, cores: &Cores) -> Result<Found> {

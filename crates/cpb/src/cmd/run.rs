@@ -12,7 +12,7 @@ use crate::record::{Outcome, Reason, Record};
 use crate::run::Ended;
 use crate::transport::serial;
 use crate::{report, store};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::{Args, Command, FromArgMatches};
 use sitting::{Begun, Sitting};
 use std::path::{Path, PathBuf};
@@ -130,26 +130,27 @@ pub(super) struct Arguments {
     brought: Option<Plan>,
 }
 
-/// Measures a plan on one CPU of this machine as `cpb run` does; the record, and how it ended.
+/// Measures a plan on one CPU of this machine as `cpb run` does: the record, and how it ended. None if it
+/// was stopped before it began.
 pub(super) fn measure(
     plan: Plan,
     cpu: usize,
     quiet: bool,
     stop: &Arc<AtomicBool>,
-) -> Result<(PathBuf, Ended)> {
+) -> Result<Option<(PathBuf, Ended)>> {
     let words = Arguments::augment_args(Command::new("run")).get_matches_from(["run"]);
     let mut arguments = Arguments::from_arg_matches(&words)?;
     arguments.brought = Some(plan);
     arguments.cpu = Some(cpu);
     arguments.quiet = quiet;
-    match Sitting::begin(&arguments, stop)? {
+    Ok(match Sitting::begin(&arguments, stop)? {
         Begun::Ready(sitting) => {
-            Ok((sitting.store.path().to_owned(), sitting.measure(&arguments)?))
+            Some((sitting.store.path().to_owned(), sitting.measure(&arguments)?))
         }
         // A new record cannot be complete.
-        Begun::Complete(path) => Ok((path, Ended::Complete)),
-        Begun::Stopped => bail!("stopped before anything was measured"),
-    }
+        Begun::Complete(path) => Some((path, Ended::Complete)),
+        Begun::Stopped => None,
+    })
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {

@@ -1,13 +1,13 @@
 //! The known cores: their constants, each computed from figures that name their source.
 
-use super::Rates;
-use crate::record::{Line, Quantity};
+mod data;
+
+#[cfg(test)]
+pub(super) use data::readings;
+
+use data::{CoreData, File, Scored};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-
-const FILE: &str = include_str!("cores.toml");
-/// The sbc-bench project's table, as cpb keeps it for everybody.
-const TABLE: &str = include_str!("../../../../../records/armv8-aes.jsonl");
 
 /// A core's constants are known no better than this share, however well its readings agree: clocks are
 /// measured minutes before the figures.
@@ -80,76 +80,6 @@ pub struct Constant {
     pub readings: usize,
 }
 
-/// The data file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    family: Vec<Family>,
-    core: Vec<CoreData>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CoreData {
-    name: String,
-    family: String,
-    #[serde(default)]
-    known_as: Vec<String>,
-    #[serde(default)]
-    table: Option<String>,
-    #[serde(default)]
-    seen: Vec<Seen>,
-    #[serde(default)]
-    stated: Vec<Stated>,
-    /// Where it is said which family a core without figures belongs to.
-    #[serde(default)]
-    #[serde(rename = "guide")]
-    _guide: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Seen {
-    log: String,
-    mhz: f64,
-    #[serde(rename = "openssl")]
-    _openssl: String,
-    #[serde(default)]
-    aes128: Option<[f64; 2]>,
-    #[serde(default)]
-    aes192: Option<[f64; 2]>,
-    aes256: [f64; 2],
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Stated {
-    bits: u16,
-    cycles_per_byte: f64,
-    #[serde(rename = "source")]
-    _source: String,
-}
-
-impl Seen {
-    fn rates(&self) -> Rates {
-        let mut rates = Rates::default();
-        for (bits, row) in [(128, self.aes128), (192, self.aes192), (256, Some(self.aes256))] {
-            let row = row.into_iter().flatten();
-            for (bytes, kilobytes) in [16, 16_384].into_iter().zip(row) {
-                rates.insert(bits, bytes, kilobytes * 1e3);
-            }
-        }
-        rates
-    }
-}
-
-/// A score of the published table: core's name there, machine, score.
-struct Scored {
-    core: String,
-    machine: String,
-    score: f64,
-}
-
 /// What constants are computed without, to see how a method fares on what it has not seen.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LeftOut<'a> {
@@ -173,8 +103,8 @@ impl Cores {
     /// # Panics
     /// As [`Cores::load`].
     pub fn without(left_out: LeftOut<'_>) -> Cores {
-        let file: File = toml::from_str(FILE).expect("cores.toml is part of the program");
-        let mut scored = table();
+        let file = File::load();
+        let mut scored = data::table();
         scored.retain(|row| left_out.row != Some((row.core.as_str(), row.machine.as_str())));
         let core = |mut data: CoreData| {
             data.seen.retain(|seen| seen.log != left_out.log);
@@ -293,83 +223,25 @@ fn constant(readings: &[f64], least: f64) -> Option<Constant> {
     Some(Constant { ln, spread, readings: readings.len() })
 }
 
-/// One reading that constants are made of, to be held against the constants of all others.
-#[cfg(test)]
-pub(super) struct Reading {
-    pub(super) core: String,
-    pub(super) family: String,
-    pub(super) log: String,
-    pub(super) row: Option<(String, String)>,
-    pub(super) mhz: f64,
-    pub(super) rates: Rates,
-}
-
-#[cfg(test)]
-pub(super) fn readings() -> Vec<Reading> {
-    let file: File = toml::from_str(FILE).expect("cores.toml");
-    let mut readings = Vec::new();
-    for core in &file.core {
-        let reading = |log: &str, row, mhz, rates| Reading {
-            core: core.name.clone(),
-            family: core.family.clone(),
-            log: log.to_owned(),
-            row,
-            mhz,
-            rates,
-        };
-        readings
-            .extend(core.seen.iter().map(|seen| reading(&seen.log, None, seen.mhz, seen.rates())));
-        for row in table().iter().filter(|row| core.table.as_ref() == Some(&row.core)) {
-            let mut rates = Rates::default();
-            rates.insert(256, 16_384, row.score * 1e6);
-            readings.push(reading(
-                "",
-                Some((row.core.clone(), row.machine.clone())),
-                1000.0,
-                rates,
-            ));
-        }
-    }
-    readings
-}
-
-fn table() -> Vec<Scored> {
-    let lines = TABLE.lines().map(serde_json::from_str::<Line>);
-    let scored = lines.filter_map(|line| {
-        let Line::Published(cell) = line.expect("a record is part of the program") else {
-            return None;
-        };
-        let (machine, core) = cell.machine.rsplit_once(", ")?;
-        let score =
-            cell.number(Quantity::KilobytesPerSecond)? / cell.number(Quantity::Megahertz)?;
-        Some(Scored { core: core.to_owned(), machine: machine.to_owned(), score })
-    });
-    scored.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_core_has_a_family_and_a_figure_or_a_document_that_says_which() {
-        let file: File = toml::from_str(FILE).expect("cores.toml");
-        let cores = Cores::load();
+        let file = File::load();
+        let (cores, scored) = (Cores::load(), data::table());
         for (data, core) in file.core.iter().zip(&cores.cores) {
             assert!(file.family.iter().any(|family| family.id == data.family), "{}", data.name);
             let known = core.has_figures;
             assert_ne!(known, data._guide.is_some(), "{}: a figure, or else a guide", data.name);
             if let Some(table) = &data.table {
-                assert!(table_has(table), "{}: {table}", data.name);
+                assert!(scored.iter().any(|row| row.core == *table), "{}: {table}", data.name);
             }
         }
         for family in &file.family {
             assert!(file.core.iter().any(|core| core.family == family.id), "{}", family.id);
         }
-    }
-
-    fn table_has(core: &str) -> bool {
-        table().iter().any(|row| row.core == core)
     }
 
     #[test]

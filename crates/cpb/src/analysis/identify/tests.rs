@@ -94,7 +94,8 @@ fn a_core_that_is_left_out_is_named_as_itself_as_its_family_or_not_at_all() {
     println!(
         "{family} named, {core} of them by core; {unknown} unknown, {alone} without a constant"
     );
-    assert!(family * 100 >= 90 * (family + unknown), "{family} of {}", family + unknown);
+    // The README says so. What no other reading knows can be named by nobody.
+    assert_eq!((family, family + unknown, alone), (98, 99, 5));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::found;
 use crate::analysis::identify::cores::Cores;
-use crate::analysis::identify::{Observed, identify, told};
+use crate::analysis::identify::{Implied, Observed, identify, told};
 use crate::cmd::{output, run};
 use crate::machine::{self, Cluster};
 use crate::plan::Plan;
@@ -13,6 +13,9 @@ use anyhow::{Context, Result};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+/// Of cores that a container or an affinity mask keeps from us.
+const OUT_OF_REACH: &str = "this process may not use these CPUs";
 
 /// What the cores of the machine below `root` are; whether it was stopped before all were measured.
 /// Only those of `/` can be.
@@ -38,10 +41,16 @@ pub(super) fn identified(root: &Path, quiet: bool, cores: &Cores) -> Result<(Fou
         // The last one: the first is where most interrupts go.
         let cpu = cpus.iter().rev().find(|cpu| allowed.contains(cpu)).copied();
         let Some(cpu) = cpu.filter(|_| known.emulated.is_none()) else {
-            all.cores.push(identify(&known, cores));
+            let mut core = identify(&known, cores);
+            if here && known.emulated.is_none() {
+                core.implied = Implied::NotApplicable { why: OUT_OF_REACH.to_owned() };
+            }
+            all.cores.push(core);
             continue;
         };
-        let (path, ended) = run::measure(Plan::identify()?, cpu, quiet, &stop)?;
+        let Some((path, ended)) = run::measure(Plan::identify()?, cpu, quiet, &stop)? else {
+            return Ok((all, true));
+        };
         if !quiet {
             output::say(&format!("record: {}", path.display()));
         }
