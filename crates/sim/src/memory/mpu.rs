@@ -74,8 +74,9 @@ impl Mpu {
         handler: bool,
         (mut first, mut last): (u32, u32),
     ) -> (Attributes, (u32, u32)) {
-        let mut found = self.background(address, privileged);
+        // HardFault and NMI run without it, unless HFNMIENA says otherwise.
         let on = self.control & 1 != 0 && (!handler || self.control & 2 != 0);
+        let mut found = self.background(address, on, privileged);
         for region in self.regions.iter().filter(|_| on) {
             let Some((low, high, inside)) = region.covers(address) else { continue };
             if inside != Place::Outside {
@@ -93,9 +94,10 @@ impl Mpu {
         (found, (first.max(address & !0x1FFF_FFFF), last.min(address | 0x1FFF_FFFF)))
     }
 
-    fn background(&self, address: u32, privileged: bool) -> Attributes {
+    /// The default map, which an MPU that is `on` hides from all but PRIVDEFENA.
+    fn background(&self, address: u32, on: bool, privileged: bool) -> Attributes {
         let device = matches!(address >> 29, 2 | 5 | 6 | 7);
-        let hidden = self.control & 1 != 0 && !(privileged && self.control & 4 != 0);
+        let hidden = on && !(privileged && self.control & 4 != 0);
         Attributes {
             readable: !hidden,
             writable: !hidden,
@@ -181,5 +183,15 @@ mod tests {
         mpu.write(0x04, 1);
         let (found, _) = mpu.look_up(0x2000_0000, true, false, (0, u32::MAX));
         assert!(!found.readable && !found.executable);
+    }
+
+    #[test]
+    fn a_handler_of_hard_faults_runs_without_it() {
+        let mut mpu = Mpu::default();
+        mpu.write(0x04, 1);
+        let in_handler = |mpu: &Mpu| mpu.look_up(0x3000_0000, true, true, (0, u32::MAX)).0;
+        assert!(in_handler(&mpu).executable);
+        mpu.write(0x04, 1 | 2);
+        assert!(!in_handler(&mpu).executable, "HFNMIENA keeps it on");
     }
 }
