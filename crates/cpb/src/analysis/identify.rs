@@ -2,8 +2,8 @@
 //!
 //! With the Armv8 Crypto Extensions, AES-CBC encryption is a chain of dependent rounds: its rate over the
 //! core's clock is a constant of the core ([`cores`]). Two things follow that no clock is needed for: how
-//! the three key lengths compare, and how much a call costs in units of a block ([`shape`]). [`naming`]
-//! weighs all of it against the known cores and against a core that is none of them; [`verdicts`] says
+//! the three key lengths compare, and how much a call costs in units of a block (`shape`). `naming`
+//! weighs all of it against the known cores and against a core that is none of them; `verdicts` says
 //! what does not fit together.
 //!
 //! What a system reports of its core is shown beside the name and never used to find it: a contradiction

@@ -17,7 +17,7 @@ const SURE_OF_CORE: f64 = 0.95;
 /// ... and a family from this one on.
 const SURE_OF_FAMILY: f64 = 0.90;
 /// Candidates below are not worth a word.
-const WORTH_A_WORD: f64 = 0.05;
+const WORTH_A_WORD: f64 = 0.1;
 
 /// That it is a core which is not in the data, before anything was seen.
 const ANOTHER: f64 = 0.2;

@@ -204,6 +204,8 @@ fn what_the_method_says_nothing_of_is_named_with_the_reason() {
         );
         assert_eq!(found(&other).verdicts, []);
     }
+    let other = Observed { tool: "wolfSSL 5.5.4".into(), ..observed("", 789.7, ESPRESSOBIN) };
+    assert_eq!(why_not(&other), "computed by wolfSSL 5.5.4, and the constants are OpenSSL's");
     let emulated = Observed { emulated: Some("QEMU".into()), ..observed("", 789.7, ESPRESSOBIN) };
     assert!(why_not(&emulated).starts_with("emulated (QEMU)"), "{}", why_not(&emulated));
     assert!(why_not(&Observed::default()).starts_with("no figure"), "{:?}", Observed::default());

@@ -160,6 +160,9 @@ pub(super) fn not_applicable(observed: &Observed, scores: &[(u16, f64)]) -> Opti
         });
     }
     let tool = observed.tool.to_ascii_lowercase();
+    if !of_openssl(&tool) {
+        return not(format!("computed by {}, and the constants are OpenSSL's", observed.tool));
+    }
     if let Some(engine) = ENGINES.iter().find(|engine| tool.contains(**engine)) {
         return accelerator(format!("computed by OpenSSL's engine {engine}, in the kernel"));
     }
@@ -198,6 +201,12 @@ pub(super) fn not_applicable(observed: &Observed, scores: &[(u16, f64)]) -> Opti
         return unknown("wrong clock, wrong core or an accelerator");
     }
     None
+}
+
+/// Whether OpenSSL computed, as far as is told; tables name its version only.
+fn of_openssl(tool: &str) -> bool {
+    let version = tool.starts_with(|c: char| c.is_ascii_digit());
+    tool.is_empty() || version || tool.contains("openssl")
 }
 
 /// What a call costs in microseconds, if the kernel has a part in it.
