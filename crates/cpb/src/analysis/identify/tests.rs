@@ -225,7 +225,7 @@ fn an_engine_behind_the_kernel_is_suspected() {
 }
 
 #[test]
-fn an_extension_that_the_features_do_not_list_is_told_and_named_where_calls_are_a_librarys() {
+fn an_extension_that_the_features_do_not_list_is_told_and_named_where_calls_are_cheap() {
     let mut board = observed("Cortex-A72", 1800.0, &[(256, 330_000.0, 1_023_600.0)]);
     board.features = Some(vec!["neon".into()]);
     assert_eq!(named(&board).1, "Cortex-A72 to X925");
