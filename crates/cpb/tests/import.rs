@@ -199,7 +199,7 @@ fn whether_a_command_had_elapsed_is_asked_where_the_log_does_not_tell() {
 #[test]
 fn what_is_exported_is_imported_again_with_the_same_figures() {
     let lab = Lab::new();
-    lab.record("measured.jsonl");
+    lab.write("measured.jsonl", include_bytes!("golden/record-v1.jsonl"));
     let (name, bytes) = logs().into_iter().find(|(name, _)| name.contains("talk")).expect("a log");
     lab.write(&name, &bytes);
     assert_eq!(lab.run(&format!("import {name} -o talk.jsonl")).status, Some(0));

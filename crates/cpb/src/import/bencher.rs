@@ -1,12 +1,12 @@
 //! Bencher Metric Format: `{"NAME": {"latency": {"value": 12.5}}}`, latency in nanoseconds, throughput in
 //! operations a second. It names no machine and no tool.
 
-use super::draft::{Draft, Table, flagged, printed};
+use super::draft::{Draft, Table, printed, sound};
 use super::google_benchmark::done;
 use super::json::{self, Lines, Pairs};
 use super::text::{Text, printable};
 use super::{Format, Options};
-use crate::record::{FlagKind, Printed, PublishedPath, Quantity};
+use crate::record::{Printed, PublishedPath, Quantity};
 use anyhow::{Result, bail};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -42,13 +42,7 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
                     "throughput" => Quantity::OperationsPerSecond,
                     _ => return None,
                 };
-                let figure = printed(quantity, &metric.value.to_string(), line);
-                Some(match figure.number() {
-                    Some(_) => figure,
-                    None => {
-                        flagged(figure, FlagKind::Unverified, "nothing, negative, or no number")
-                    }
-                })
+                Some(sound(printed(quantity, &metric.value.to_string(), line)))
             })
             .collect();
         if figures.is_empty() {

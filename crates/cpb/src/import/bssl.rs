@@ -5,11 +5,11 @@
 //! writes `EVP-AES-128-GCM Encrypt (16 bytes)`. The name of the time differs between help
 //! (`timeInMicroseconds`) and output (`microseconds`). An AEAD is a whole message with its tag.
 
-use super::draft::{Done, Draft, Table, flagged, printed};
+use super::draft::{Done, Draft, Table, printed, sound};
 use super::json::{self, Bounded, Lines};
 use super::text::{Text, printable};
 use super::{Format, Options, algorithms};
-use crate::record::{FlagKind, Quantity};
+use crate::record::Quantity;
 use anyhow::{Result, bail};
 use serde::Deserialize;
 use serde_json::Number;
@@ -66,15 +66,10 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
     }
     for Did { what, bytes, count, microseconds, line } in all {
         let (name, done) = done(&what, bytes);
-        let mut figures = vec![
-            printed(Quantity::Operations, &count, line),
-            printed(Quantity::StatedMicroseconds, &microseconds, line),
+        let figures = vec![
+            sound(printed(Quantity::Operations, &count, line)),
+            sound(printed(Quantity::StatedMicroseconds, &microseconds, line)),
         ];
-        for figure in &mut figures {
-            if figure.number().is_none() {
-                *figure = flagged(figure.clone(), FlagKind::Unverified, "nothing, or no number");
-            }
-        }
         let column = done.bytes.map(|bytes| format!("{bytes} bytes")).unwrap_or_default();
         draft.push(table.cell(&name, &column, done, figures))?;
     }

@@ -1,7 +1,7 @@
 //! cpb's own tables of comma-separated values (`cpb report -o cells.csv`), for figures that came by way of a
 //! spreadsheet: those of measured records, and those of published and imported ones.
 
-use super::draft::{Done, Draft, Table, flagged, printed};
+use super::draft::{Done, Draft, Table, flagged, printed, sound};
 use super::text::Text;
 use super::{Format, Options};
 use crate::record::{FlagKind, Printed, Quantity};
@@ -168,11 +168,4 @@ fn add(
         }
     }
     draft.push(cell)
-}
-
-fn sound(figure: Printed) -> Printed {
-    if figure.number().is_some() {
-        return figure;
-    }
-    flagged(figure, FlagKind::Unverified, "nothing, negative, infinite or no number")
 }

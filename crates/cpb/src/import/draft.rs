@@ -176,3 +176,11 @@ pub(super) fn flagged(mut figure: Printed, kind: FlagKind, why: impl Into<String
     figure.flag = Some(Flag { kind, why: why.into() });
     figure
 }
+
+/// The same, flagged if it is no number that a figure can be.
+pub(super) fn sound(figure: Printed) -> Printed {
+    if figure.number().is_some() {
+        return figure;
+    }
+    flagged(figure, FlagKind::Unverified, "nothing, negative, infinite or no number")
+}

@@ -5,7 +5,7 @@
 //! is none, in whole numbers: they are kept and not used. NXP's has two decimals, says `KB/s` and means
 //! KiB/s, ends lines by CR LF, and prints the core's clock as `fsys=`.
 
-use super::draft::{Done, Draft, Table, flagged, printed};
+use super::draft::{Done, Draft, Table, flagged, printed, sound};
 use super::text::Text;
 use super::{Format, Options, algorithms};
 use crate::record::{FlagKind, Printed, Quantity};
@@ -93,13 +93,6 @@ fn figures(text: &str, line: u32) -> Option<(String, Vec<Printed>, Option<String
         });
     }
     Some((name.trim().to_owned(), figures, None))
-}
-
-fn sound(figure: Printed) -> Printed {
-    if figure.number().is_some() {
-        return figure;
-    }
-    flagged(figure, FlagKind::Unverified, "no rate is nothing, negative or infinite")
 }
 
 fn done(name: &str, operation: Option<String>) -> Done {

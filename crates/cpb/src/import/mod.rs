@@ -84,10 +84,12 @@ pub fn format(name: &str) -> Result<&'static Format> {
 /// # Errors
 /// It cannot be read, is no text, or no log of a known tool.
 pub fn read(path: &Path, format: Option<&Format>, options: &Options) -> Result<Record> {
-    let named = if path == Path::new("-") { "standard input" } else { &path.to_string_lossy() };
-    let stem = path.file_name().map_or("standard input".into(), |name| name.to_string_lossy());
+    let piped = path == Path::new("-");
+    let named = if piped { "standard input".into() } else { path.to_string_lossy() };
+    let name = if piped { None } else { path.file_name() };
+    let name = name.map_or("standard-input".into(), |name| name.to_string_lossy());
     text::read(path)
-        .and_then(|bytes| parse(&stem, bytes, format, options))
+        .and_then(|bytes| parse(&name, bytes, format, options))
         .map_err(|error| anyhow!("{named}: {error:#}"))
 }
 
@@ -135,7 +137,7 @@ fn detect(text: &Text) -> Result<&'static Format> {
     }
     FORMATS.get(place).ok_or_else(|| {
         let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-        let lines = text.lines().count();
+        let lines = text.whole().lines().count();
         anyhow!(
             "none of its {lines} lines is one of a log that cpb knows ({}); name its format by --format",
             known.join(", ")

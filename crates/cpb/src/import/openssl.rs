@@ -86,6 +86,10 @@ fn read(text: &Text, options: &Options) -> Result<Draft> {
                 keep(&mut calls, std::mem::take(&mut next));
             }
             next.elapsed = true;
+        } else if text.to_lowercase().starts_with("engine \"") && !next.is_empty() {
+            // The first line of the next call, without its command.
+            keep(&mut calls, std::mem::take(&mut next));
+            next.property(text);
         } else if let Some(doing) = doing::line(text, line.number) {
             if !next.rows.is_empty() || !next.public.is_empty() {
                 keep(&mut calls, std::mem::take(&mut next));

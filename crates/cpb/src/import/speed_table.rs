@@ -3,7 +3,7 @@
 //! Rates above 10,000 are in thousands of bytes and end in `k`, others are bytes (apps/speed.c,
 //! print_result); each has two decimals, so one with fewer was cut. A time of zero gives `infk`.
 
-use super::draft::{flagged, printed};
+use super::draft::{flagged, printed, sound};
 use crate::record::{FlagKind, Printed, Quantity};
 
 /// The sizes of OpenSSL 1.1.0 and later.
@@ -95,12 +95,7 @@ fn number(word: &str) -> bool {
 
 /// A rate in bytes a second as a figure, as `-mr` prints them, flagged if it is none.
 pub(super) fn bytes(rate: &str, line: u32) -> Printed {
-    let figure = printed(Quantity::BytesPerSecond, rate, line);
-    match rate.parse::<f64>() {
-        Ok(number) if number.is_finite() && number > 0.0 => figure,
-        Ok(_) => flagged(figure, FlagKind::Unverified, "infinite, negative or nothing: no rate"),
-        Err(_) => flagged(figure, FlagKind::Illegible, "it is no number"),
-    }
+    sound(printed(Quantity::BytesPerSecond, rate, line))
 }
 
 /// A rate as a figure, flagged if it is none.

@@ -128,8 +128,10 @@ impl Text {
     }
 }
 
-/// A line without terminal colours, carriage returns, the markup of web pages and of documents.
+/// A line without terminal colours, carriage returns, the markup of web pages and of documents, and the
+/// marks of a quotation.
 fn clean(line: &str) -> Cow<'_, str> {
+    let line = line.trim_start_matches("> ");
     let foreign = |byte: u8| {
         matches!(byte, b'<' | b'&' | b'*' | b'`' | b'\\') || !(b' '..=b'~').contains(&byte)
     };
@@ -213,6 +215,7 @@ mod tests {
             ("  * `aes-256-cbc   1.00k (Cortex-A55)`", "aes-256-cbc   1.00k (Cortex-A55)"),
             ("engine &quot;cryptodev&quot; &amp;lt;", "engine \"cryptodev\" &lt;"),
             ("af\\_alg", "af_alg"),
+            ("> > type 16 bytes", "type 16 bytes"),
             ("a < b <unknown> <", "a < b <unknown> <"),
             ("<  1d87000.phy", "<  1d87000.phy"),
             ("ab\u{8}c", "ac"),

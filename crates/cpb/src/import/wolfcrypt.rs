@@ -6,7 +6,7 @@
 //! they imply tells the unit; else it is not known. Cycles are of the time-stamp counter on x86. Time is
 //! CLOCK_REALTIME: one step of NTP spoils a row.
 
-use super::draft::{Done, Draft, Table, flagged, printed};
+use super::draft::{Done, Draft, Table, flagged, printed, sound};
 use super::text::Text;
 use super::{Format, Options, algorithms};
 use crate::record::{FlagKind, Printed, Quantity};
@@ -164,13 +164,6 @@ fn commas(text: &str, columns: &[String], line: u32) -> Option<(String, Vec<Prin
         ));
     }
     Some(((*name).to_owned(), figures))
-}
-
-fn sound(figure: Printed) -> Printed {
-    if figure.number().is_some() {
-        return figure;
-    }
-    flagged(figure, FlagKind::Unverified, "nothing, negative, infinite or no number")
 }
 
 /// `AES-256-CBC-enc`, `SHA-256 SW`, `CHA-POLY`, `ECDSA [ SECP256R1] 256 sign`.

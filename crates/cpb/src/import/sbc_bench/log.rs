@@ -353,7 +353,8 @@ impl Log {
     }
 
     fn find(&mut self, words: &str) {
-        let words = words.split("->").next().unwrap_or_default().trim().trim_end_matches('.');
+        let words =
+            words.split("->").next().unwrap_or_default().trim().trim_end_matches(['.', '!']);
         if self.findings.len() < MOST
             && !words.is_empty()
             && !self.findings.iter().any(|known| known == words)
