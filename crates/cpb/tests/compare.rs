@@ -126,6 +126,16 @@ fn a_published_table_is_held_against_a_record_of_its_machine() {
 }
 
 #[test]
+fn a_provider_that_a_record_does_not_have_is_named_with_those_that_it_has() {
+    let mut command = Command::cargo_bin("cpb").unwrap();
+    command.arg("compare").arg(published("imxrt-mbedtls.jsonl")).arg(golden());
+    let output = command.args(["--between", "software,openssl"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(words.contains("has no provider 'software'; it has caam:high-speed"), "{words}");
+}
+
+#[test]
 fn without_a_verdict_nothing_can_be_found_slower() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("simulated.jsonl");

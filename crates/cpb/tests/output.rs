@@ -179,17 +179,25 @@ fn the_examples_in_the_help_work() {
     let lab = Lab::new();
     lab.record("record.jsonl");
     let mut count = 0;
-    for name in ["run", "show", "list", "check"] {
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/record-v1.jsonl");
+    let records = concat!(env!("CARGO_MANIFEST_DIR"), "/../../records/");
+    for name in ["run", "show", "list", "check", "compare", "explain", "report"] {
         for example in examples(&lab, name) {
             let mut line = example.clone();
             for record in [
                 "cpb-results/FILE.jsonl",
                 "cpb-results/default-20260101T120000Z.jsonl",
+                "RECORD.jsonl",
                 "RECORD",
                 "BEFORE.jsonl",
+                "AFTER.jsonl",
             ] {
-                line = line.replace(record, "record.jsonl");
+                let compares = ["compare", "explain", "report"].contains(&name);
+                line = line.replace(record, if compares { golden } else { "record.jsonl" });
             }
+            line = line.replace("records/", records);
+            // A board's library, which the record does not have.
+            line = line.replace("high-speed,mbedtls", "high-speed,openssl");
             if line.contains("--budget") {
                 line = line.replace("60s", "0.3s");
             } else if name == "run" && !line.contains("--resume") {

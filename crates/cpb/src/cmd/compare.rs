@@ -8,7 +8,8 @@ use crate::record::Record;
 use crate::{report, store};
 use anyhow::{Result, bail};
 use clap::Args;
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 #[command(
@@ -27,8 +28,8 @@ pub(super) struct Arguments {
     #[arg(required_unless_present = "between")]
     second: Option<PathBuf>,
     /// Two providers: of one record, or one of each
-    #[arg(long, value_delimiter = ',', num_args = 2, value_name = "FIRST,SECOND")]
-    between: Vec<String>,
+    #[arg(long, value_name = "FIRST,SECOND", value_parser = between)]
+    between: Option<(String, String)>,
     /// Exit with status 1 if a cell is slower by more than this share, and surely slower
     #[arg(long, value_name = "SHARE")]
     fail_if_slower: Option<Percent>,
@@ -39,18 +40,45 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let first = store::read(&arguments.first)?;
-    let compared = match (&arguments.second, arguments.between.as_slice()) {
-        (None, [one, other]) => compare::providers(&first, one, other),
-        (None, _) => bail!("name a second record, or two providers by --between FIRST,SECOND"),
-        (Some(second), between) => {
-            let pairs = match between {
-                [one, other] => Pairs::Between(one, other),
-                _ => Pairs::ByName,
-            };
-            compare::runs(&first, &store::read(second)?, pairs)
+    let (path, between) = (&arguments.first, &arguments.between);
+    let compared = match (&arguments.second, between) {
+        (None, None) => bail!("name a second record, or two providers by --between FIRST,SECOND"),
+        (None, Some((one, other))) => {
+            has(&first, path, one)?;
+            has(&first, path, other)?;
+            compare::providers(&first, one, other)
+        }
+        (Some(second), None) => compare::runs(&first, &store::read(second)?, Pairs::ByName),
+        (Some(path_of_second), Some((one, other))) => {
+            let second = store::read(path_of_second)?;
+            has(&first, path, one)?;
+            has(&second, path_of_second, other)?;
+            compare::runs(&first, &second, Pairs::Between(one, other))
         }
     };
     conclude(&compared, arguments.json, arguments.fail_if_slower)
+}
+
+/// Two names with a comma between.
+fn between(text: &str) -> Result<(String, String), String> {
+    match text.split(',').map(str::trim).collect::<Vec<_>>().as_slice() {
+        [one, other] if !one.is_empty() && !other.is_empty() => {
+            Ok(((*one).to_owned(), (*other).to_owned()))
+        }
+        _ => Err("two names with a comma between, such as openssl,mbedtls:c".to_owned()),
+    }
+}
+
+/// Whether `record` knows the provider `name`; the error names those that it knows.
+fn has(record: &Record, path: &Path, name: &str) -> Result<()> {
+    let published = record.sources.iter().flat_map(|source| source.paths.keys());
+    let known: BTreeSet<&str> =
+        record.header.providers.keys().chain(published).map(String::as_str).collect();
+    if known.contains(name) {
+        return Ok(());
+    }
+    let known: Vec<&str> = known.into_iter().collect();
+    bail!("--between: {} has no provider '{name}'; it has {}", path.display(), known.join(", "))
 }
 
 /// Compares two runs, prints that and says what the exit status is.
