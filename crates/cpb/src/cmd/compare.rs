@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
     cpb compare BEFORE.jsonl AFTER.jsonl --fail-if-slower 3%\n  \
     cpb compare RECORD.jsonl --between openssl,mbedtls:c\n  \
     cpb compare records/imxrt-mbedtls.jsonl RECORD.jsonl\n  \
-    cpb compare records/imxrt-mbedtls.jsonl RECORD.jsonl --between software:high-speed,mbedtls"
+    cpb compare TABLE.jsonl RECORD.jsonl --between software:none,mbedtls"
 )]
 pub(super) struct Arguments {
     /// The first record
