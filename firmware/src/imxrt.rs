@@ -40,8 +40,15 @@ pub(crate) fn set_up_memory(core: &mut Peripherals) {
     ];
     let nothing = Attributes(NO_ACCESS | STRONGLY_ORDERED | NEVER_EXECUTE);
     region(&mut core.MPU, 0, 0, 32, nothing);
-    for (number, (Region { start, size }, attributes)) in (1..).zip(regions) {
-        region(&mut core.MPU, number, start, size.trailing_zeros(), attributes);
+    let mut number = 1;
+    for (Region { mut start, mut size }, attributes) in regions {
+        // In parts that begin at a multiple of their size, or the MPU would take the multiple below.
+        while size > 0 {
+            let bits = start.trailing_zeros().min(size.ilog2());
+            region(&mut core.MPU, number, start, bits, attributes);
+            (start, size) = (start + (1 << bits), size - (1 << bits));
+            number += 1;
+        }
     }
     cortex_m::asm::dmb();
     // SAFETY: everything that the image uses is in one of the regions. Bit 0: enable.

@@ -31,11 +31,12 @@ pub(crate) fn images() -> PathBuf {
 }
 
 /// The images that tests want besides those of every board: those that measure by themselves, with
-/// messages behind the bus too, and one of which every part lies elsewhere.
-const FOR_TESTS: [&str; 3] = [
+/// messages behind the bus too, and two of which every part lies elsewhere.
+const FOR_TESTS: [&str; 4] = [
     "--solo",
     "--solo --buffers ocram-nc imxrt1170-evk",
     "--solo --opt Os --code flash --tables ocram --stack ocram-nc --buffers ocram mps2-an500",
+    "--solo --opt Os --code flash --tables ocram --stack ocram --buffers ocram imxrt1170-evk",
 ];
 
 /// Builds the images that tests want.

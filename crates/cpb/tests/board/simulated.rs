@@ -57,6 +57,17 @@ fn a_simulated_board_gives_right_answers_and_the_same_cycles_each_time() {
     }
 }
 
+/// Its OCRAM lies at no multiple of its size, which is what an MPU's regions want.
+#[test]
+fn all_of_a_boards_memory_behind_the_bus_can_be_used() {
+    let name = "imxrt1170-evk-Os-code-flash-tables-ocram-stack-ocram-buffers-ocram-solo";
+    let test = "all_of_a_boards_memory_behind_the_bus_can_be_used";
+    let Some(firmware) = image(test, name) else { return };
+    let ran = Lab::new().run(&format!("sim {} --chip imxrt1170", firmware.display()));
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    assert!(ran.stdout.contains("sha-256/hash/message/1024: "), "{}", ran.all());
+}
+
 #[test]
 fn what_cannot_be_simulated_is_named() {
     let lab = Lab::new();
