@@ -40,6 +40,7 @@ pub(super) fn heading(text: &str) -> Option<Vec<u32>> {
 
 /// A row, or none if it is none: a name, and nothing but rates behind it.
 pub(super) fn row(text: &str, line: u32) -> Option<Row> {
+    let text = unlisted(text);
     let (text, label) = match text.strip_suffix(')').and_then(|text| text.rsplit_once(" (")) {
         Some((text, label)) => (text, Some(label.trim().to_owned())),
         None => (text, None),
@@ -60,6 +61,14 @@ pub(super) fn row(text: &str, line: u32) -> Option<Row> {
     }
     let sound = name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.ends_with(':');
     sound.then_some(Row { name, rates: all, label, line })
+}
+
+/// A line without the marks of an item of a Markdown list, as sbc-bench writes its reviews.
+fn unlisted(text: &str) -> &str {
+    match text.trim().strip_prefix("* `").and_then(|text| text.strip_suffix('`')) {
+        Some(item) => item,
+        None => text,
+    }
 }
 
 /// The rates of a line that is nothing else: what a page or a document broke off a row.
@@ -138,6 +147,12 @@ mod tests {
         assert_eq!(found.name, "aes-128-cbc");
         assert_eq!(found.rates, [("28353.13k".into(), 7), ("39013.35k".into(), 7)]);
         assert_eq!((found.label.as_deref(), found.line), (Some("Cortex-A55"), 7));
+        let item =
+            row("  * `aes-256-cbc  169779.88k   520421.38k (Cortex-A520)`", 1).expect("a row");
+        assert_eq!(
+            (item.name.as_str(), item.label.as_deref()),
+            ("aes-256-cbc", Some("Cortex-A520"))
+        );
         let spaced = row("aes-128 cbc  921326.93k  infk", 1).expect("a row");
         assert_eq!((spaced.name.as_str(), spaced.rates.len()), ("aes-128 cbc", 2));
         for other in [

@@ -8,7 +8,8 @@ const MAX_CPU: u32 = 4096;
 /// The CPUs and the core's name that readings which follow are of:
 /// `Checking cpufreq OPP for cpu4-cpu5 (Cortex-A76):`.
 pub(super) fn group(text: &str) -> Option<(Vec<u32>, String)> {
-    let rest = text.strip_prefix("Checking cpufreq OPP")?.trim_end_matches(':');
+    // Without the colon it is what the tool says while it works, and goes on in other words.
+    let rest = text.strip_prefix("Checking cpufreq OPP")?.trim_end().strip_suffix(':')?;
     let (rest, name) = match rest.split_once('(') {
         Some((rest, name)) => (rest, name.trim_end().trim_end_matches(')')),
         None => (rest, ""),
@@ -114,6 +115,10 @@ mod tests {
         assert_eq!(
             of("Checking cpufreq OPP for cpu11 (Qualcomm Falkor V1/Kryo):"),
             (vec![11], "Qualcomm Falkor V1/Kryo".into())
+        );
+        assert_eq!(
+            group("Checking cpufreq OPP. Done (results will be available in 16 minutes)."),
+            None
         );
         assert!(cpus("cpu9-cpu99999999").is_empty());
         assert!(cpus("cpu5-cpu4").is_empty());
