@@ -2,11 +2,13 @@
 
 mod support;
 
+use cpb::analysis::explain::explain;
 use cpb::analysis::summary::summarise;
 use cpb::import::{self, FORMATS, Options};
 use cpb::record::{ClockReading, Evidence, FlagKind, Quantity, Record, Source, When};
 use cpb::{report, store};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use support::{Lab, skip};
@@ -90,6 +92,22 @@ fn every_log_of_sbc_bench_keeps_its_clusters_clocks_and_figures() {
         }
     }
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn clusters_of_which_nothing_is_told_are_told_apart() {
+    let log = "sbc-bench v0.8.4\n\nOpenSSL results (big.LITTLE cores measured individually):\n\
+        type             16 bytes     64 bytes    256 bytes   1024 bytes   8192 bytes  16384 bytes\n\
+        aes-128-cbc     190000.00k   570000.00k  1100000.00k  1480000.00k  1640000.00k  1650000.00k\n\
+        aes-128-cbc     460000.00k  1140000.00k  1730000.00k  1970000.00k  2080000.00k  2082000.00k\n";
+    let record = parse("console", log.as_bytes());
+    let machines: BTreeSet<&str> =
+        record.published.iter().map(|cell| cell.machine.as_str()).collect();
+    assert_eq!(
+        machines.into_iter().collect::<Vec<_>>(),
+        ["a machine, cluster 1", "a machine, cluster 2"]
+    );
+    assert_eq!(explain(&[record], None).tasks.len(), 2, "both are explained");
 }
 
 #[test]

@@ -68,7 +68,11 @@ fn add(draft: &mut Draft, log: &Log, rows: Rows) -> Result<()> {
         executor: String::new(),
         options: "openssl speed -elapsed -evp ALGORITHM, one thread".to_owned(),
     };
-    let machine = [log.called().to_owned(), cpus(&cores.cpus), cores.name.clone()];
+    // Clusters of which nothing else is told are told apart by their number.
+    let number = table.strip_prefix("openssl-").filter(|number| number.parse::<u32>().is_ok());
+    let number = number.filter(|_| cores.cpus.is_empty() && cores.name.is_empty());
+    let number = number.map_or_else(String::new, |number| format!("cluster {number}"));
+    let machine = [log.called().to_owned(), cpus(&cores.cpus), cores.name.clone(), number];
     let machine =
         machine.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ");
     let core_hz = core_hz(&cores);
