@@ -63,6 +63,9 @@ pub(super) fn show(parts: &[Part<'_>], marks: &Marks) -> Result<Markup> {
     })
 }
 
+/// So many machines and questions are named in the heading.
+const FEW: usize = 3;
+
 fn title(parts: &[Part<'_>]) -> String {
     let machines: Vec<String> = parts.iter().map(machines).collect();
     machines.join(" and ")
@@ -79,8 +82,18 @@ fn machines(part: &Part<'_>) -> String {
                     names.push(name);
                 }
             }
-            names.join(", ")
+            first_of(&names, "; ")
         }
+    }
+}
+
+/// Of many only the first ones, and how many there are: a heading is no list.
+fn first_of(words: &[&str], between: &str) -> String {
+    match words.len() {
+        count if count > FEW + 1 => {
+            format!("{} and {} more", words[..FEW].join(between), count - FEW)
+        }
+        _ => words.join(between),
     }
 }
 
@@ -110,7 +123,7 @@ fn question(part: &Part<'_>) -> String {
         Part::Measured(part) => part.summary.run.reason.clone(),
         Part::Published(part) => {
             let reasons = part.records.iter().map(|(_, record)| record.header.plan.reason.as_str());
-            reasons.collect::<Vec<_>>().join(" ")
+            first_of(&reasons.collect::<Vec<_>>(), " ")
         }
     }
 }
