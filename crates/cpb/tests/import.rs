@@ -348,6 +348,8 @@ fn several_logs_need_a_folder_and_none_overwrites_another() {
     }
     let taken = lab.run("import a.txt -o cpb-results/a.jsonl");
     assert_eq!(taken.status, Some(2), "{}", taken.all());
+    let printed = lab.run("import a.txt -o -");
+    assert!(printed.status == Some(2) && !lab.path("-").exists(), "{}", printed.all());
 }
 
 proptest! {

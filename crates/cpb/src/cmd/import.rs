@@ -65,6 +65,11 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
 /// Where each record goes, each to a place of its own, none to one that is taken.
 fn paths(records: &[(&PathBuf, Record)], output: Option<&Path>) -> Result<Vec<PathBuf>> {
     let folder = match output {
+        Some(path) if path.as_os_str() == "-" => {
+            bail!(
+                "--output -: a record is a file; name one, or `./-`, and `cpb show --json` prints it"
+            )
+        }
         Some(path) if path.is_dir() || path.as_os_str().to_string_lossy().ends_with('/') => path,
         Some(path) if records.len() == 1 => return Ok(vec![path.to_owned()]),
         Some(path) => bail!(
