@@ -12,7 +12,7 @@
 mod doing;
 mod machine_readable;
 
-use super::draft::{Draft, flagged, printed};
+use super::draft::{Draft, flagged, printed, sound};
 use super::speed_table::{self, Row, SIZES};
 use super::text::Text;
 use super::{Format, Options, algorithms};
@@ -337,14 +337,10 @@ impl Call {
         let mut figures = Vec::new();
         if let Some(count) = count {
             let operations = printed(Quantity::Operations, &count.count, count.line);
-            let sound = count.count.parse::<f64>().is_ok_and(|count| count > 0.0);
-            figures.push(if sound {
-                operations
-            } else {
-                flagged(operations, FlagKind::Unverified, "no number of operations")
-            });
+            figures.push(sound(operations));
             if !count.nominal.is_empty() {
-                figures.push(printed(Quantity::NominalSeconds, &count.nominal, count.announced));
+                let seconds = printed(Quantity::NominalSeconds, &count.nominal, count.announced);
+                figures.push(sound(seconds));
             }
             figures.push(self.seconds(count));
         }
@@ -369,7 +365,7 @@ impl Call {
     /// The time that a progress line tells.
     fn seconds(&self, count: &Doing) -> Printed {
         let seconds = printed(Quantity::StatedSeconds, &count.stated, count.line);
-        let sound = count.stated.parse::<f64>().is_ok_and(|seconds| seconds > 0.0);
+        let sound = seconds.number().is_some();
         if !self.elapsed {
             let why = if self.told { USER_TIME } else { UNTOLD };
             flagged(seconds, FlagKind::Unverified, why)
