@@ -24,6 +24,19 @@ fn the_aarch64_guest_proves_its_accelerator_and_that_it_is_emulated() {
     }
 }
 
+#[test]
+fn an_emulated_arm_core_is_not_identified() {
+    if !here("measures::an_emulated_arm_core_is_not_identified") {
+        return;
+    }
+    let ran = Lab::new().run("lab run aarch64-6.1 -- cpb identify");
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    let words = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for told in ["not applicable", "its time and its clock mean nothing"] {
+        assert!(words.contains(told), "{told}: {}", ran.all());
+    }
+}
+
 /// Measures in `guest`, with the accelerator and a driver of the kernel's that is software.
 fn measure(guest: &str, software: &str) {
     let lab = Lab::new();
