@@ -32,16 +32,17 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Adds a cell.
+    /// Adds a cell. A figure that is no number gets a flag here, if its format has given it none.
     ///
     /// # Errors
     /// It is one too many.
-    pub(super) fn push(&mut self, cell: Published) -> Result<()> {
+    pub(super) fn push(&mut self, mut cell: Published) -> Result<()> {
         self.figures += cell.figures.len().max(1);
         if self.figures > MAX_FIGURES {
             let line = cell.figures.iter().find_map(|figure| figure.line).unwrap_or(1);
             bail!("line {line} has one figure more than {MAX_FIGURES}: no log has as many");
         }
+        cell.figures = cell.figures.into_iter().map(sound).collect();
         self.cells.push(cell);
         Ok(())
     }
@@ -177,9 +178,9 @@ pub(super) fn flagged(mut figure: Printed, kind: FlagKind, why: impl Into<String
     figure
 }
 
-/// The same, flagged if it is no number that a figure can be.
+/// The same, flagged if it is no number that a figure can be, and has no flag yet.
 pub(super) fn sound(figure: Printed) -> Printed {
-    if figure.number().is_some() {
+    if figure.flag.is_some() || figure.number().is_some() {
         return figure;
     }
     flagged(figure, FlagKind::Unverified, "nothing, negative, infinite or no number")
