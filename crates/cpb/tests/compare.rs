@@ -4,6 +4,7 @@ use assert_cmd::Command;
 use cpb::analysis::compare::{Pairs, providers, runs};
 use cpb::analysis::paths::Task;
 use cpb::analysis::ratio::Verdict;
+use cpb::import::{self, Options};
 use cpb::machine::Machine;
 use cpb::record::Evidence;
 use cpb::report::compare::render;
@@ -83,6 +84,16 @@ fn how_it_ends_says_whether_something_got_slower() {
     assert!(code == Some(2) && words.contains("nothing to compare"), "{code:?} {words}");
 }
 
+/// The golden record's text as if it had been made on a simulated board.
+fn simulated_on(board: &str) -> String {
+    let text = std::fs::read_to_string(golden()).expect("the golden record");
+    let (header, rounds) = text.split_once('\n').expect("lines");
+    let mut header: serde_json::Value = serde_json::from_str(header).expect("a header");
+    header["cpb"]["evidence"] = "simulated".into();
+    header["cpb"]["machine"]["board"] = board.into();
+    format!("{header}\n{rounds}")
+}
+
 /// The golden record as if it had been made on the simulated board.
 fn simulated() -> cpb::record::Record {
     let mut record = store::read(&golden()).unwrap();
@@ -139,11 +150,61 @@ fn a_provider_that_a_record_does_not_have_is_named_with_those_that_it_has() {
 fn without_a_verdict_nothing_can_be_found_slower() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("simulated.jsonl");
-    let text = std::fs::read_to_string(golden()).expect("the golden record");
-    std::fs::write(&path, text.replacen("\"hardware\"", "\"simulated\"", 1)).expect("room");
+    std::fs::write(&path, simulated_on("imxrt1060-evk")).expect("room");
     let mut command = Command::cargo_bin("cpb").unwrap();
     command.arg("compare").arg(published("imxrt-mbedtls.jsonl")).arg(path);
     let output = command.args(["--fail-if-slower", "3%"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("no cell has a verdict"));
+}
+
+#[test]
+fn several_machines_of_which_none_is_the_other_s_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("simulated.jsonl");
+    std::fs::write(&path, simulated_on("imxrt1050-evk")).expect("room");
+    let mut command = Command::cargo_bin("cpb").unwrap();
+    let output =
+        command.arg("compare").arg(published("imxrt-mbedtls.jsonl")).arg(path).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let words = String::from_utf8_lossy(&output.stderr);
+    let named = "none of the one's machines (MIMXRT1060-EVK; MIMXRT1170-EVK) is one of the other's \
+                 (imxrt1050-evk)";
+    assert!(words.contains(named), "{words}");
+}
+
+/// A log of two clusters as sbc-bench prints it, AES-128-CBC at 16 KiB with these rates.
+fn two_clusters(rates: [u32; 2]) -> cpb::record::Record {
+    let log = format!(
+        "sbc-bench v0.8.4\n\nOpenSSL results (big.LITTLE cores measured individually):\n\
+         type             16 bytes     16384 bytes\n\
+         aes-128-cbc     190000.00k   {}.00k\n\
+         aes-128-cbc     460000.00k   {}.00k\n",
+        rates[0], rates[1]
+    );
+    import::parse("log.txt", log.into_bytes(), None, &Options::default()).expect("a log")
+}
+
+#[test]
+fn each_cluster_of_two_logs_is_held_against_itself() {
+    let [before, after] =
+        [two_clusters([1_600_000, 2_000_000]), two_clusters([800_000, 2_500_000])];
+    let compared = runs(&before, &after, Pairs::ByName);
+    let found: Vec<String> = compared
+        .cells
+        .iter()
+        .map(|row| {
+            let machine = row.machine.as_deref().expect("two machines");
+            format!("{machine}, {}: {:.3}", row.bytes, row.ratio.value.0)
+        })
+        .collect();
+    let expected = [
+        "a machine, cluster 1, 16: 1.000",
+        "a machine, cluster 1, 16384: 2.000",
+        "a machine, cluster 2, 16: 1.000",
+        "a machine, cluster 2, 16384: 0.800",
+    ];
+    assert_eq!(found, expected);
+    assert_eq!((compared.families.len(), compared.unpaired), (2, 0), "one family a machine");
+    insta::assert_snapshot!("two_clusters_80", render(&compared, 80, false));
 }

@@ -13,6 +13,7 @@ use crate::analysis::ratio::{Metric, Verdict};
 use crate::analysis::uncertain::{Bounded, Uncertain};
 use crate::analysis::units::Times;
 use crate::record::Record;
+use counterpart::{Machines, machine};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
@@ -37,13 +38,18 @@ pub struct Compared {
     pub cells: Vec<Row>,
     /// All cells of an algorithm and operation together.
     pub families: Vec<Family>,
-    /// How many cells only one of them has a figure of.
+    /// How many cells only one of them has a figure of, on machines that both have.
     pub unpaired: usize,
+    /// Machines that only the first has, and only the second.
+    pub apart: [Vec<String>; 2],
 }
 
 /// A cell of both.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
+    /// The machine, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// What is done.
     pub subject: Subject,
     /// In how many threads.
@@ -68,6 +74,9 @@ pub struct Row {
 /// The geometric mean of the ratios of an algorithm and operation, or of a pair of providers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Family {
+    /// The machine, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// What they have in common.
     pub of: Kind,
     /// How many cells.
@@ -102,10 +111,17 @@ pub enum Pairs<'a> {
 /// Compares two runs, cell by cell.
 pub fn runs(first: &Record, second: &Record, pairs: Pairs) -> Compared {
     let [tasks, others] = [first, second].map(|record| paths::of_records([record]));
-    let [ours, theirs] = [(&tasks, second), (&others, first)].map(|(tasks, other)| {
-        let there = counterpart::on_the_machine_of(tasks, other);
-        points(tasks).filter(|(task, ..)| there(task)).collect::<Vec<_>>()
-    });
+    let machines = Machines::of([
+        counterpart::machines(first, &tasks),
+        counterpart::machines(second, &others),
+    ]);
+    let [alone_here, alone_there] = machines.alone();
+    let [ours, theirs] = [(&tasks, first, alone_here), (&others, second, alone_there)].map(
+        |(tasks, record, alone)| {
+            let met = |(task, ..): &Placed| !alone.contains(&machine(record, task));
+            points(tasks).filter(met).collect::<Vec<_>>()
+        },
+    );
     let names = |points: &[Placed]| -> BTreeSet<String> {
         points.iter().map(|(_, name, _)| (*name).to_owned()).collect()
     };
@@ -124,7 +140,9 @@ pub fn runs(first: &Record, second: &Record, pairs: Pairs) -> Compared {
         let of_this_key = found.get(&key(task, point)).into_iter().flatten();
         let mates = of_this_key.filter(|place| {
             let (other, name, _) = theirs[**place];
-            paired(provider, name) && counterpart::same(&task.subject, &other.subject)
+            paired(provider, name)
+                && machines.are(machine(first, task), machine(second, other))
+                && counterpart::same(&task.subject, &other.subject)
         });
         let before = rows.len();
         for place in mates {
@@ -133,7 +151,8 @@ pub fn runs(first: &Record, second: &Record, pairs: Pairs) -> Compared {
             // What cpb measured says best what was done.
             let said = if matches!(task.subject, Subject::Measured(_)) { task } else { other };
             let against = (pairs == Pairs::ByName && each).then(|| provider.to_owned());
-            rows.push(Row { against, ..row(said, name, point, other_point, true) });
+            let machine = machines.name(machine(first, task), machine(second, other));
+            rows.push(Row { against, machine, ..row(said, name, point, other_point, true) });
         }
         let in_question = !matches!(pairs, Pairs::Between(first, _) if first != provider);
         alone += usize::from(rows.len() == before && in_question);
@@ -150,6 +169,7 @@ pub fn runs(first: &Record, second: &Record, pairs: Pairs) -> Compared {
         second: whose(second, 1),
         differences: differences::between(first, second, pairs, &rows),
         unpaired: alone,
+        apart: machines.alone().clone().map(|names| names.into_iter().map(str::to_owned).collect()),
         families: families(&rows, true),
         cells: rows,
     }
@@ -165,10 +185,13 @@ pub fn providers(record: &Record, first: &str, second: &str) -> Compared {
         .filter(|(_, provider, _)| *provider == second)
         .map(|(task, _, point)| (place(task, point), point))
         .collect();
+    let several = tasks.all.iter().any(|task| task.machine != tasks.all[0].machine);
     let mut rows = Vec::new();
     for (task, provider, point) in points(&tasks).filter(|(_, provider, _)| *provider == first) {
         let Some(other) = found.get(&place(task, point)) else { continue };
-        rows.push(Row { provider: second.into(), ..row(task, provider, point, other, false) });
+        let (machine, provider) = (several.then(|| task.machine.clone()), provider.to_owned());
+        let row = row(task, &provider, point, other, false);
+        rows.push(Row { machine, provider: second.into(), ..row });
     }
     let named = |(_, provider, _): &Placed| [first, second].contains(provider);
     Compared {
@@ -176,6 +199,7 @@ pub fn providers(record: &Record, first: &str, second: &str) -> Compared {
         second: second.into(),
         differences: Vec::new(),
         unpaired: points(&tasks).filter(named).count() - 2 * rows.len(),
+        apart: [Vec::new(), Vec::new()],
         families: families(&rows, false),
         cells: rows,
     }
@@ -211,6 +235,7 @@ fn row(task: &Task, provider: &str, first: &Point, second: &Point, apart: bool) 
     let log = Uncertain::sum([(1.0, &other), (-1.0, &one)]);
     let shown = scattered(&log, apart);
     Row {
+        machine: None,
         subject: task.subject.clone(),
         threads: task.threads,
         provider: provider.to_owned(),
@@ -241,29 +266,39 @@ fn verdict(log: &Uncertain) -> Verdict {
 }
 
 fn families(rows: &[Row], apart: bool) -> Vec<Family> {
-    let mut families: Vec<(Kind, Vec<&Row>)> = Vec::new();
+    let mut families: Vec<(Option<&str>, Kind, Vec<&Row>)> = Vec::new();
     for row in rows {
         let of = match &row.against {
             None => Kind::Subject(row.subject.clone()),
             Some(first) => Kind::Pair(first.clone(), row.provider.clone()),
         };
-        match families.iter_mut().find(|(known, _)| *known == of) {
-            Some((_, rows)) => rows.push(row),
-            None => families.push((of, vec![row])),
+        let machine = row.machine.as_deref();
+        match families.iter_mut().find(|(known, kind, _)| *known == machine && *kind == of) {
+            Some((.., rows)) => rows.push(row),
+            None => families.push((machine, of, vec![row])),
         }
     }
-    let family = |(of, rows): (Kind, Vec<&Row>)| {
+    let family = |(machine, of, rows): (Option<&str>, Kind, Vec<&Row>)| {
         let share = 1.0 / rows.len() as f64;
         let mean = Uncertain::sum(rows.iter().map(|row| (share, &row.log)));
         let shown = scattered(&mean, apart);
-        Family { of, cells: rows.len(), ratio: shown.map(f64::exp), verdict: verdict(&shown) }
+        Family {
+            machine: machine.map(str::to_owned),
+            of,
+            cells: rows.len(),
+            ratio: shown.map(f64::exp),
+            verdict: verdict(&shown),
+        }
     };
     families.into_iter().map(family).collect()
 }
 
 fn name(record: &Record) -> String {
     let header = &record.header;
-    format!("{}, begun {}", header.plan.name, header.began)
+    match header.began.as_str() {
+        "" => header.plan.name.clone(),
+        began => format!("{}, begun {began}", header.plan.name),
+    }
 }
 
 #[cfg(test)]

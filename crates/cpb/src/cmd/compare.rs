@@ -96,9 +96,15 @@ pub(super) fn with(
 
 fn conclude(compared: &Compared, json: bool, fail_if_slower: Option<Percent>) -> Result<u8> {
     if compared.cells.is_empty() {
+        let machines = match report::compare::apart(compared) {
+            [Some(first), Some(second)] => {
+                format!("; none of the one's machines ({first}) is one of the other's ({second})")
+            }
+            _ => String::new(),
+        };
         bail!(
-            "nothing to compare: {} and {} have no cell with a figure in common (`cpb show` says why \
-             a cell has none; `--between` compares providers of different names)",
+            "nothing to compare: {} and {} have no cell with a figure in common{machines} (`cpb show` \
+             says why a cell has none; `--between` compares providers of different names)",
             compared.first,
             compared.second
         );

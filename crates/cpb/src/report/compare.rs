@@ -1,6 +1,7 @@
 //! Two runs or providers against each other, for a terminal.
 
 use super::explain_words::what;
+use super::notes::first_of;
 use super::numbers::{margin, significant};
 use super::table::{Block, Place, paint, render as table, wrap};
 use super::terminal::{Styles, write_note};
@@ -37,6 +38,7 @@ pub fn render(compared: &Compared, width: usize, colour: bool) -> String {
             Kind::Subject(subject) => what(subject, 1),
             Kind::Pair(first, second) => pair(Some(first), second),
         };
+        let of = on(of, family.machine.as_deref());
         (format!("{of} ({})", family.cells), vec![place(&family.ratio, family.verdict)])
     });
     let families =
@@ -50,7 +52,32 @@ pub fn render(compared: &Compared, width: usize, colour: bool) -> String {
         let words = format!("{} cells have a figure on one side only", compared.unpaired);
         write_note(&mut text, "left out", &words, width);
     }
+    for (names, whose) in apart(compared).into_iter().zip(["first", "second"]) {
+        if let Some(names) = names {
+            let words = format!("machines that only the {whose} has: {names}");
+            write_note(&mut text, "left out", &words, width);
+        }
+    }
     text
+}
+
+/// The machines that only the first has, and only the second, in words.
+pub(crate) fn apart(compared: &Compared) -> [Option<String>; 2] {
+    let names = |names: &Vec<String>| {
+        let names = names.iter().map(String::as_str);
+        let names: Vec<&str> =
+            names.map(|name| if name.is_empty() { "one without a name" } else { name }).collect();
+        (!names.is_empty()).then(|| first_of(&names, "; "))
+    };
+    compared.apart.each_ref().map(names)
+}
+
+/// What is done, and the machine, if it is one of several.
+fn on(what: String, machine: Option<&str>) -> String {
+    match machine {
+        Some(machine) => format!("{what}: {machine}"),
+        None => what,
+    }
 }
 
 fn headline(compared: &Compared) -> String {
@@ -82,22 +109,29 @@ pub(crate) fn cell(row: &Row) -> String {
     };
     let ratio = significant(row.ratio.value.0, 4);
     let who = pair(row.against.as_deref(), &row.provider);
-    format!("{who} {}{size}: {ratio}×", what(&row.subject, row.threads))
+    let machine = row.machine.as_ref().map(|machine| format!(" on {machine}")).unwrap_or_default();
+    format!("{who} {}{size}{machine}: {ratio}×", what(&row.subject, row.threads))
 }
 
+/// What is done, in how many threads, and the machine, if it is one of several.
+type Subheading<'a> = (&'a Subject, u8, Option<&'a str>);
+
 fn blocks(compared: &Compared) -> Vec<Block> {
-    let mut groups: Vec<((&Subject, u8), Vec<&Row>)> = Vec::new();
+    let mut groups: Vec<(Subheading, Vec<&Row>)> = Vec::new();
     for row in &compared.cells {
-        let group = (&row.subject, row.threads);
+        let group = (&row.subject, row.threads, row.machine.as_deref());
         match groups.iter_mut().find(|(known, _)| *known == group) {
             Some((_, rows)) => rows.push(row),
             None => groups.push((group, vec![row])),
         }
     }
-    groups.iter().flat_map(|((subject, threads), rows)| group(subject, *threads, rows)).collect()
+    let block = |((subject, threads, machine), rows): (Subheading, Vec<&Row>)| {
+        group(&on(what(subject, threads), machine), &rows)
+    };
+    groups.into_iter().flat_map(block).collect()
 }
 
-fn group(subject: &Subject, threads: u8, rows: &[&Row]) -> Vec<Block> {
+fn group(heading: &str, rows: &[&Row]) -> Vec<Block> {
     let mut sizes: Vec<u32> = rows.iter().map(|row| row.bytes).collect();
     sizes.sort_unstable();
     sizes.dedup();
@@ -118,7 +152,7 @@ fn group(subject: &Subject, threads: u8, rows: &[&Row]) -> Vec<Block> {
             (pair(*first, second), sizes.iter().map(place).collect())
         };
         Block {
-            heading: what(subject, threads),
+            heading: heading.to_owned(),
             columns: sizes
                 .iter()
                 .map(|size| match size {

@@ -8,6 +8,19 @@ use crate::record::{Evidence, ProviderRecord};
 use crate::size::Size;
 use cpb_core::Unsupported;
 
+/// Of many names or questions so many are told.
+const FEW: usize = 3;
+
+/// Of many only the first ones, and how many there are: a heading or a note is no list.
+pub(crate) fn first_of(words: &[&str], between: &str) -> String {
+    match words.len() {
+        count if count > FEW + 1 => {
+            format!("{} and {} more", words[..FEW].join(between), count - FEW)
+        }
+        _ => words.join(between),
+    }
+}
+
 /// Each reason for missing figures in words, with whom and what it concerns.
 pub(crate) fn missing(groups: &[Group<'_>]) -> Vec<(String, String)> {
     let mut notes: Vec<(&NoFigure, Vec<String>)> = Vec::new();

@@ -1,5 +1,5 @@
-//! Which task of one record is that of another: trivial among records of cpb's own, and a matter of
-//! reading where one is a published table or another tool's log.
+//! Which task of one record is that of another, and which machine: trivial among records of cpb's own,
+//! and a matter of reading where one is a published table or another tool's log.
 
 use crate::analysis::paths::{Subject, Task, Tasks};
 use crate::record::Record;
@@ -27,22 +27,87 @@ fn is_plain(subject: &Subject) -> bool {
     *workload == CryptoWorkload { phase: workload.phase, ..plain }
 }
 
-/// Which tasks of a record are of the machine of `other`. Of tables of several machines it is the one
-/// that has the other's board, or its machine, in its name; all of them, if none has.
-pub(super) fn on_the_machine_of(tasks: &Tasks, other: &Record) -> impl Fn(&Task) -> bool {
-    let machines: BTreeSet<&str> = tasks.all.iter().map(|task| task.machine.as_str()).collect();
-    let board = &other.header.machine.board;
-    let published = other.published.iter().map(|cell| cell.machine.as_str());
-    let wanted: Vec<String> = published
-        .chain((!board.is_empty()).then_some(board.as_str()))
-        .map(str::to_lowercase)
-        .collect();
-    let is_wanted = |machine: &&str| {
-        let machine = machine.to_lowercase();
-        wanted.iter().any(|wanted| machine.contains(wanted) || wanted.contains(&machine))
-    };
-    let chosen: Vec<String> = machines.into_iter().filter(is_wanted).map(str::to_owned).collect();
-    move |task| chosen.is_empty() || chosen.contains(&task.machine)
+/// The machine that a task of `record` was measured on, by the name that others may give it: a board's
+/// is its own, wherever it hangs.
+pub(super) fn machine<'a>(record: &'a Record, task: &'a Task) -> &'a str {
+    let board = &record.header.machine.board;
+    match &task.subject {
+        Subject::Measured(_) if !board.is_empty() => board,
+        _ => &task.machine,
+    }
+}
+
+/// All machines of `record`, of which these are the tasks.
+pub(super) fn machines<'a>(record: &'a Record, tasks: &'a Tasks) -> BTreeSet<&'a str> {
+    tasks.all.iter().map(|task| machine(record, task)).collect()
+}
+
+/// Which machines of two records are each other's.
+pub(super) struct Machines<'a> {
+    /// Of the first, and of the second.
+    pairs: BTreeSet<(&'a str, &'a str)>,
+    /// Those of each that have none.
+    alone: [Vec<&'a str>; 2],
+}
+
+impl<'a> Machines<'a> {
+    /// Equal names are one machine; of the others, a name that contains another one; and if each record
+    /// has one machine only, nobody else can be meant.
+    pub(super) fn of([firsts, seconds]: [BTreeSet<&'a str>; 2]) -> Machines<'a> {
+        let mut pairs: BTreeSet<(&str, &str)> =
+            firsts.intersection(&seconds).map(|name| (*name, *name)).collect();
+        let lower = |name: &&'a str| (*name, name.to_lowercase());
+        let others: Vec<_> = seconds.difference(&firsts).map(lower).collect();
+        for (name, lower_name) in firsts.difference(&seconds).map(lower) {
+            let alike = |(_, other): &&(&str, String)| {
+                contains(&lower_name, other) || contains(other, &lower_name)
+            };
+            pairs.extend(others.iter().filter(alike).map(|(other, _)| (name, *other)));
+        }
+        if let (true, Some(first), Some(second)) =
+            (firsts.len() == 1 && seconds.len() == 1, firsts.first(), seconds.first())
+        {
+            pairs.insert((first, second));
+        }
+        let known: [BTreeSet<&str>; 2] = [
+            pairs.iter().map(|(first, _)| *first).collect(),
+            pairs.iter().map(|(_, second)| *second).collect(),
+        ];
+        let alone = [firsts.difference(&known[0]), seconds.difference(&known[1])]
+            .map(|names| names.copied().collect());
+        Machines { pairs, alone }
+    }
+
+    /// Whether a machine of the first is one of the second.
+    pub(super) fn are(&self, first: &str, second: &str) -> bool {
+        self.pairs.contains(&(first, second))
+    }
+
+    /// Those that have no counterpart: of the first, of the second.
+    pub(super) fn alone(&self) -> &[Vec<&'a str>; 2] {
+        &self.alone
+    }
+
+    /// What to call two that are one; nothing where there is no other pair.
+    pub(super) fn name(&self, first: &str, second: &str) -> Option<String> {
+        match self.pairs.len() {
+            0 | 1 => None,
+            _ if first == second => Some(first.to_owned()),
+            _ => Some(format!("{second} / {first}")),
+        }
+    }
+}
+
+/// Whether a name is part of another one, and cuts no number there: cpu1 is no part of cpu10.
+fn contains(long: &str, short: &str) -> bool {
+    let digit = |char: Option<char>| char.is_some_and(|char| char.is_ascii_digit());
+    let (first, last) = (short.chars().next(), short.chars().next_back());
+    first.is_some()
+        && long.match_indices(short).any(|(start, _)| {
+            let before = long[..start].chars().next_back();
+            let after = long[start + short.len()..].chars().next();
+            !(digit(before) && digit(first) || digit(last) && digit(after))
+        })
 }
 
 #[cfg(test)]
@@ -77,5 +142,36 @@ mod tests {
         assert!(same(&told("aes-128-cbc", None, Some("update")), &update));
         assert!(!same(&update, &measured));
         assert!(same(&told("des-cbc", None, None), &told("des-cbc", Some("encrypt"), None)));
+    }
+
+    fn pairs(firsts: &[&str], seconds: &[&str]) -> String {
+        let machines = Machines::of([firsts, seconds].map(|names| names.iter().copied().collect()));
+        let pairs: Vec<String> =
+            machines.pairs.iter().map(|(first, second)| format!("{first} = {second}")).collect();
+        format!("{}; alone: {:?} {:?}", pairs.join(", "), machines.alone[0], machines.alone[1])
+    }
+
+    #[test]
+    fn machines_are_told_by_their_names_and_only_single_ones_without() {
+        let boards = ["MIMXRT1060-EVK", "MIMXRT1170-EVK"];
+        let found = [
+            pairs(&boards, &boards),
+            pairs(&boards, &["imxrt1060-evk"]),
+            pairs(&boards, &["imxrt1050-evk"]),
+            pairs(&["a board, cpu1"], &["a board, cpu1, Cortex-A55", "a board, cpu10"]),
+            pairs(&["a board", "a board, cpu0"], &["a board, cpu0"]),
+            pairs(&["before"], &["after"]),
+            pairs(&[], &["after"]),
+        ];
+        let expected = [
+            r#"MIMXRT1060-EVK = MIMXRT1060-EVK, MIMXRT1170-EVK = MIMXRT1170-EVK; alone: [] []"#,
+            r#"MIMXRT1060-EVK = imxrt1060-evk; alone: ["MIMXRT1170-EVK"] []"#,
+            r#"; alone: ["MIMXRT1060-EVK", "MIMXRT1170-EVK"] ["imxrt1050-evk"]"#,
+            r#"a board, cpu1 = a board, cpu1, Cortex-A55; alone: [] ["a board, cpu10"]"#,
+            r#"a board, cpu0 = a board, cpu0; alone: ["a board"] []"#,
+            r#"before = after; alone: [] []"#,
+            r#"; alone: [] ["after"]"#,
+        ];
+        assert_eq!(found, expected);
     }
 }

@@ -6,6 +6,7 @@ use super::{Part, Published, answer, cells, environment, evidence};
 use crate::analysis::meaningful::{Metric, meaningful};
 use crate::record::Evidence;
 use crate::report::explain_words::remarks;
+use crate::report::notes::first_of;
 use crate::report::numbers::thousands;
 use anyhow::Result;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -63,9 +64,6 @@ pub(super) fn show(parts: &[Part<'_>], marks: &Marks) -> Result<Markup> {
     })
 }
 
-/// So many machines and questions are named in the heading.
-const FEW: usize = 3;
-
 fn title(parts: &[Part<'_>]) -> String {
     let machines: Vec<String> = parts.iter().map(machines).collect();
     machines.join(" and ")
@@ -84,16 +82,6 @@ fn machines(part: &Part<'_>) -> String {
             }
             first_of(&names, "; ")
         }
-    }
-}
-
-/// Of many only the first ones, and how many there are: a heading is no list.
-fn first_of(words: &[&str], between: &str) -> String {
-    match words.len() {
-        count if count > FEW + 1 => {
-            format!("{} and {} more", words[..FEW].join(between), count - FEW)
-        }
-        _ => words.join(between),
     }
 }
 
