@@ -283,6 +283,26 @@ fn imported_records_are_explained_and_reported_with_their_warnings() {
 
 /// What is no log: one message with the file and the line, exit status 2, nothing written.
 #[test]
+fn whatever_is_no_number_is_flagged_once_it_is_in_a_record() {
+    let logs = [
+        "table,row,column,machine,core_hz,provider,quantity,printed\n\
+         t,r,c,,,p,kB/s,12\nt,r,c,,,p,operations,nan\n",
+        r#"{"a": {"latency": {"value": -1}}}"#,
+        "+F:22:aes-128-cbc:0.00:100.00\n+H:16:64\n",
+    ];
+    for log in logs {
+        let record = parse("log", log.as_bytes());
+        let figures = record.published.iter().flat_map(|cell| &cell.figures);
+        let (sound, flagged): (Vec<_>, Vec<_>) =
+            figures.partition(|figure| figure.number().is_some());
+        assert!(!flagged.is_empty(), "{log}: {sound:?}");
+        for figure in flagged {
+            assert!(figure.flag.is_some(), "{log}: {figure:?}");
+        }
+    }
+}
+
+#[test]
 fn hostile_files_are_refused_with_their_line() {
     let lab = Lab::new();
     let row = "type 16 bytes\naes-128-cbc 1.00k\n";

@@ -1,7 +1,7 @@
 //! Bencher Metric Format: `{"NAME": {"latency": {"value": 12.5}}}`, latency in nanoseconds, throughput in
 //! operations a second. It names no machine and no tool.
 
-use super::draft::{Draft, Table, printed, sound};
+use super::draft::{Draft, Table, printed};
 use super::google_benchmark::done;
 use super::json::{self, Lines, Pairs};
 use super::text::{Text, printable};
@@ -42,7 +42,7 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
                     "throughput" => Quantity::OperationsPerSecond,
                     _ => return None,
                 };
-                Some(sound(printed(quantity, &metric.value.to_string(), line)))
+                Some(printed(quantity, &metric.value.to_string(), line))
             })
             .collect();
         if figures.is_empty() {

@@ -5,7 +5,7 @@
 //! writes `EVP-AES-128-GCM Encrypt (16 bytes)`. The name of the time differs between help
 //! (`timeInMicroseconds`) and output (`microseconds`). An AEAD is a whole message with its tag.
 
-use super::draft::{Done, Draft, Table, printed, sound};
+use super::draft::{Done, Draft, Table, printed};
 use super::json::{self, Bounded, Lines};
 use super::text::{Text, printable};
 use super::{Format, Options, algorithms};
@@ -67,8 +67,8 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
     for Did { what, bytes, count, microseconds, line } in all {
         let (name, done) = done(&what, bytes);
         let figures = vec![
-            sound(printed(Quantity::Operations, &count, line)),
-            sound(printed(Quantity::StatedMicroseconds, &microseconds, line)),
+            printed(Quantity::Operations, &count, line),
+            printed(Quantity::StatedMicroseconds, &microseconds, line),
         ];
         let column = done.bytes.map(|bytes| format!("{bytes} bytes")).unwrap_or_default();
         draft.push(table.cell(&name, &column, done, figures))?;

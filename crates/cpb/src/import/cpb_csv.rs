@@ -1,7 +1,7 @@
 //! cpb's own tables of comma-separated values (`cpb report -o cells.csv`), for figures that came by way of a
 //! spreadsheet: those of measured records, and those of published and imported ones.
 
-use super::draft::{Done, Draft, Table, flagged, printed, sound};
+use super::draft::{Done, Draft, Table, flagged, printed};
 use super::text::Text;
 use super::{Format, Options};
 use crate::record::{FlagKind, Printed, Quantity};
@@ -79,7 +79,7 @@ fn of_measured(draft: &mut Draft, row: &Row<'_>, line: u32) -> Result<()> {
     ]
     .into_iter()
     .filter(|(column, _)| !row.of(column).is_empty())
-    .map(|(column, quantity)| sound(printed(quantity, row.of(column), line)))
+    .map(|(column, quantity)| printed(quantity, row.of(column), line))
     .collect();
     if figures.is_empty() {
         return Ok(());
@@ -110,15 +110,14 @@ fn of_published(draft: &mut Draft, row: &Row<'_>, line: u32) -> Result<()> {
     let figure = printed(quantity, row.of("printed"), line);
     let figure = match kind {
         Some(kind) => flagged(figure, kind, row.of("flag_reason")),
-        None => sound(figure),
+        None => figure,
     };
-    let same = |cell: &&mut crate::record::Published| {
+    let same = |cell: &crate::record::Published| {
         (cell.table.as_str(), cell.row.as_str(), cell.column.as_str(), cell.provider.as_str())
             == (row.of("table"), row.of("row"), row.of("column"), row.of("provider"))
     };
-    if let Some(last) = draft.cells.last_mut().filter(same) {
-        last.figures.push(figure);
-        return Ok(());
+    if draft.cells.last().is_some_and(same) {
+        return draft.push_figure(figure);
     }
     let mut table = table(row, row.of("table"));
     table.core_hz = row.of("core_hz").parse().ok();

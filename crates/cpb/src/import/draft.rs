@@ -32,18 +32,35 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Adds a cell. A figure that is no number gets a flag here, if its format has given it none.
+    /// Adds a cell.
+    ///
+    /// # Errors
+    /// It has one figure too many.
+    pub(super) fn push(&mut self, cell: Published) -> Result<()> {
+        let line = cell.figures.iter().find_map(|figure| figure.line);
+        self.count(cell.figures.len().max(1), line)?;
+        self.cells.push(cell);
+        Ok(())
+    }
+
+    /// Adds a figure to the cell that was added last.
     ///
     /// # Errors
     /// It is one too many.
-    pub(super) fn push(&mut self, mut cell: Published) -> Result<()> {
-        self.figures += cell.figures.len().max(1);
+    pub(super) fn push_figure(&mut self, figure: Printed) -> Result<()> {
+        self.count(1, figure.line)?;
+        if let Some(last) = self.cells.last_mut() {
+            last.figures.push(figure);
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, more: usize, line: Option<u32>) -> Result<()> {
+        self.figures += more;
         if self.figures > MAX_FIGURES {
-            let line = cell.figures.iter().find_map(|figure| figure.line).unwrap_or(1);
+            let line = line.unwrap_or(1);
             bail!("line {line} has one figure more than {MAX_FIGURES}: no log has as many");
         }
-        cell.figures = cell.figures.into_iter().map(sound).collect();
-        self.cells.push(cell);
         Ok(())
     }
 
@@ -58,7 +75,8 @@ impl Draft {
         }
     }
 
-    /// The record of a log called `name`.
+    /// The record of a log called `name`. A figure that is no number gets a flag here, if its format has
+    /// given it none.
     pub(super) fn record(self, name: &str, format: &Format) -> Record {
         let (mut sources, mut cells) = (self.sources, self.cells);
         for source in &mut sources {
@@ -67,6 +85,9 @@ impl Draft {
         // Two logs that name no machine are not of one machine.
         for cell in cells.iter_mut().filter(|cell| cell.machine.is_empty()) {
             cell.machine = file_stem(name);
+        }
+        for cell in &mut cells {
+            cell.figures = std::mem::take(&mut cell.figures).into_iter().map(sound).collect();
         }
         let reason = format!("What did {} print into {name}?", format.tool);
         let plan = Plan::of_nothing(file_stem(name), reason);
@@ -179,7 +200,7 @@ pub(super) fn flagged(mut figure: Printed, kind: FlagKind, why: impl Into<String
 }
 
 /// The same, flagged if it is no number that a figure can be, and has no flag yet.
-pub(super) fn sound(figure: Printed) -> Printed {
+fn sound(figure: Printed) -> Printed {
     if figure.flag.is_some() || figure.number().is_some() {
         return figure;
     }

@@ -5,7 +5,7 @@
 //! of repetitions that stand beside them; alone, the median or the mean is taken. What is measured is told
 //! by the name only: an algorithm, an operation and a length in it are taken for what they look like.
 
-use super::draft::{Done, Draft, Table, flagged, printed, sound};
+use super::draft::{Done, Draft, Table, flagged, printed};
 use super::json::{self, Bounded, Lines};
 use super::text::{Text, printable};
 use super::{Format, Options, algorithms};
@@ -146,8 +146,7 @@ fn figures(one: &Benchmark, by_clock: bool, line: u32) -> Vec<Printed> {
         _ => f64::NAN,
     };
     let time = one.real_time.map_or(f64::NAN, |time| time * factor);
-    let time = printed(Quantity::NanosecondsPerOperation, &number(time), line);
-    let mut figures = vec![sound(time)];
+    let mut figures = vec![printed(Quantity::NanosecondsPerOperation, &number(time), line)];
     if let Some(rate) = one.bytes_per_second {
         let rate = printed(Quantity::BytesPerSecond, &number(rate), line);
         let flag = |rate| flagged(rate, FlagKind::Unverified, BY_CPU_TIME);

@@ -5,7 +5,7 @@
 //! is none, in whole numbers: they are kept and not used. NXP's has two decimals, says `KB/s` and means
 //! KiB/s, ends lines by CR LF, and prints the core's clock as `fsys=`.
 
-use super::draft::{Done, Draft, Table, flagged, printed, sound};
+use super::draft::{Done, Draft, Table, flagged, printed};
 use super::text::Text;
 use super::{Format, Options, algorithms};
 use crate::record::{FlagKind, Printed, Quantity};
@@ -80,14 +80,14 @@ fn figures(text: &str, line: u32) -> Option<(String, Vec<Printed>, Option<String
         if !known.iter().any(|known| operation.ends_with(known)) {
             return None;
         }
-        let rate = sound(printed(Quantity::OperationsPerSecond, number, line));
+        let rate = printed(Quantity::OperationsPerSecond, number, line);
         return Some((name.trim().to_owned(), vec![rate], Some(operation.to_owned())));
     }
-    let mut figures = vec![sound(printed(Quantity::KibibytesPerSecond, number, line))];
+    let mut figures = vec![printed(Quantity::KibibytesPerSecond, number, line)];
     if let Some(cycles) = words.next().filter(|cycles| cycles.parse::<f64>().is_ok()) {
         let figure = printed(Quantity::CyclesPerByte, cycles, line);
         figures.push(if cycles.contains('.') {
-            sound(figure)
+            figure
         } else {
             flagged(figure, FlagKind::Unverified, WHOLE)
         });

@@ -12,7 +12,7 @@
 mod doing;
 mod machine_readable;
 
-use super::draft::{Draft, flagged, printed, sound};
+use super::draft::{Draft, flagged, printed};
 use super::speed_table::{self, Row, SIZES};
 use super::text::Text;
 use super::{Format, Options, algorithms};
@@ -336,11 +336,10 @@ impl Call {
     ) -> Vec<Printed> {
         let mut figures = Vec::new();
         if let Some(count) = count {
-            let operations = printed(Quantity::Operations, &count.count, count.line);
-            figures.push(sound(operations));
+            figures.push(printed(Quantity::Operations, &count.count, count.line));
             if !count.nominal.is_empty() {
-                let seconds = printed(Quantity::NominalSeconds, &count.nominal, count.announced);
-                figures.push(sound(seconds));
+                let (nominal, line) = (&count.nominal, count.announced);
+                figures.push(printed(Quantity::NominalSeconds, nominal, line));
             }
             figures.push(self.seconds(count));
         }
@@ -378,7 +377,7 @@ impl Call {
 
     /// A rate that rests on seconds of which nobody knows what they are.
     fn unproven(&self, rate: Printed) -> Printed {
-        if self.elapsed || rate.flag.is_some() {
+        if self.elapsed || rate.number().is_none() {
             return rate;
         }
         let why = if self.told { BY_USER_TIME } else { UNTOLD };

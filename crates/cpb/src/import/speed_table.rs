@@ -3,7 +3,7 @@
 //! Rates above 10,000 are in thousands of bytes and end in `k`, others are bytes (apps/speed.c,
 //! print_result); each has two decimals, so one with fewer was cut. A time of zero gives `infk`.
 
-use super::draft::{flagged, printed, sound};
+use super::draft::{flagged, printed};
 use crate::record::{FlagKind, Printed, Quantity};
 
 /// The sizes of OpenSSL 1.1.0 and later.
@@ -102,9 +102,9 @@ fn number(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit() || b == b'.')
 }
 
-/// A rate in bytes a second as a figure, as `-mr` prints them, flagged if it is none.
+/// A rate in bytes a second as a figure, as `-mr` prints them.
 pub(super) fn bytes(rate: &str, line: u32) -> Printed {
-    sound(printed(Quantity::BytesPerSecond, rate, line))
+    printed(Quantity::BytesPerSecond, rate, line)
 }
 
 /// A rate as a figure, flagged if it is none.

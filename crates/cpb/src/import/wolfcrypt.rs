@@ -6,7 +6,7 @@
 //! they imply tells the unit; else it is not known. Cycles are of the time-stamp counter on x86. Time is
 //! CLOCK_REALTIME: one step of NTP spoils a row.
 
-use super::draft::{Done, Draft, Table, flagged, printed, sound};
+use super::draft::{Done, Draft, Table, flagged, printed};
 use super::text::Text;
 use super::{Format, Options, algorithms};
 use crate::record::{FlagKind, Printed, Quantity};
@@ -72,17 +72,14 @@ fn took(text: &str, line: u32) -> Option<(String, Vec<Printed>)> {
     words[unit - 1].parse::<f64>().ok()?;
     if words[unit] == "ops" {
         let rate = tail.split(", ").find_map(|part| part.trim().strip_suffix(" ops/sec"))?;
-        return Some((
-            name,
-            vec![sound(printed(Quantity::OperationsPerSecond, rate.trim(), line))],
-        ));
+        return Some((name, vec![printed(Quantity::OperationsPerSecond, rate.trim(), line)]));
     }
     let seconds = words[unit + 1..].iter().find(|word| word.parse::<f64>().is_ok())?;
     let mut rest = tail.split_whitespace();
     let (rate, per) = (rest.next()?, rest.next()?);
-    let mut figures = vec![sound(printed(Quantity::StatedSeconds, seconds, line))];
+    let mut figures = vec![printed(Quantity::StatedSeconds, seconds, line)];
     figures.push(match quantity(per) {
-        Some(quantity) => sound(printed(quantity, rate, line)),
+        Some(quantity) => printed(quantity, rate, line),
         // Gigabytes have no quantity of their own.
         None => scaled(rate, per, line)?,
     });
@@ -120,7 +117,7 @@ fn scaled(rate: &str, per_second: &str, line: u32) -> Option<Printed> {
         "GB/s" => (Quantity::MegabytesPerSecond, 1000.0),
         _ => return None,
     };
-    Some(sound(printed(quantity, &format!("{}", rate * factor), line)))
+    Some(printed(quantity, &format!("{}", rate * factor), line))
 }
 
 /// A row of CSV, by the heading above it.
@@ -134,10 +131,7 @@ fn commas(text: &str, columns: &[String], line: u32) -> Option<(String, Vec<Prin
     if let Some(rate) = of("ops/sec") {
         let names: Vec<&str> =
             fields.iter().copied().take_while(|field| !field.contains('.')).collect();
-        return Some((
-            names.join(" "),
-            vec![sound(printed(Quantity::OperationsPerSecond, rate, line))],
-        ));
+        return Some((names.join(" "), vec![printed(Quantity::OperationsPerSecond, rate, line)]));
     }
     let rate = of("MB/s")?;
     let cycles = of("Cycles per byte");
@@ -149,7 +143,7 @@ fn commas(text: &str, columns: &[String], line: u32) -> Option<(String, Vec<Prin
         [(Quantity::MebibytesPerSecond, 1024.0 * 1024.0), (Quantity::KibibytesPerSecond, 1024.0)];
     let unit = units.into_iter().find(|(_, unit)| fits(*unit));
     let mut figures = vec![match unit {
-        Some((quantity, _)) => sound(printed(quantity, rate, line)),
+        Some((quantity, _)) => printed(quantity, rate, line),
         None => flagged(
             printed(Quantity::MebibytesPerSecond, rate, line),
             FlagKind::Unverified,
