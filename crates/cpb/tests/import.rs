@@ -111,6 +111,20 @@ fn clusters_of_which_nothing_is_told_are_told_apart() {
 }
 
 #[test]
+fn a_log_that_is_cut_says_so_before_all_else() {
+    let mut log = "sbc-bench v0.9\ntype 16 bytes\n".to_owned();
+    log += &"aes-128-cbc 1234.50k\n".repeat(1025);
+    let lab = Lab::new();
+    lab.write("long.log", &log);
+    let ran = lab.run("import long.log -o long.jsonl");
+    let words = "Line 1027 is one of its kind more than 1024";
+    assert!(ran.stderr.contains(words), "{}", ran.all());
+    let record = store::read(&lab.path("long.jsonl")).expect("a record");
+    assert!(record.warnings[0].starts_with(words), "{:?}", record.warnings);
+    assert_eq!(record.published.len(), 1024);
+}
+
+#[test]
 fn a_written_record_is_the_one_that_was_read() {
     let lab = Lab::new();
     lab.write("a.log", "sbc-bench v0.9\ntype 16 bytes\naes-256-cbc 1234.50k\naes-128-cbc infk\n");

@@ -39,9 +39,8 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
     let mut draft = Draft::default();
     draft.machine = log.machine();
     draft.began = log.began();
-    draft.warnings = log.warnings();
     let (tables, warnings) = clusters::tables(&log);
-    for warning in warnings {
+    for warning in log.warnings().into_iter().chain(warnings) {
         draft.warn(warning);
     }
     for table in tables {

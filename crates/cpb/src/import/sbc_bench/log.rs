@@ -49,6 +49,8 @@ pub(super) struct Log {
     findings: Vec<String>,
     /// Throttling and under-voltage, as a Raspberry Pi's firmware has it.
     firmware: Option<u32>,
+    /// The first line that there was no room for.
+    cut: Option<u32>,
 }
 
 /// CPUs whose clock was measured together.
@@ -93,6 +95,14 @@ pub(super) fn tells(line: &str) -> bool {
 /// The most rows, clocks, CPUs of a log that are kept: several times what the largest machine has.
 const MOST: usize = 1024;
 
+/// Adds to a list that has room; `cut` is the first line for which there was none.
+fn keep<T>(list: &mut Vec<T>, one: T, cut: &mut Option<u32>, line: u32) {
+    match list.len() < MOST {
+        true => list.push(one),
+        false => *cut = cut.or(Some(line)),
+    }
+}
+
 /// Findings that are none.
 const FINE: [&str; 4] = [
     "Measured clockspeed not lower",
@@ -132,7 +142,7 @@ impl Log {
             return Part::Summary;
         }
         let listed = match part {
-            Part::Topology => self.cpu(text),
+            Part::Topology => self.cpu(text, number),
             Part::Compatible => self.compatible_with(text),
             Part::Findings => self.finding(text),
             Part::Firmware => self.firmware(text),
@@ -145,9 +155,7 @@ impl Log {
             let name = row.name.to_lowercase();
             if name.starts_with("aes") || name.starts_with("chacha") {
                 let rows = if part == Part::Summary { &mut self.repeated } else { &mut self.rows };
-                if rows.len() < MOST {
-                    rows.push(row);
-                }
+                keep(rows, row, &mut self.cut, number);
             }
             return part;
         }
@@ -160,9 +168,8 @@ impl Log {
         if let Some(sizes) = speed_table::heading(text) {
             self.sizes = sizes;
         } else if let Some((cpus, name)) = clock::group(text) {
-            if self.groups.len() < MOST {
-                self.groups.push(Group { cpus, name, clocks: Vec::new() });
-            }
+            let group = Group { cpus, name, clocks: Vec::new() };
+            keep(&mut self.groups, group, &mut self.cut, number);
         } else if let Some(mut reading) = clock::reading(text, When::Before, number) {
             reading.when = self.when();
             if self.groups.is_empty() {
@@ -172,14 +179,12 @@ impl Log {
                 if let Some(cpu) = clock::only_cpu(text).filter(|_| group.cpus.is_empty()) {
                     group.cpus = vec![cpu];
                 }
-                if group.clocks.len() < MOST {
-                    group.clocks.push(reading);
-                }
+                keep(&mut group.clocks, reading, &mut self.cut, number);
             }
         } else if let Some(rest) = text.strip_prefix("sbc-bench ") {
             self.first_line(rest);
         } else if let Some(rest) = text.strip_prefix("Executing benchmark ") {
-            self.executing(rest);
+            self.executing(rest, number);
         } else if text.starts_with("CPU sysfs topology") && self.topology.is_empty() {
             return Part::Topology;
         } else if text.starts_with("Results validation") {
@@ -228,19 +233,16 @@ impl Log {
         self.date = date.trim().to_owned();
     }
 
-    fn executing(&mut self, rest: &str) {
+    fn executing(&mut self, rest: &str, number: u32) {
         if rest.starts_with("on each cluster") {
             self.way = Some(Way::EachCluster);
         } else if rest.starts_with("twice") {
             self.way = Some(Way::Twice);
         } else if let Some(rest) = rest.strip_prefix("on cpu") {
             let (cpu, name) = rest.split_once('(').unwrap_or((rest, ""));
-            if self.runs.len() == MOST {
-                return;
-            }
             if let Ok(cpu) = cpu.trim().trim_end_matches(':').parse() {
                 let name = name.trim_end_matches([':', ' ']).trim_end_matches(')');
-                self.runs.push((cpu, name.to_owned()));
+                keep(&mut self.runs, (cpu, name.to_owned()), &mut self.cut, number);
             }
         }
     }
@@ -309,7 +311,7 @@ impl Log {
 
     /// `  4        0        4      691    2400   Cortex-A78 / r1p1`: CPU, cluster, policy, least and
     /// highest clock, core.
-    fn cpu(&mut self, text: &str) -> bool {
+    fn cpu(&mut self, text: &str, line: u32) -> bool {
         let words: Vec<&str> = text.split_whitespace().collect();
         let [number, _, _, _, max, core @ ..] = words.as_slice() else {
             // Its own heading stands in two lines.
@@ -321,15 +323,13 @@ impl Log {
         let core = core.join(" ");
         let (name, revision) = core.split_once(" / ").unwrap_or((&core, ""));
         let name = if name == "-" { "" } else { name };
-        if self.topology.len() == MOST {
-            return true;
-        }
-        self.topology.push(Cpu {
+        let cpu = Cpu {
             number,
             max_khz: clock::megahertz(max),
             name: name.to_owned(),
             revision: revision.to_owned(),
-        });
+        };
+        keep(&mut self.topology, cpu, &mut self.cut, line);
         true
     }
 
@@ -398,8 +398,14 @@ impl Log {
 
     /// What the log itself says that spoils its figures.
     pub(super) fn warnings(&self) -> Vec<String> {
-        let mut warnings: Vec<String> =
-            self.findings.iter().map(|words| format!("sbc-bench says: {words}.")).collect();
+        let cut = |line| {
+            format!(
+                "Line {line} is one of its kind more than {MOST}: it and what \
+            follows of that kind is left out."
+            )
+        };
+        let findings = self.findings.iter().map(|words| format!("sbc-bench says: {words}."));
+        let mut warnings: Vec<String> = self.cut.map(cut).into_iter().chain(findings).collect();
         let bits = self.firmware.unwrap_or_default();
         for (bit, words) in [
             (0, "The supply was under its voltage at the end."),
