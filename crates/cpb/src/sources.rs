@@ -268,8 +268,7 @@ fn own_survey(answer: Duration) -> Option<Survey> {
 /// Whether what the kernel's crypto offers matters to a record of these providers.
 pub fn concern_the_kernel(known: &[Known]) -> bool {
     known.iter().any(|known| {
-        cpb_providers::find(&known.source.name)
-            .is_some_and(|choice| choice.entry.variants.is_some())
+        cpb_providers::find(&known.source.name).is_some_and(|choice| choice.entry.is_interface())
     })
 }
 
@@ -278,7 +277,7 @@ fn leave_out_the_unusual(known: &mut Vec<Known>, about: &Offers) {
     let mut usual = None;
     known.retain(|known| {
         let Some(choice) = cpb_providers::find(&known.source.name) else { return true };
-        if choice.entry.variants.is_none() {
+        if !choice.entry.is_interface() {
             return true;
         }
         if choice.is_interface() || choice.entry.name == cpb_providers::CRYPTODEV {

@@ -23,7 +23,7 @@ use crate::interrupts::{self, Lines};
 use crate::kernel_crypto::{self, Driver, kernel_name, kernel_names};
 use crate::lengths::keys_fit;
 use crate::raw_jobs::{RawJobs, software_supports};
-use crate::{Entry, Unavailable};
+use crate::{Entry, Unavailable, Variants};
 use cpb_core::{
     Algorithm, Claim, CryptoWorkload, Error, Identity, Job, Kind, Phase, Provider, Session,
     Unsupported,
@@ -35,7 +35,8 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "af_alg",
     about: "the kernel's crypto through AF_ALG sockets",
     environment: Vec::new,
-    variants: Some(variants),
+    loads: false,
+    variants: Variants::Found(variants),
     open: |variant| Ok(Box::new(open(variant)?)),
 };
 
@@ -151,7 +152,7 @@ fn type_is_here(kind: &str) -> bool {
 /// Which driver a socket that was bound to `name` took: the one of that name, or of those for the
 /// algorithm `name` the one that is in use once more than before. Where other programs make that
 /// unclear, the one that the kernel prefers.
-fn taken(name: &str, before: &[Driver], after: &[Driver]) -> Option<Driver> {
+pub(crate) fn taken(name: &str, before: &[Driver], after: &[Driver]) -> Option<Driver> {
     if let Some(driver) = after.iter().find(|driver| driver.driver == name) {
         return Some(driver.clone());
     }
@@ -208,7 +209,7 @@ fn only_listed(driver: &Driver) -> Unavailable {
 }
 
 /// A state in the words of the runner's wire.
-fn unavailable(reach: Reach) -> Unavailable {
+pub(crate) fn unavailable(reach: Reach) -> Unavailable {
     let reason = match &reach {
         Reach::Policy => Unsupported::Policy,
         Reach::Permission(_) => Unsupported::Permission,

@@ -23,7 +23,7 @@ mod session;
 
 use crate::interrupts::{self, Lines};
 use crate::raw_jobs::{RawJobs, software_supports};
-use crate::{Entry, Unavailable, kernel_crypto};
+use crate::{Entry, Unavailable, Variants, kernel_crypto};
 use cpb_core::{
     Algorithm, Claim, CryptoWorkload, Error, Identity, Job, Phase, Provider, Session, Unsupported,
 };
@@ -92,7 +92,8 @@ pub(crate) const ENTRY: Entry = Entry {
     name: crate::CRYPTODEV,
     about: "the kernel's crypto through /dev/crypto; the kernel picks the driver",
     environment: Vec::new,
-    variants: Some(|| variants(&Node)),
+    loads: false,
+    variants: Variants::Found(|| variants(&Node)),
     open: |variant| Ok(Box::new(open(Node, variant, Path::new("/"))?)),
 };
 

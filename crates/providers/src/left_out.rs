@@ -1,7 +1,7 @@
 //! The names of libraries that this build does without: a plan may name them all the same, and a report
 //! then says why they are missing.
 
-use crate::{Entry, Unavailable};
+use crate::{Entry, Unavailable, Variants};
 use cpb_core::{Provider, Unsupported};
 
 /// A library's entry.
@@ -10,7 +10,8 @@ pub(crate) const fn entry(name: &'static str) -> Entry {
         name,
         about: "left out when this cpb was built",
         environment: Vec::new,
-        variants: None,
+        loads: false,
+        variants: Variants::None,
         open,
     }
 }

@@ -12,11 +12,11 @@ pub mod kernel_crypto;
 #[cfg(not(all(feature = "openssl", feature = "mbedtls")))]
 mod left_out;
 mod lengths;
+mod loaded;
 #[cfg(feature = "mbedtls")]
 mod mbedtls;
 mod memcpy;
 mod null;
-#[cfg(feature = "openssl")]
 mod openssl;
 mod raw_jobs;
 
@@ -32,12 +32,32 @@ pub struct Entry {
     /// Environment variables its runner must be started with: some libraries read their switches
     /// once, when they are loaded.
     pub environment: fn() -> Vec<(&'static str, &'static str)>,
-    /// An interface with executors that only this machine can name: each is a provider of its own,
-    /// `interface:executor`. Names those that are here, without the interface's own name; may make
-    /// the kernel load modules. `None` for a library, which is its own only provider.
-    pub variants: Option<fn() -> Vec<String>>,
-    /// Starts it. The text is the executor wanted of an interface, else empty.
+    /// Whether it loads a library of the system's, which a statically linked program cannot.
+    pub loads: bool,
+    /// What else stands behind its name.
+    pub variants: Variants,
+    /// Starts it. The text is the variant that was asked for, else empty.
     pub open: fn(&str) -> Result<Box<dyn Provider + Send + Sync>, Unavailable>,
+}
+
+impl Entry {
+    /// Whether it stands for executors that only this machine can name.
+    pub fn is_interface(&self) -> bool {
+        matches!(self.variants, Variants::Found(_))
+    }
+}
+
+/// What a provider's name may be followed by.
+#[derive(Clone, Copy)]
+pub enum Variants {
+    /// Nothing: the entry is one provider.
+    None,
+    /// It is an interface with executors that only this machine can name: each is a provider of its
+    /// own, `interface:executor`. Names those that are here, without the interface's own name; may
+    /// make the kernel load modules.
+    Found(fn() -> Vec<String>),
+    /// It is a provider, and so is `name:what` for whatever it can be told to use.
+    Told,
 }
 
 /// A provider that was asked for by name.
@@ -45,7 +65,7 @@ pub struct Entry {
 pub struct Choice<'n> {
     /// Its entry.
     pub entry: &'static Entry,
-    /// The executor wanted of an interface; empty for a library, and where none was named.
+    /// The variant that was named; empty where none was.
     pub variant: &'n str,
 }
 
@@ -60,14 +80,17 @@ impl Choice<'_> {
 
     /// Whether this names an interface and none of its executors, and so all of them.
     pub fn is_interface(&self) -> bool {
-        self.entry.variants.is_some() && self.variant.is_empty()
+        self.entry.is_interface() && self.variant.is_empty()
     }
 
     /// The names of all that it stands for: itself, or an interface's executors on this machine. An
     /// interface without any stands for itself, to say what is missing.
     pub fn expand(&self) -> Vec<String> {
         let name = self.entry.name;
-        let here = self.entry.variants.filter(|_| self.is_interface()).map(|variants| variants());
+        let here = match self.entry.variants {
+            Variants::Found(variants) if self.variant.is_empty() => Some(variants()),
+            _ => None,
+        };
         match (here, self.variant) {
             (Some(here), _) if !here.is_empty() => {
                 here.iter().map(|variant| format!("{name}:{variant}")).collect()
@@ -91,11 +114,11 @@ pub struct Unavailable {
 pub const LIST: &[Entry] = &[
     null::ENTRY,
     #[cfg(feature = "openssl")]
-    openssl::EXTENSIONS,
+    openssl::linked::EXTENSIONS,
     #[cfg(feature = "openssl")]
-    openssl::NOCRYPTO,
+    openssl::linked::NOCRYPTO,
     #[cfg(feature = "openssl")]
-    openssl::SCALAR,
+    openssl::linked::SCALAR,
     #[cfg(not(feature = "openssl"))]
     left_out::entry("openssl"),
     #[cfg(not(feature = "openssl"))]
@@ -110,6 +133,7 @@ pub const LIST: &[Entry] = &[
     left_out::entry("mbedtls:accel"),
     #[cfg(not(feature = "mbedtls"))]
     left_out::entry("mbedtls:c"),
+    openssl::system::ENTRY,
     af_alg::ENTRY,
     #[cfg(target_os = "linux")]
     cryptodev::ENTRY,
@@ -148,7 +172,8 @@ pub fn find(name: &str) -> Option<Choice<'_>> {
         return Some(Choice { entry, variant: "" });
     }
     let (interface, variant) = name.split_once(':')?;
-    let has_variants = |entry: &&Entry| entry.name == interface && entry.variants.is_some();
+    let has_variants =
+        |entry: &&Entry| entry.name == interface && !matches!(entry.variants, Variants::None);
     let entry = LIST.iter().find(has_variants)?;
     (!variant.is_empty()).then_some(Choice { entry, variant })
 }

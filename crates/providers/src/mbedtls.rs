@@ -5,14 +5,15 @@ pub(crate) mod ffi;
 
 use crate::lengths::keys_fit;
 use crate::raw_jobs::{RawJobs, software_supports};
-use crate::{Entry, Unavailable};
+use crate::{Entry, Unavailable, Variants};
 use cpb_core::{CryptoWorkload, Error, Identity, Job, Provider, Session, Unsupported};
 
 pub(crate) const C: Entry = Entry {
     name: "mbedtls:c",
     about: "Mbed TLS, plain C",
     environment: Vec::new,
-    variants: None,
+    loads: false,
+    variants: Variants::None,
     open: |_| Ok(Box::new(MbedTls { name: "mbedtls:c", executor: "plain C", session: c::open })),
 };
 
@@ -20,7 +21,8 @@ pub(crate) const ACCEL: Entry = Entry {
     name: "mbedtls:accel",
     about: "Mbed TLS, with the CPU's AES instructions",
     environment: Vec::new,
-    variants: None,
+    loads: false,
+    variants: Variants::None,
     open: |_| {
         if !ffi::accel_uses_aes_instructions() {
             let detail = "the CPU has no AES instructions that Mbed TLS uses".to_owned();

@@ -1,133 +1,87 @@
-//! OpenSSL's libcrypto through its EVP interface, statically linked, in three runners: with all CPU
-//! extensions, with the crypto instructions masked, and with everything masked.
-//!
-//! libcrypto reads its mask once, when it is loaded, so each variant is a process of its own; what
-//! it made of the mask is asked back and stands in the identity.
+//! OpenSSL's libcrypto through its EVP interface: the one that cpb was linked with (`linked.rs`), and
+//! the one that is installed here (`system.rs`). Sessions are the same for both; which of them they
+//! call is known when they are compiled.
 
 pub(crate) mod ffi;
 mod generator;
+#[cfg(feature = "openssl")]
+pub(crate) mod linked;
+pub(crate) mod system;
 
-use crate::raw_jobs::{RawJobs, software_supports};
-use crate::{Entry, Unavailable};
-use core::ffi::{CStr, c_int};
+use crate::raw_jobs::RawJobs;
+use core::ffi::{CStr, c_char, c_int};
+use core::marker::PhantomData;
 use core::ptr;
 use cpb_core::{
-    Algorithm, CryptoWorkload, Error, Identity, Job, Kind, Operation, Phase, Progress, Provider,
-    Session, Unsupported,
+    Algorithm, CryptoWorkload, Error, Job, Kind, Operation, Phase, Progress, Session, Unsupported,
 };
+use ffi::Libcrypto;
 use generator::GeneratorSession;
 
-pub(crate) const EXTENSIONS: Entry = Entry {
-    name: "openssl",
-    about: "OpenSSL, with the CPU's crypto instructions",
-    environment: Vec::new,
-    variants: None,
-    open: |_| open("openssl"),
-};
-
-pub(crate) const NOCRYPTO: Entry = Entry {
-    name: "openssl:nocrypto",
-    about: "OpenSSL, crypto instructions masked, vector instructions on",
-    environment: || mask(Mask::Crypto),
-    variants: None,
-    open: |_| open("openssl:nocrypto"),
-};
-
-pub(crate) const SCALAR: Entry = Entry {
-    name: "openssl:scalar",
-    about: "OpenSSL, every extension masked",
-    environment: || mask(Mask::Everything),
-    variants: None,
-    open: |_| open("openssl:scalar"),
-};
-
-enum Mask {
-    Crypto,
-    Everything,
+/// Where a session gets its implementations of algorithms.
+#[derive(Clone, Copy)]
+struct Source<L: Libcrypto> {
+    library: PhantomData<L>,
+    /// What a fetched implementation must have, as EVP_set_default_properties(7) spells it.
+    properties: Option<&'static CStr>,
+    /// The engine that must have it; null for the library's own.
+    engine: *mut ffi::ENGINE,
+    /// Whether ciphers and digests are found by name: before OpenSSL 3, and for engines.
+    by_name: bool,
 }
 
-/// The variable that libcrypto reads, and its value.
-///
-/// On x86-64 it has five words of 64 bits (crypto/cpuid.c of OpenSSL 3.6), and one that is not
-/// named is cleared; `~` clears bits, a plain number replaces the word. On Arm (crypto/armcap.c)
-/// and RISC-V (crypto/riscvcap.c) the value replaces what the library would find out by itself.
-fn mask(mask: Mask) -> Vec<(&'static str, &'static str)> {
-    let value = |crypto, everything| match mask {
-        Mask::Crypto => crypto,
-        Mask::Everything => everything,
-    };
-    if cfg!(any(target_arch = "x86_64", target_arch = "x86")) {
-        // Word 0: AES-NI (57), PCLMULQDQ (33). Word 1: SHA-NI (29), GFNI (40), VAES (41),
-        // VPCLMULQDQ (42). Word 2: SHA512 (32), SM3 (33), SM4 (34). The rest as it is.
-        let crypto = "~0x200000200000000:~0x70020000000:~0x700000000:~0:~0";
-        vec![("OPENSSL_ia32cap", value(crypto, "0:0:0:0:0"))]
-    } else if cfg!(any(target_arch = "aarch64", target_arch = "arm")) {
-        // 1 is NEON (crypto/arm_arch.h); the crypto instructions are bits of their own.
-        vec![("OPENSSL_armcap", value("1", "0"))]
-    } else if cfg!(target_arch = "riscv64") {
-        // Without the vector extension, whose absence is the common case.
-        vec![("OPENSSL_riscvcap", value("rv64gc_zba_zbb_zbs", "rv64gc"))]
-    } else {
-        Vec::new()
+impl<L: Libcrypto> Source<L> {
+    /// What the library would take itself.
+    fn new() -> Self {
+        Source { library: PhantomData, properties: None, engine: ptr::null_mut(), by_name: false }
     }
-}
 
-/// libcrypto, loaded in this process.
-struct OpenSsl {
-    name: &'static str,
-    executor: String,
-}
-
-fn open(name: &'static str) -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
-    // SAFETY: takes no settings; called before anything else of libcrypto.
-    if unsafe { ffi::OPENSSL_init_crypto(ffi::OPENSSL_INIT_NO_LOAD_CONFIG, ptr::null()) } != 1 {
-        let detail = "libcrypto does not initialise".to_owned();
-        return Err(Unavailable { reason: Unsupported::Device, detail });
+    fn properties(&self) -> *const c_char {
+        self.properties.map_or(ptr::null(), CStr::as_ptr)
     }
-    // SAFETY: null or a static C string.
-    let settings = unsafe {
-        let settings = ffi::OPENSSL_info(ffi::OPENSSL_INFO_CPU_SETTINGS);
-        (!settings.is_null()).then(|| CStr::from_ptr(settings))
-    };
-    let settings = settings.map_or("CPU settings unknown".into(), CStr::to_string_lossy);
-    Ok(Box::new(OpenSsl { name, executor: settings.into_owned() }))
-}
 
-impl Provider for OpenSsl {
-    fn identity(&self) -> Identity<'_> {
-        Identity {
-            provider: self.name,
-            version: env!("CPB_OPENSSL_VERSION"),
-            executor: &self.executor,
-            options: env!("CPB_OPENSSL_OPTIONS"),
+    /// Null where the library has none of that name.
+    fn cipher(&self, name: &CStr) -> *mut ffi::EVP_CIPHER {
+        // SAFETY: C strings; no context is the default one. What is found by name lives for ever, and
+        // freeing it does nothing.
+        unsafe {
+            match self.by_name {
+                true => L::EVP_get_cipherbyname(name.as_ptr()).cast_mut(),
+                false => L::EVP_CIPHER_fetch(ptr::null_mut(), name.as_ptr(), self.properties()),
+            }
         }
     }
 
-    fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
-        software_supports(workload)
-    }
-
-    fn session(
-        &self,
-        workload: &CryptoWorkload,
-        keys: &[&[u8]],
-        jobs: &mut [Job<'_>],
-        body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        self.supports(workload)?;
-        let jobs = RawJobs::new(workload, keys, jobs)?;
-        let phase = workload.phase;
-        match workload.algorithm.shape().kind {
-            Kind::BlockCipher | Kind::StreamCipher | Kind::Aead => {
-                body(&mut CipherSession::open(workload, keys, jobs)?)
+    /// Null where the library has none of that name.
+    fn digest(&self, name: &CStr) -> *mut ffi::EVP_MD {
+        // SAFETY: as above.
+        unsafe {
+            match self.by_name {
+                true => L::EVP_get_digestbyname(name.as_ptr()).cast_mut(),
+                false => L::EVP_MD_fetch(ptr::null_mut(), name.as_ptr(), self.properties()),
             }
-            Kind::Hash => body(&mut HashSession::open(workload.algorithm, phase, jobs)?),
-            Kind::Mac => body(&mut MacSession::open(workload.algorithm, phase, keys, jobs)?),
-            Kind::Generator => {
-                body(&mut GeneratorSession::open(workload.algorithm, phase, keys, jobs)?)
-            }
-            Kind::Copy => Err(Unsupported::Algorithm.into()),
         }
+    }
+}
+
+/// Opens a session for a workload that is supported, as [`cpb_core::Provider::session`] does.
+fn session<L: Libcrypto>(
+    source: Source<L>,
+    workload: &CryptoWorkload,
+    keys: &[&[u8]],
+    jobs: &mut [Job<'_>],
+    body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let jobs = RawJobs::new(workload, keys, jobs)?;
+    let (algorithm, phase) = (workload.algorithm, workload.phase);
+    match algorithm.shape().kind {
+        Kind::BlockCipher | Kind::StreamCipher | Kind::Aead => {
+            body(&mut CipherSession::open(source, workload, keys, jobs)?)
+        }
+        Kind::Hash => body(&mut HashSession::open(source, algorithm, phase, jobs)?),
+        Kind::Mac => body(&mut MacSession::open(source, algorithm, phase, keys, jobs)?),
+        Kind::Generator => body(&mut GeneratorSession::open(source, algorithm, phase, keys, jobs)?),
+        Kind::Copy => Err(Unsupported::Algorithm.into()),
     }
 }
 
@@ -145,8 +99,8 @@ fn evp_name(algorithm: Algorithm) -> &'static CStr {
         Algorithm::Aes256Gcm => c"AES-256-GCM",
         Algorithm::Chacha20Poly1305 => c"ChaCha20-Poly1305",
         Algorithm::Sha1 => c"SHA1",
-        Algorithm::Sha256 | Algorithm::HmacSha256 | Algorithm::HmacDrbgSha256 => c"SHA2-256",
-        Algorithm::Sha512 | Algorithm::HmacDrbgSha512 => c"SHA2-512",
+        Algorithm::Sha256 | Algorithm::HmacSha256 | Algorithm::HmacDrbgSha256 => c"SHA256",
+        Algorithm::Sha512 | Algorithm::HmacDrbgSha512 => c"SHA512",
         // The cipher that only copies; no session asks for it.
         Algorithm::Memcpy => c"NULL",
     }
@@ -154,22 +108,23 @@ fn evp_name(algorithm: Algorithm) -> &'static CStr {
 
 /// 1 is success; anything else an error, whose code comes from libcrypto's queue.
 #[inline]
-fn succeeded(status: c_int) -> Result<(), Error> {
-    if status == 1 { Ok(()) } else { Err(last_error()) }
+fn succeeded<L: Libcrypto>(status: c_int) -> Result<(), Error> {
+    if status == 1 { Ok(()) } else { Err(last_error::<L>()) }
 }
 
 #[cold]
-fn last_error() -> Error {
+fn last_error<L: Libcrypto>() -> Error {
     // SAFETY: take no pointers; the queue is the thread's own.
     let code = unsafe {
-        let code = ffi::ERR_get_error();
-        ffi::ERR_clear_error();
+        let code = L::ERR_get_error();
+        L::ERR_clear_error();
         code
     };
     Error::Device(code as i32)
 }
 
-struct CipherSession<'a> {
+struct CipherSession<'a, L: Libcrypto> {
+    source: Source<L>,
     cipher: *mut ffi::EVP_CIPHER,
     context: *mut ffi::EVP_CIPHER_CTX,
     keys: &'a [&'a [u8]],
@@ -179,8 +134,9 @@ struct CipherSession<'a> {
     tag: c_int,
 }
 
-impl<'a> CipherSession<'a> {
+impl<'a, L: Libcrypto> CipherSession<'a, L> {
     fn open(
+        source: Source<L>,
         workload: &CryptoWorkload,
         keys: &'a [&'a [u8]],
         jobs: RawJobs<'a>,
@@ -189,12 +145,11 @@ impl<'a> CipherSession<'a> {
         if keys.is_empty() || keys.iter().any(|key| key.len() != shape.key) {
             return Err(Unsupported::Length.into());
         }
-        // SAFETY: the name is a C string; null is the default context and no properties.
-        let (cipher, context) = unsafe {
-            let name = evp_name(workload.algorithm).as_ptr();
-            (ffi::EVP_CIPHER_fetch(ptr::null_mut(), name, ptr::null()), ffi::EVP_CIPHER_CTX_new())
-        };
+        let cipher = source.cipher(evp_name(workload.algorithm));
+        // SAFETY: takes nothing.
+        let context = unsafe { L::EVP_CIPHER_CTX_new() };
         let session = CipherSession {
+            source,
             cipher,
             context,
             keys,
@@ -204,21 +159,16 @@ impl<'a> CipherSession<'a> {
             tag: shape.tag as c_int,
         };
         if cipher.is_null() {
-            last_error();
+            last_error::<L>();
             return Err(Unsupported::BuildOption.into());
         }
         if context.is_null() {
-            return Err(last_error());
+            return Err(last_error::<L>());
         }
         let job = session.jobs.job(0)?;
         // SAFETY: both objects are live; key, IV and associated data have the algorithm's lengths.
         unsafe {
-            let direction = c_int::from(!session.decrypts);
-            let key = keys[0].as_ptr();
-            let status =
-                ffi::EVP_CipherInit_ex2(context, cipher, key, job.iv, direction, ptr::null());
-            succeeded(status)?;
-            succeeded(ffi::EVP_CIPHER_CTX_set_padding(context, 0))?;
+            succeeded::<L>(session.begin(keys[0].as_ptr(), job.iv))?;
             if session.phase == Phase::Update {
                 session.associate(job.associated)?;
             }
@@ -233,14 +183,7 @@ impl<'a> CipherSession<'a> {
         // SAFETY: the context is live and initialised; the job's pointers are valid for the lengths
         // in `jobs`, and a block mode writes nothing in `Final` when padding is off.
         unsafe {
-            succeeded(ffi::EVP_CipherInit_ex2(
-                self.context,
-                ptr::null(),
-                key,
-                job.iv,
-                -1,
-                ptr::null(),
-            ))?;
+            succeeded::<L>(self.start(key, job.iv))?;
             self.associate(job.associated)?;
             self.update(job.input, job.output)?;
             if self.decrypts && self.tag > 0 {
@@ -248,8 +191,8 @@ impl<'a> CipherSession<'a> {
             }
             let mut written = 0;
             let end = job.output.wrapping_add(self.jobs.message);
-            if ffi::EVP_CipherFinal_ex(self.context, end, &mut written) != 1 {
-                let error = last_error();
+            if L::EVP_CipherFinal_ex(self.context, end, &mut written) != 1 {
+                let error = last_error::<L>();
                 return Err(if self.decrypts && self.tag > 0 { Error::Refused } else { error });
             }
             if !self.decrypts && self.tag > 0 {
@@ -257,6 +200,37 @@ impl<'a> CipherSession<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Begins with this key and IV; null means the one that is there already.
+    ///
+    /// # Safety
+    /// Both are null or have the algorithm's lengths.
+    #[inline]
+    unsafe fn start(&self, key: *const u8, iv: *const u8) -> c_int {
+        // SAFETY: the context is live; no cipher and no engine means those that it has.
+        unsafe {
+            if !key.is_null() && !self.source.engine.is_null() {
+                return self.begin(key, iv);
+            }
+            L::EVP_CipherInit_ex(self.context, ptr::null(), ptr::null_mut(), key, iv, -1)
+        }
+    }
+
+    /// Begins from nothing: an engine that is given a second key may leak what it opened for the first.
+    ///
+    /// # Safety
+    /// As above.
+    unsafe fn begin(&self, key: *const u8, iv: *const u8) -> c_int {
+        let (direction, engine) = (c_int::from(!self.decrypts), self.source.engine);
+        // SAFETY: both objects are live.
+        unsafe {
+            L::EVP_CIPHER_CTX_reset(self.context);
+            match L::EVP_CipherInit_ex(self.context, self.cipher, engine, key, iv, direction) {
+                1 => L::EVP_CIPHER_CTX_set_padding(self.context, 0),
+                status => status,
+            }
+        }
     }
 
     /// # Safety
@@ -269,8 +243,8 @@ impl<'a> CipherSession<'a> {
         let mut written = 0;
         let length = self.jobs.associated as c_int;
         // SAFETY: as promised by the caller; no output means associated data.
-        succeeded(unsafe {
-            ffi::EVP_CipherUpdate(self.context, ptr::null_mut(), &mut written, associated, length)
+        succeeded::<L>(unsafe {
+            L::EVP_CipherUpdate(self.context, ptr::null_mut(), &mut written, associated, length)
         })
     }
 
@@ -285,8 +259,8 @@ impl<'a> CipherSession<'a> {
             return Ok(());
         }
         // SAFETY: as promised by the caller.
-        succeeded(unsafe {
-            ffi::EVP_CipherUpdate(self.context, output, &mut written, input, length)
+        succeeded::<L>(unsafe {
+            L::EVP_CipherUpdate(self.context, output, &mut written, input, length)
         })
     }
 
@@ -294,11 +268,11 @@ impl<'a> CipherSession<'a> {
     /// `tag` is valid for the tag's length.
     unsafe fn control(&self, what: c_int, tag: *mut u8) -> Result<(), Error> {
         // SAFETY: as promised by the caller.
-        succeeded(unsafe { ffi::EVP_CIPHER_CTX_ctrl(self.context, what, self.tag, tag.cast()) })
+        succeeded::<L>(unsafe { L::EVP_CIPHER_CTX_ctrl(self.context, what, self.tag, tag.cast()) })
     }
 }
 
-impl Session for CipherSession<'_> {
+impl<L: Libcrypto> Session for CipherSession<'_, L> {
     #[inline]
     fn submit(&mut self, job: usize) -> Result<Progress, Error> {
         match self.phase {
@@ -315,16 +289,7 @@ impl Session for CipherSession<'_> {
             Phase::Setup => {
                 let key = self.keys[self.jobs.job(job)?.key].as_ptr();
                 // SAFETY: the context is live; the key has the algorithm's length.
-                succeeded(unsafe {
-                    ffi::EVP_CipherInit_ex2(
-                        self.context,
-                        ptr::null(),
-                        key,
-                        ptr::null(),
-                        -1,
-                        ptr::null(),
-                    )
-                })?;
+                succeeded::<L>(unsafe { self.start(key, ptr::null()) })?;
             }
         }
         Ok(Progress::Done)
@@ -335,45 +300,49 @@ impl Session for CipherSession<'_> {
     }
 }
 
-impl Drop for CipherSession<'_> {
+impl<L: Libcrypto> Drop for CipherSession<'_, L> {
     fn drop(&mut self) {
         // SAFETY: both are ours, null is allowed, and nothing uses them afterwards.
         unsafe {
-            ffi::EVP_CIPHER_CTX_free(self.context);
-            ffi::EVP_CIPHER_free(self.cipher);
+            L::EVP_CIPHER_CTX_free(self.context);
+            L::EVP_CIPHER_free(self.cipher);
         }
     }
 }
 
-struct HashSession<'a> {
+struct HashSession<'a, L: Libcrypto> {
+    library: PhantomData<L>,
     digest: *mut ffi::EVP_MD,
     context: *mut ffi::EVP_MD_CTX,
     jobs: RawJobs<'a>,
     phase: Phase,
 }
 
-impl<'a> HashSession<'a> {
-    fn open(algorithm: Algorithm, phase: Phase, jobs: RawJobs<'a>) -> Result<Self, Error> {
-        // SAFETY: the name is a C string; null is the default context and no properties.
-        let (digest, context) = unsafe {
-            let name = evp_name(algorithm).as_ptr();
-            (ffi::EVP_MD_fetch(ptr::null_mut(), name, ptr::null()), ffi::EVP_MD_CTX_new())
-        };
-        let session = HashSession { digest, context, jobs, phase };
+impl<'a, L: Libcrypto> HashSession<'a, L> {
+    fn open(
+        source: Source<L>,
+        algorithm: Algorithm,
+        phase: Phase,
+        jobs: RawJobs<'a>,
+    ) -> Result<Self, Error> {
+        let digest = source.digest(evp_name(algorithm));
+        // SAFETY: takes nothing.
+        let context = unsafe { L::EVP_MD_CTX_new() };
+        let session = HashSession { library: PhantomData, digest, context, jobs, phase };
         if digest.is_null() {
-            last_error();
+            last_error::<L>();
             return Err(Unsupported::BuildOption.into());
         }
         if context.is_null() {
-            return Err(last_error());
+            return Err(last_error::<L>());
         }
         // SAFETY: both are live.
-        succeeded(unsafe { ffi::EVP_DigestInit_ex2(context, digest, ptr::null()) })?;
+        succeeded::<L>(unsafe { L::EVP_DigestInit_ex(context, digest, source.engine) })?;
         Ok(session)
     }
 }
 
-impl Session for HashSession<'_> {
+impl<L: Libcrypto> Session for HashSession<'_, L> {
     #[inline]
     fn submit(&mut self, job: usize) -> Result<Progress, Error> {
         let job = self.jobs.job(job)?;
@@ -381,11 +350,11 @@ impl Session for HashSession<'_> {
         // SAFETY: the context is live and initialised; the output has the digest's length.
         unsafe {
             if self.phase == Phase::Update {
-                succeeded(ffi::EVP_DigestUpdate(self.context, job.input.cast(), length))?;
+                succeeded::<L>(L::EVP_DigestUpdate(self.context, job.input.cast(), length))?;
             } else {
-                succeeded(ffi::EVP_DigestInit_ex2(self.context, ptr::null(), ptr::null()))?;
-                succeeded(ffi::EVP_DigestUpdate(self.context, job.input.cast(), length))?;
-                succeeded(ffi::EVP_DigestFinal_ex(self.context, job.output, ptr::null_mut()))?;
+                succeeded::<L>(L::EVP_DigestInit_ex(self.context, ptr::null(), ptr::null_mut()))?;
+                succeeded::<L>(L::EVP_DigestUpdate(self.context, job.input.cast(), length))?;
+                succeeded::<L>(L::EVP_DigestFinal_ex(self.context, job.output, ptr::null_mut()))?;
             }
         }
         Ok(Progress::Done)
@@ -396,17 +365,18 @@ impl Session for HashSession<'_> {
     }
 }
 
-impl Drop for HashSession<'_> {
+impl<L: Libcrypto> Drop for HashSession<'_, L> {
     fn drop(&mut self) {
         // SAFETY: both are ours, null is allowed, and nothing uses them afterwards.
         unsafe {
-            ffi::EVP_MD_CTX_free(self.context);
-            ffi::EVP_MD_free(self.digest);
+            L::EVP_MD_CTX_free(self.context);
+            L::EVP_MD_free(self.digest);
         }
     }
 }
 
-struct MacSession<'a> {
+struct MacSession<'a, L: Libcrypto> {
+    library: PhantomData<L>,
     mac: *mut ffi::EVP_MAC,
     context: *mut ffi::EVP_MAC_CTX,
     keys: &'a [&'a [u8]],
@@ -415,8 +385,9 @@ struct MacSession<'a> {
     length: usize,
 }
 
-impl<'a> MacSession<'a> {
+impl<'a, L: Libcrypto> MacSession<'a, L> {
     fn open(
+        source: Source<L>,
         algorithm: Algorithm,
         phase: Phase,
         keys: &'a [&'a [u8]],
@@ -427,28 +398,28 @@ impl<'a> MacSession<'a> {
         // SAFETY: names are C strings; null is the default context and no properties; the parameter
         // is read during the call only.
         let (mac, context, status) = unsafe {
-            let mac = ffi::EVP_MAC_fetch(ptr::null_mut(), c"HMAC".as_ptr(), ptr::null());
-            let context = if mac.is_null() { ptr::null_mut() } else { ffi::EVP_MAC_CTX_new(mac) };
-            let name = ffi::OSSL_PARAM_construct_utf8_string(
+            let mac = L::EVP_MAC_fetch(ptr::null_mut(), c"HMAC".as_ptr(), source.properties());
+            let context = if mac.is_null() { ptr::null_mut() } else { L::EVP_MAC_CTX_new(mac) };
+            let name = L::OSSL_PARAM_construct_utf8_string(
                 ffi::OSSL_MAC_PARAM_DIGEST.as_ptr(),
                 digest.as_ptr().cast_mut(),
                 0,
             );
-            let params = [name, ffi::OSSL_PARAM_construct_end()];
+            let params = [name, L::OSSL_PARAM_construct_end()];
             let status = if context.is_null() {
                 0
             } else {
-                ffi::EVP_MAC_init(context, key.as_ptr(), key.len(), params.as_ptr())
+                L::EVP_MAC_init(context, key.as_ptr(), key.len(), params.as_ptr())
             };
             (mac, context, status)
         };
         let length = algorithm.shape().digest;
-        let session = MacSession { mac, context, keys, jobs, phase, length };
+        let session = MacSession { library: PhantomData, mac, context, keys, jobs, phase, length };
         if mac.is_null() {
-            last_error();
+            last_error::<L>();
             return Err(Unsupported::BuildOption.into());
         }
-        succeeded(status)?;
+        succeeded::<L>(status)?;
         Ok(session)
     }
 
@@ -456,11 +427,11 @@ impl<'a> MacSession<'a> {
     fn start(&self, key: &[u8]) -> Result<(), Error> {
         let pointer = if key.is_empty() { ptr::null() } else { key.as_ptr() };
         // SAFETY: the context is live; a null key means the one that is there already.
-        succeeded(unsafe { ffi::EVP_MAC_init(self.context, pointer, key.len(), ptr::null()) })
+        succeeded::<L>(unsafe { L::EVP_MAC_init(self.context, pointer, key.len(), ptr::null()) })
     }
 }
 
-impl Session for MacSession<'_> {
+impl<L: Libcrypto> Session for MacSession<'_, L> {
     #[inline]
     fn submit(&mut self, job: usize) -> Result<Progress, Error> {
         let job = self.jobs.job(job)?;
@@ -474,10 +445,15 @@ impl Session for MacSession<'_> {
         }
         // SAFETY: the context is live and initialised; the output has the MAC's length.
         unsafe {
-            succeeded(ffi::EVP_MAC_update(self.context, job.input, self.jobs.message))?;
+            succeeded::<L>(L::EVP_MAC_update(self.context, job.input, self.jobs.message))?;
             if self.phase != Phase::Update {
                 let mut written = 0;
-                succeeded(ffi::EVP_MAC_final(self.context, job.output, &mut written, self.length))?;
+                succeeded::<L>(L::EVP_MAC_final(
+                    self.context,
+                    job.output,
+                    &mut written,
+                    self.length,
+                ))?;
             }
         }
         Ok(Progress::Done)
@@ -488,12 +464,12 @@ impl Session for MacSession<'_> {
     }
 }
 
-impl Drop for MacSession<'_> {
+impl<L: Libcrypto> Drop for MacSession<'_, L> {
     fn drop(&mut self) {
         // SAFETY: both are ours, null is allowed, and nothing uses them afterwards.
         unsafe {
-            ffi::EVP_MAC_CTX_free(self.context);
-            ffi::EVP_MAC_free(self.mac);
+            L::EVP_MAC_CTX_free(self.context);
+            L::EVP_MAC_free(self.mac);
         }
     }
 }

@@ -35,7 +35,8 @@ fn open_all(entry: &'static cpb_providers::Entry) -> Vec<Boxed> {
     let names = choice.expand();
     let computing = names.iter().filter(|name| cpb_providers::computes(name));
     let opened = computing.map(open).collect::<Vec<_>>();
-    if choice.is_interface() {
+    // What this machine has is found out; it need not have any.
+    if choice.is_interface() || entry.loads {
         return opened.into_iter().flatten().collect();
     }
     let here = |opened: Result<Boxed, cpb_providers::Unavailable>| {

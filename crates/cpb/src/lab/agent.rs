@@ -97,7 +97,7 @@ impl Listed {
     pub fn own() -> Vec<Listed> {
         let listed = |entry: &cpb_providers::Entry| Listed {
             name: entry.name.to_owned(),
-            interface: entry.variants.is_some(),
+            interface: entry.is_interface(),
         };
         cpb_providers::LIST.iter().map(listed).collect()
     }

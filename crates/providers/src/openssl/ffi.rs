@@ -6,8 +6,9 @@
 // Declared as a whole, used as the provider grows.
 #![allow(dead_code)]
 // C names stay as the headers spell them.
-#![allow(non_camel_case_types, non_snake_case)]
+#![allow(non_camel_case_types, non_snake_case, clippy::upper_case_acronyms)]
 
+use crate::loaded::c_functions;
 use core::ffi::{c_char, c_int, c_uchar, c_uint, c_ulong, c_void};
 use core::marker::{PhantomData, PhantomPinned};
 
@@ -26,6 +27,8 @@ macro_rules! opaque {
 opaque! {
     /// `OSSL_LIB_CTX`; null stands for the default one.
     OSSL_LIB_CTX;
+    /// `OSSL_PROVIDER`
+    OSSL_PROVIDER;
     /// `EVP_CIPHER`: a fetched implementation of a cipher.
     EVP_CIPHER;
     /// `EVP_CIPHER_CTX`
@@ -42,6 +45,8 @@ opaque! {
     EVP_RAND;
     /// `EVP_RAND_CTX`
     EVP_RAND_CTX;
+    /// `ENGINE`; null where no engine is asked for.
+    ENGINE;
     /// `OPENSSL_INIT_SETTINGS`
     OPENSSL_INIT_SETTINGS;
 }
@@ -84,159 +89,134 @@ pub(crate) const OPENSSL_INFO_CPU_SETTINGS: c_int = 1008;
 // openssl/crypto.h: reads no openssl.cnf. The build also names a folder that does not exist, but the
 // variable OPENSSL_CONF could name another.
 pub(crate) const OPENSSL_INIT_NO_LOAD_CONFIG: u64 = 0x80;
+/// Reads the system's openssl.cnf.
+pub(crate) const OPENSSL_INIT_LOAD_CONFIG: u64 = 0x40;
+/// Makes known the engines that are files, and the one for /dev/crypto.
+pub(crate) const OPENSSL_INIT_ENGINES: u64 = 0x400 | 0x1000;
 
-unsafe extern "C" {
+c_functions! { linked or loaded as Libcrypto:
     // openssl/crypto.h
-    pub(crate) fn OPENSSL_init_crypto(opts: u64, settings: *const OPENSSL_INIT_SETTINGS) -> c_int;
-    pub(crate) fn OpenSSL_version(what: c_int) -> *const c_char;
+    fn OPENSSL_init_crypto(opts: u64, settings: *const OPENSSL_INIT_SETTINGS) -> c_int;
+    fn OpenSSL_version(what: c_int) -> *const c_char;
+    fn OpenSSL_version_num() -> c_ulong;
     /// May return null.
-    pub(crate) fn OPENSSL_info(what: c_int) -> *const c_char;
+    fn OPENSSL_info(what: c_int) -> *const c_char;
 
     // openssl/err.h
-    pub(crate) fn ERR_get_error() -> c_ulong;
-    pub(crate) fn ERR_error_string_n(error: c_ulong, buffer: *mut c_char, length: usize);
-    pub(crate) fn ERR_clear_error();
+    fn ERR_get_error() -> c_ulong;
+    fn ERR_error_string_n(error: c_ulong, buffer: *mut c_char, length: usize);
+    fn ERR_clear_error();
+
+    // openssl/provider.h
+    /// Null if there is none of that name.
+    fn OSSL_PROVIDER_load(context: *mut OSSL_LIB_CTX, name: *const c_char) -> *mut OSSL_PROVIDER;
 
     // openssl/params.h
-    pub(crate) fn OSSL_PARAM_construct_utf8_string(
+    fn OSSL_PARAM_construct_utf8_string(
         key: *const c_char,
         buffer: *mut c_char,
         length: usize,
     ) -> OSSL_PARAM;
-    pub(crate) fn OSSL_PARAM_construct_octet_string(
+    fn OSSL_PARAM_construct_octet_string(
         key: *const c_char,
         buffer: *mut c_void,
         length: usize,
     ) -> OSSL_PARAM;
-    pub(crate) fn OSSL_PARAM_construct_int(key: *const c_char, number: *mut c_int) -> OSSL_PARAM;
-    pub(crate) fn OSSL_PARAM_construct_uint(key: *const c_char, number: *mut c_uint) -> OSSL_PARAM;
-    pub(crate) fn OSSL_PARAM_construct_uint64(key: *const c_char, number: *mut u64) -> OSSL_PARAM;
-    pub(crate) fn OSSL_PARAM_construct_end() -> OSSL_PARAM;
+    fn OSSL_PARAM_construct_int(key: *const c_char, number: *mut c_int) -> OSSL_PARAM;
+    fn OSSL_PARAM_construct_uint(key: *const c_char, number: *mut c_uint) -> OSSL_PARAM;
+    fn OSSL_PARAM_construct_uint64(key: *const c_char, number: *mut u64) -> OSSL_PARAM;
+    fn OSSL_PARAM_construct_end() -> OSSL_PARAM;
 
     // openssl/evp.h: ciphers. Fetch returns null on failure.
-    pub(crate) fn EVP_CIPHER_fetch(
+    fn EVP_CIPHER_fetch(
         context: *mut OSSL_LIB_CTX,
         algorithm: *const c_char,
         properties: *const c_char,
     ) -> *mut EVP_CIPHER;
-    pub(crate) fn EVP_CIPHER_free(cipher: *mut EVP_CIPHER);
-    pub(crate) fn EVP_CIPHER_CTX_new() -> *mut EVP_CIPHER_CTX;
-    pub(crate) fn EVP_CIPHER_CTX_free(context: *mut EVP_CIPHER_CTX);
-    pub(crate) fn EVP_CIPHER_CTX_reset(context: *mut EVP_CIPHER_CTX) -> c_int;
-    pub(crate) fn EVP_CIPHER_CTX_set_padding(context: *mut EVP_CIPHER_CTX, pad: c_int) -> c_int;
-    pub(crate) fn EVP_CIPHER_CTX_ctrl(
+    /// Null where there is none of that name.
+    fn EVP_get_cipherbyname(name: *const c_char) -> *const EVP_CIPHER;
+    fn EVP_CIPHER_free(cipher: *mut EVP_CIPHER);
+    fn EVP_CIPHER_CTX_new() -> *mut EVP_CIPHER_CTX;
+    fn EVP_CIPHER_CTX_free(context: *mut EVP_CIPHER_CTX);
+    fn EVP_CIPHER_CTX_reset(context: *mut EVP_CIPHER_CTX) -> c_int;
+    fn EVP_CIPHER_CTX_set_padding(context: *mut EVP_CIPHER_CTX, pad: c_int) -> c_int;
+    fn EVP_CIPHER_CTX_ctrl(
         context: *mut EVP_CIPHER_CTX,
         kind: c_int,
         argument: c_int,
         pointer: *mut c_void,
     ) -> c_int;
     /// `encrypt`: 1 to encrypt, 0 to decrypt, -1 to leave as it is.
-    pub(crate) fn EVP_CipherInit_ex2(
+    fn EVP_CipherInit_ex(
         context: *mut EVP_CIPHER_CTX,
         cipher: *const EVP_CIPHER,
+        engine: *mut ENGINE,
         key: *const c_uchar,
         iv: *const c_uchar,
         encrypt: c_int,
-        params: *const OSSL_PARAM,
     ) -> c_int;
-    pub(crate) fn EVP_CipherUpdate(
+    fn EVP_CipherUpdate(
         context: *mut EVP_CIPHER_CTX,
         output: *mut c_uchar,
         output_length: *mut c_int,
         input: *const c_uchar,
         input_length: c_int,
     ) -> c_int;
-    pub(crate) fn EVP_CipherFinal_ex(
-        context: *mut EVP_CIPHER_CTX,
-        output: *mut c_uchar,
-        output_length: *mut c_int,
-    ) -> c_int;
-    pub(crate) fn EVP_EncryptInit_ex2(
-        context: *mut EVP_CIPHER_CTX,
-        cipher: *const EVP_CIPHER,
-        key: *const c_uchar,
-        iv: *const c_uchar,
-        params: *const OSSL_PARAM,
-    ) -> c_int;
-    pub(crate) fn EVP_EncryptUpdate(
-        context: *mut EVP_CIPHER_CTX,
-        output: *mut c_uchar,
-        output_length: *mut c_int,
-        input: *const c_uchar,
-        input_length: c_int,
-    ) -> c_int;
-    pub(crate) fn EVP_EncryptFinal_ex(
-        context: *mut EVP_CIPHER_CTX,
-        output: *mut c_uchar,
-        output_length: *mut c_int,
-    ) -> c_int;
-    pub(crate) fn EVP_DecryptInit_ex2(
-        context: *mut EVP_CIPHER_CTX,
-        cipher: *const EVP_CIPHER,
-        key: *const c_uchar,
-        iv: *const c_uchar,
-        params: *const OSSL_PARAM,
-    ) -> c_int;
-    pub(crate) fn EVP_DecryptUpdate(
-        context: *mut EVP_CIPHER_CTX,
-        output: *mut c_uchar,
-        output_length: *mut c_int,
-        input: *const c_uchar,
-        input_length: c_int,
-    ) -> c_int;
-    pub(crate) fn EVP_DecryptFinal_ex(
+    fn EVP_CipherFinal_ex(
         context: *mut EVP_CIPHER_CTX,
         output: *mut c_uchar,
         output_length: *mut c_int,
     ) -> c_int;
 
     // openssl/evp.h: digests
-    pub(crate) fn EVP_MD_fetch(
+    fn EVP_MD_fetch(
         context: *mut OSSL_LIB_CTX,
         algorithm: *const c_char,
         properties: *const c_char,
     ) -> *mut EVP_MD;
-    pub(crate) fn EVP_MD_free(digest: *mut EVP_MD);
-    pub(crate) fn EVP_MD_CTX_new() -> *mut EVP_MD_CTX;
-    pub(crate) fn EVP_MD_CTX_free(context: *mut EVP_MD_CTX);
-    pub(crate) fn EVP_DigestInit_ex2(
+    /// Null where there is none of that name.
+    fn EVP_get_digestbyname(name: *const c_char) -> *const EVP_MD;
+    fn EVP_MD_free(digest: *mut EVP_MD);
+    fn EVP_MD_CTX_new() -> *mut EVP_MD_CTX;
+    fn EVP_MD_CTX_free(context: *mut EVP_MD_CTX);
+    fn EVP_DigestInit_ex(
         context: *mut EVP_MD_CTX,
         digest: *const EVP_MD,
-        params: *const OSSL_PARAM,
+        engine: *mut ENGINE,
     ) -> c_int;
-    pub(crate) fn EVP_DigestUpdate(
+    fn EVP_DigestUpdate(
         context: *mut EVP_MD_CTX,
         input: *const c_void,
         length: usize,
     ) -> c_int;
-    pub(crate) fn EVP_DigestFinal_ex(
+    fn EVP_DigestFinal_ex(
         context: *mut EVP_MD_CTX,
         output: *mut c_uchar,
         length: *mut c_uint,
     ) -> c_int;
 
     // openssl/evp.h: message authentication codes. `EVP_MAC_init` with a null key keeps the key.
-    pub(crate) fn EVP_MAC_fetch(
+    fn EVP_MAC_fetch(
         context: *mut OSSL_LIB_CTX,
         algorithm: *const c_char,
         properties: *const c_char,
     ) -> *mut EVP_MAC;
-    pub(crate) fn EVP_MAC_free(mac: *mut EVP_MAC);
-    pub(crate) fn EVP_MAC_CTX_new(mac: *mut EVP_MAC) -> *mut EVP_MAC_CTX;
-    pub(crate) fn EVP_MAC_CTX_free(context: *mut EVP_MAC_CTX);
-    pub(crate) fn EVP_MAC_CTX_dup(context: *const EVP_MAC_CTX) -> *mut EVP_MAC_CTX;
-    pub(crate) fn EVP_MAC_init(
+    fn EVP_MAC_free(mac: *mut EVP_MAC);
+    fn EVP_MAC_CTX_new(mac: *mut EVP_MAC) -> *mut EVP_MAC_CTX;
+    fn EVP_MAC_CTX_free(context: *mut EVP_MAC_CTX);
+    fn EVP_MAC_CTX_dup(context: *const EVP_MAC_CTX) -> *mut EVP_MAC_CTX;
+    fn EVP_MAC_init(
         context: *mut EVP_MAC_CTX,
         key: *const c_uchar,
         key_length: usize,
         params: *const OSSL_PARAM,
     ) -> c_int;
-    pub(crate) fn EVP_MAC_update(
+    fn EVP_MAC_update(
         context: *mut EVP_MAC_CTX,
         input: *const c_uchar,
         length: usize,
     ) -> c_int;
-    pub(crate) fn EVP_MAC_final(
+    fn EVP_MAC_final(
         context: *mut EVP_MAC_CTX,
         output: *mut c_uchar,
         length: *mut usize,
@@ -244,22 +224,22 @@ unsafe extern "C" {
     ) -> c_int;
 
     // openssl/evp.h: random bit generators. A context keeps its generator and its parent alive.
-    pub(crate) fn EVP_RAND_fetch(
+    fn EVP_RAND_fetch(
         context: *mut OSSL_LIB_CTX,
         algorithm: *const c_char,
         properties: *const c_char,
     ) -> *mut EVP_RAND;
-    pub(crate) fn EVP_RAND_free(generator: *mut EVP_RAND);
-    pub(crate) fn EVP_RAND_CTX_new(
+    fn EVP_RAND_free(generator: *mut EVP_RAND);
+    fn EVP_RAND_CTX_new(
         generator: *mut EVP_RAND,
         parent: *mut EVP_RAND_CTX,
     ) -> *mut EVP_RAND_CTX;
-    pub(crate) fn EVP_RAND_CTX_free(context: *mut EVP_RAND_CTX);
-    pub(crate) fn EVP_RAND_CTX_set_params(
+    fn EVP_RAND_CTX_free(context: *mut EVP_RAND_CTX);
+    fn EVP_RAND_CTX_set_params(
         context: *mut EVP_RAND_CTX,
         params: *const OSSL_PARAM,
     ) -> c_int;
-    pub(crate) fn EVP_RAND_instantiate(
+    fn EVP_RAND_instantiate(
         context: *mut EVP_RAND_CTX,
         strength: c_uint,
         prediction_resistance: c_int,
@@ -267,8 +247,8 @@ unsafe extern "C" {
         personalisation_length: usize,
         params: *const OSSL_PARAM,
     ) -> c_int;
-    pub(crate) fn EVP_RAND_uninstantiate(context: *mut EVP_RAND_CTX) -> c_int;
-    pub(crate) fn EVP_RAND_generate(
+    fn EVP_RAND_uninstantiate(context: *mut EVP_RAND_CTX) -> c_int;
+    fn EVP_RAND_generate(
         context: *mut EVP_RAND_CTX,
         output: *mut c_uchar,
         length: usize,
@@ -279,7 +259,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "openssl"))]
 mod tests {
     use core::ffi::CStr;
 
@@ -317,7 +297,7 @@ mod tests {
             let digest =
                 EVP_MD_fetch(core::ptr::null_mut(), c"SHA2-256".as_ptr(), core::ptr::null());
             let context = EVP_MD_CTX_new();
-            assert_eq!(EVP_DigestInit_ex2(context, digest, core::ptr::null()), 1);
+            assert_eq!(EVP_DigestInit_ex(context, digest, core::ptr::null_mut()), 1);
             assert_eq!(EVP_DigestUpdate(context, b"abc".as_ptr().cast(), 3), 1);
             assert_eq!(EVP_DigestFinal_ex(context, output.as_mut_ptr(), &mut length), 1);
             EVP_MD_CTX_free(context);

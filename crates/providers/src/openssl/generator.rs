@@ -1,10 +1,12 @@
 //! Sessions of libcrypto's random bit generators. Their entropy is the key: a generator of the
 //! library's own that gives what it was told stands where the system's would.
 
-use super::{evp_name, ffi, last_error, succeeded};
+use super::ffi::Libcrypto;
+use super::{Source, evp_name, ffi, last_error, succeeded};
 use crate::lengths::{REQUEST, SEED};
 use crate::raw_jobs::RawJobs;
 use core::ffi::{CStr, c_uint};
+use core::marker::PhantomData;
 use core::ptr;
 use cpb_core::{Algorithm, Error, Phase, Progress, Session, Unsupported};
 
@@ -12,7 +14,8 @@ use cpb_core::{Algorithm, Error, Phase, Progress, Session, Unsupported};
 const STRENGTH: c_uint = 256;
 
 /// A generator and what feeds it. Freed in the other order.
-pub(super) struct GeneratorSession<'a> {
+pub(super) struct GeneratorSession<'a, L: Libcrypto> {
+    library: PhantomData<L>,
     context: *mut ffi::EVP_RAND_CTX,
     source: *mut ffi::EVP_RAND_CTX,
     keys: &'a [&'a [u8]],
@@ -29,22 +32,27 @@ fn names(algorithm: Algorithm) -> (&'static CStr, &'static CStr) {
 }
 
 /// A context of the generator called `name`, fed by `parent`. Null where the library has none.
-fn context(name: &CStr, parent: *mut ffi::EVP_RAND_CTX) -> *mut ffi::EVP_RAND_CTX {
+fn context<L: Libcrypto>(
+    source: &Source<L>,
+    name: &CStr,
+    parent: *mut ffi::EVP_RAND_CTX,
+) -> *mut ffi::EVP_RAND_CTX {
     // SAFETY: the name is a C string; null is the default context and no properties; the new context
     // keeps what was fetched, so that our own hold on it can be given up.
     unsafe {
-        let fetched = ffi::EVP_RAND_fetch(ptr::null_mut(), name.as_ptr(), ptr::null());
+        let fetched = L::EVP_RAND_fetch(ptr::null_mut(), name.as_ptr(), source.properties());
         let context = match fetched.is_null() {
             true => ptr::null_mut(),
-            false => ffi::EVP_RAND_CTX_new(fetched, parent),
+            false => L::EVP_RAND_CTX_new(fetched, parent),
         };
-        ffi::EVP_RAND_free(fetched);
+        L::EVP_RAND_free(fetched);
         context
     }
 }
 
-impl<'a> GeneratorSession<'a> {
+impl<'a, L: Libcrypto> GeneratorSession<'a, L> {
     pub(super) fn open(
+        implementations: Source<L>,
         algorithm: Algorithm,
         phase: Phase,
         keys: &'a [&'a [u8]],
@@ -54,37 +62,38 @@ impl<'a> GeneratorSession<'a> {
         if keys.is_empty() || keys.iter().any(|key| key.len() < SEED) {
             return Err(Unsupported::Length.into());
         }
-        let source = context(c"TEST-RAND", ptr::null_mut());
-        let context = if source.is_null() { source } else { context(name, source) };
-        let session = GeneratorSession { context, source, keys, jobs, phase };
+        let source = context(&implementations, c"TEST-RAND", ptr::null_mut());
+        let context =
+            if source.is_null() { source } else { context(&implementations, name, source) };
+        let session = GeneratorSession { library: PhantomData, context, source, keys, jobs, phase };
         if context.is_null() {
-            last_error();
+            last_error::<L>();
             return Err(Unsupported::BuildOption.into());
         }
         let (mut strength, mut never, mut derive) = (STRENGTH, 0_u64, 1);
         // SAFETY: names and values are C strings and numbers that live during the calls, which copy
         // them; each array ends as arrays of parameters do.
         unsafe {
-            let end = ffi::OSSL_PARAM_construct_end();
-            let strong = ffi::OSSL_PARAM_construct_uint(c"strength".as_ptr(), &mut strength);
-            succeeded(ffi::EVP_RAND_CTX_set_params(source, [strong, end].as_ptr()))?;
-            succeeded(ffi::EVP_RAND_instantiate(source, 0, 0, ptr::null(), 0, ptr::null()))?;
+            let end = L::OSSL_PARAM_construct_end();
+            let strong = L::OSSL_PARAM_construct_uint(c"strength".as_ptr(), &mut strength);
+            succeeded::<L>(L::EVP_RAND_CTX_set_params(source, [strong, end].as_ptr()))?;
+            succeeded::<L>(L::EVP_RAND_instantiate(source, 0, 0, ptr::null(), 0, ptr::null()))?;
             let text = |key: &CStr, value: &CStr| {
-                ffi::OSSL_PARAM_construct_utf8_string(key.as_ptr(), value.as_ptr().cast_mut(), 0)
+                L::OSSL_PARAM_construct_utf8_string(key.as_ptr(), value.as_ptr().cast_mut(), 0)
             };
             let number =
-                |key: &CStr, value: &mut u64| ffi::OSSL_PARAM_construct_uint64(key.as_ptr(), value);
+                |key: &CStr, value: &mut u64| L::OSSL_PARAM_construct_uint64(key.as_ptr(), value);
             let derivation = c"use_derivation_function".as_ptr();
             let params = [
                 text(part, evp_name(algorithm)),
                 text(c"mac", c"HMAC"),
-                ffi::OSSL_PARAM_construct_int(derivation, &mut derive),
+                L::OSSL_PARAM_construct_int(derivation, &mut derive),
                 // The source has no more to give.
                 number(c"reseed_requests", &mut never),
                 number(c"reseed_time_interval", &mut never),
                 end,
             ];
-            succeeded(ffi::EVP_RAND_CTX_set_params(context, params.as_ptr()))?;
+            succeeded::<L>(L::EVP_RAND_CTX_set_params(context, params.as_ptr()))?;
         }
         session.seed(keys[session.jobs.job(0)?.key])?;
         Ok(session)
@@ -100,17 +109,17 @@ impl<'a> GeneratorSession<'a> {
         unsafe {
             let bytes = |key: &CStr, bytes: &[u8]| {
                 let pointer = bytes.as_ptr().cast_mut().cast();
-                ffi::OSSL_PARAM_construct_octet_string(key.as_ptr(), pointer, bytes.len())
+                L::OSSL_PARAM_construct_octet_string(key.as_ptr(), pointer, bytes.len())
             };
             let params = [
                 bytes(c"test_entropy", entropy),
                 bytes(c"test_nonce", nonce),
-                ffi::OSSL_PARAM_construct_end(),
+                L::OSSL_PARAM_construct_end(),
             ];
-            succeeded(ffi::EVP_RAND_CTX_set_params(self.source, params.as_ptr()))?;
-            succeeded(ffi::EVP_RAND_uninstantiate(self.context))?;
+            succeeded::<L>(L::EVP_RAND_CTX_set_params(self.source, params.as_ptr()))?;
+            succeeded::<L>(L::EVP_RAND_uninstantiate(self.context))?;
             let (personal, length) = (personal.as_ptr(), personal.len());
-            succeeded(ffi::EVP_RAND_instantiate(
+            succeeded::<L>(L::EVP_RAND_instantiate(
                 self.context,
                 STRENGTH,
                 0,
@@ -127,9 +136,9 @@ impl<'a> GeneratorSession<'a> {
         while done < self.jobs.message {
             let length = REQUEST.min(self.jobs.message - done);
             // SAFETY: the context is live; the output has the message's length.
-            succeeded(unsafe {
+            succeeded::<L>(unsafe {
                 let output = output.add(done);
-                ffi::EVP_RAND_generate(self.context, output, length, STRENGTH, 0, ptr::null(), 0)
+                L::EVP_RAND_generate(self.context, output, length, STRENGTH, 0, ptr::null(), 0)
             })?;
             done += length;
         }
@@ -137,7 +146,7 @@ impl<'a> GeneratorSession<'a> {
     }
 }
 
-impl Session for GeneratorSession<'_> {
+impl<L: Libcrypto> Session for GeneratorSession<'_, L> {
     #[inline]
     fn submit(&mut self, job: usize) -> Result<Progress, Error> {
         let job = self.jobs.job(job)?;
@@ -155,12 +164,12 @@ impl Session for GeneratorSession<'_> {
     }
 }
 
-impl Drop for GeneratorSession<'_> {
+impl<L: Libcrypto> Drop for GeneratorSession<'_, L> {
     fn drop(&mut self) {
         // SAFETY: both are ours, null is allowed, and nothing uses them afterwards.
         unsafe {
-            ffi::EVP_RAND_CTX_free(self.context);
-            ffi::EVP_RAND_CTX_free(self.source);
+            L::EVP_RAND_CTX_free(self.context);
+            L::EVP_RAND_CTX_free(self.source);
         }
     }
 }

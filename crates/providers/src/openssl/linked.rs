@@ -1,0 +1,117 @@
+//! The libcrypto that cpb was linked with, in three runners: with all CPU extensions, with the crypto
+//! instructions masked, and with everything masked.
+//!
+//! libcrypto reads its mask once, when it is loaded, so each variant is a process of its own; what
+//! it made of the mask is asked back and stands in the identity.
+
+use super::{Source, ffi, session};
+use crate::raw_jobs::software_supports;
+use crate::{Entry, Unavailable, Variants};
+use core::ffi::CStr;
+use core::ptr;
+use cpb_core::{CryptoWorkload, Error, Identity, Job, Provider, Session, Unsupported};
+
+pub(crate) const EXTENSIONS: Entry = Entry {
+    name: "openssl",
+    about: "OpenSSL, with the CPU's crypto instructions",
+    environment: Vec::new,
+    loads: false,
+    variants: Variants::None,
+    open: |_| open("openssl"),
+};
+
+pub(crate) const NOCRYPTO: Entry = Entry {
+    name: "openssl:nocrypto",
+    about: "OpenSSL, crypto instructions masked, vector instructions on",
+    environment: || mask(Mask::Crypto),
+    loads: false,
+    variants: Variants::None,
+    open: |_| open("openssl:nocrypto"),
+};
+
+pub(crate) const SCALAR: Entry = Entry {
+    name: "openssl:scalar",
+    about: "OpenSSL, every extension masked",
+    environment: || mask(Mask::Everything),
+    loads: false,
+    variants: Variants::None,
+    open: |_| open("openssl:scalar"),
+};
+
+enum Mask {
+    Crypto,
+    Everything,
+}
+
+/// The variable that libcrypto reads, and its value.
+///
+/// On x86-64 it has five words of 64 bits (crypto/cpuid.c of OpenSSL 3.6), and one that is not
+/// named is cleared; `~` clears bits, a plain number replaces the word. On Arm (crypto/armcap.c)
+/// and RISC-V (crypto/riscvcap.c) the value replaces what the library would find out by itself.
+fn mask(mask: Mask) -> Vec<(&'static str, &'static str)> {
+    let value = |crypto, everything| match mask {
+        Mask::Crypto => crypto,
+        Mask::Everything => everything,
+    };
+    if cfg!(any(target_arch = "x86_64", target_arch = "x86")) {
+        // Word 0: AES-NI (57), PCLMULQDQ (33). Word 1: SHA-NI (29), GFNI (40), VAES (41),
+        // VPCLMULQDQ (42). Word 2: SHA512 (32), SM3 (33), SM4 (34). The rest as it is.
+        let crypto = "~0x200000200000000:~0x70020000000:~0x700000000:~0:~0";
+        vec![("OPENSSL_ia32cap", value(crypto, "0:0:0:0:0"))]
+    } else if cfg!(any(target_arch = "aarch64", target_arch = "arm")) {
+        // 1 is NEON (crypto/arm_arch.h); the crypto instructions are bits of their own.
+        vec![("OPENSSL_armcap", value("1", "0"))]
+    } else if cfg!(target_arch = "riscv64") {
+        // Without the vector extension, whose absence is the common case.
+        vec![("OPENSSL_riscvcap", value("rv64gc_zba_zbb_zbs", "rv64gc"))]
+    } else {
+        Vec::new()
+    }
+}
+
+/// libcrypto, loaded in this process.
+struct OpenSsl {
+    name: &'static str,
+    executor: String,
+}
+
+fn open(name: &'static str) -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
+    // SAFETY: takes no settings; called before anything else of libcrypto.
+    if unsafe { ffi::OPENSSL_init_crypto(ffi::OPENSSL_INIT_NO_LOAD_CONFIG, ptr::null()) } != 1 {
+        let detail = "libcrypto does not initialise".to_owned();
+        return Err(Unavailable { reason: Unsupported::Device, detail });
+    }
+    // SAFETY: null or a static C string.
+    let settings = unsafe {
+        let settings = ffi::OPENSSL_info(ffi::OPENSSL_INFO_CPU_SETTINGS);
+        (!settings.is_null()).then(|| CStr::from_ptr(settings))
+    };
+    let settings = settings.map_or("CPU settings unknown".into(), CStr::to_string_lossy);
+    Ok(Box::new(OpenSsl { name, executor: settings.into_owned() }))
+}
+
+impl Provider for OpenSsl {
+    fn identity(&self) -> Identity<'_> {
+        Identity {
+            provider: self.name,
+            version: env!("CPB_OPENSSL_VERSION"),
+            executor: &self.executor,
+            options: env!("CPB_OPENSSL_OPTIONS"),
+        }
+    }
+
+    fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
+        software_supports(workload)
+    }
+
+    fn session(
+        &self,
+        workload: &CryptoWorkload,
+        keys: &[&[u8]],
+        jobs: &mut [Job<'_>],
+        body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.supports(workload)?;
+        session(Source::<ffi::Linked>::new(), workload, keys, jobs, body)
+    }
+}

@@ -1,0 +1,128 @@
+//! An engine of libcrypto's by name, and who computes behind it.
+
+// C names stay as the headers spell them.
+#![allow(non_snake_case)]
+
+use super::super::ffi::{self, ENGINE, EVP_CIPHER, EVP_MD, Libcrypto, Loaded};
+use super::{c_string, complaint};
+use crate::interrupts::{self, Lines};
+use crate::kernel_crypto::{self, Driver};
+use crate::loaded::{Library, c_functions, unavailable};
+use crate::{Unavailable, af_alg};
+use core::ffi::{CStr, c_char, c_int};
+use core::ptr;
+use cpb_core::{Claim, Kind};
+use std::path::Path;
+
+// openssl/engine.h and objects.h. Lookups return null or 0 for what is not there.
+c_functions! { loaded:
+    fn ENGINE_by_id(id: *const c_char) -> *mut ENGINE;
+    fn ENGINE_init(engine: *mut ENGINE) -> c_int;
+    fn ENGINE_get_cipher(engine: *mut ENGINE, nid: c_int) -> *const EVP_CIPHER;
+    fn ENGINE_get_digest(engine: *mut ENGINE, nid: c_int) -> *const EVP_MD;
+    fn OBJ_txt2nid(name: *const c_char) -> c_int;
+}
+
+/// The engine that opens AF_ALG sockets, and the one algorithm of the kernel's that it asks for.
+const AF_ALG: &str = "afalg";
+const AF_ALG_ASKS: &str = "cbc(aes)";
+
+/// Where the running kernel shows itself.
+const ROOT: &str = "/";
+
+/// An engine, ready for work until the process ends.
+pub(super) struct Engine {
+    name: String,
+    handle: *mut ENGINE,
+    /// The kernel's driver behind it, where it is one that asks the kernel.
+    driver: Option<Driver>,
+    pub(super) claim: Claim,
+    pub(super) interrupts: Option<Lines>,
+}
+
+impl Engine {
+    pub(super) fn load(library: &Library, name: &str) -> Result<Engine, Unavailable> {
+        if let Some(lacks) = library.fill(SLOTS).first() {
+            let lacks = lacks.to_string_lossy();
+            return Err(unavailable(format!("this libcrypto has no engines (no {lacks})")));
+        }
+        if name == AF_ALG {
+            af_alg::interface(Path::new(ROOT)).map_err(af_alg::unavailable)?;
+        }
+        let id = c_string(name)?;
+        // SAFETY: the engines that are files or built in are made known, then one is looked up by a C
+        // string; its reference is kept for ever.
+        let handle = unsafe {
+            Loaded::OPENSSL_init_crypto(ffi::OPENSSL_INIT_ENGINES, ptr::null());
+            ENGINE_by_id(id.as_ptr())
+        };
+        // SAFETY: null is no engine; else it is live.
+        if handle.is_null() || unsafe { ENGINE_init(handle) } != 1 {
+            let detail = format!("libcrypto's engine {name} does not load: {}", complaint());
+            return Err(unavailable(detail));
+        }
+        let mut engine = Engine {
+            name: name.to_owned(),
+            handle,
+            driver: None,
+            claim: Claim::Unknown,
+            interrupts: None,
+        };
+        if name == AF_ALG {
+            engine.find_driver();
+        }
+        Ok(engine)
+    }
+
+    pub(super) fn handle(&self) -> *mut ENGINE {
+        self.handle
+    }
+
+    pub(super) fn has(&self, kind: Kind, name: &CStr) -> bool {
+        // SAFETY: the engine is live, the name a C string; what is found is the engine's own.
+        unsafe {
+            let nid = OBJ_txt2nid(name.as_ptr());
+            let found = match kind {
+                Kind::BlockCipher | Kind::StreamCipher => {
+                    !ENGINE_get_cipher(self.handle, nid).is_null()
+                }
+                Kind::Hash => !ENGINE_get_digest(self.handle, nid).is_null(),
+                // Tags and MACs are not an engine's business.
+                _ => false,
+            };
+            Loaded::ERR_clear_error();
+            found && nid != 0
+        }
+    }
+
+    pub(super) fn executor(&self) -> String {
+        match (&self.driver, self.name.as_str()) {
+            (Some(driver), _) => driver.driver.clone(),
+            (None, AF_ALG) => format!("unknown, for {AF_ALG_ASKS}"),
+            (None, name) => format!("engine {name}"),
+        }
+    }
+
+    /// Opens a context as a session does, and looks which driver is in use once more meanwhile.
+    fn find_driver(&mut self) {
+        let root = Path::new(ROOT);
+        let before = kernel_crypto::drivers(root);
+        // SAFETY: the engine is live; key and IV have AES-128-CBC's lengths.
+        let driver = unsafe {
+            let context = Loaded::EVP_CIPHER_CTX_new();
+            let cipher = Loaded::EVP_get_cipherbyname(c"AES-128-CBC".as_ptr());
+            let zeros = [0; 16];
+            let (key, iv) = (zeros.as_ptr(), zeros.as_ptr());
+            let begun = Loaded::EVP_CipherInit_ex(context, cipher, self.handle, key, iv, 1) == 1;
+            let after = begun.then(|| kernel_crypto::drivers(root));
+            Loaded::EVP_CIPHER_CTX_free(context);
+            Loaded::ERR_clear_error();
+            after.and_then(|after| af_alg::taken(AF_ALG_ASKS, &before, &after))
+        };
+        if let Some(driver) = driver {
+            self.claim = interrupts::claim(root, &driver, true);
+            self.interrupts = Lines::to_watch(root, &driver.driver);
+            self.driver = Some(driver);
+        }
+    }
+}
