@@ -5,11 +5,9 @@ use cpb_core::{Algorithm, Kind, Unsupported};
 
 /// The most that a generator is asked for at once, in bytes (SP 800-90A, tables 2 and 3): libraries
 /// that chained smaller requests would have other outputs.
-#[cfg(any(feature = "openssl", feature = "mbedtls"))]
 pub(crate) const REQUEST: usize = 1 << 16;
 
 /// Bytes of a generator's key before the personalisation string: the entropy input and the nonce.
-#[cfg(any(feature = "openssl", feature = "mbedtls"))]
 pub(crate) const SEED: usize = Algorithm::HmacDrbgSha256.shape().key;
 
 /// Whether keys are as long as an algorithm takes them: a MAC's may be of any length, and behind a
