@@ -111,6 +111,20 @@ fn clusters_of_which_nothing_is_told_are_told_apart() {
 }
 
 #[test]
+fn of_two_runs_on_one_cluster_the_second_is_named_and_left_out() {
+    let log = "sbc-bench v0.9\nExecuting benchmark twice on all cores\n\
+        type             16 bytes     16384 bytes\n\
+        aes-128-cbc     190000.00k   1600000.00k\naes-128-cbc     200000.00k   1700000.00k\n";
+    let record = parse("log", log.as_bytes());
+    let rows: BTreeSet<&str> = record.published.iter().map(|cell| cell.row.as_str()).collect();
+    assert!(rows.contains("aes-128-cbc, run 2"), "{rows:?}");
+    let text = report::explain::render(&explain(&[record], None), 200, false);
+    let words = "left out     openssl, aes-128-cbc, run 2, 16 bytes; openssl, aes-128-cbc, run 2, \
+                 16384 bytes: an earlier reading";
+    assert!(text.contains(words), "{text}");
+}
+
+#[test]
 fn a_log_that_is_cut_says_so_before_all_else() {
     let mut log = "sbc-bench v0.9\ntype 16 bytes\n".to_owned();
     log += &"aes-128-cbc 1234.50k\n".repeat(1025);

@@ -25,6 +25,8 @@ pub enum NoFigure {
     NoCommonPass,
     /// The system counted nothing that it could be computed from.
     NotCounted,
+    /// There is an earlier reading of the same, which is taken.
+    Repeated,
     /// The kind of evidence does not carry such a figure.
     Meaningless(&'static str),
 }
@@ -42,6 +44,7 @@ impl NoFigure {
             NoFigure::Broken(_) => "broken",
             NoFigure::NoCommonPass => "no pair",
             NoFigure::NotCounted => "not counted",
+            NoFigure::Repeated => "repeated",
             NoFigure::Meaningless(_) => "refused",
         }
     }
@@ -61,6 +64,10 @@ impl fmt::Display for NoFigure {
             NoFigure::Broken(words) => write!(f, "the samples hold {words}"),
             NoFigure::NoCommonPass => f.write_str("no pass measured both"),
             NoFigure::NotCounted => f.write_str("the system counted nothing of it"),
+            NoFigure::Repeated => f.write_str(
+                "an earlier reading of the same machine, task, path and size is taken; `cpb show` \
+                 prints both",
+            ),
             NoFigure::Meaningless(words) => f.write_str(words),
         }
     }

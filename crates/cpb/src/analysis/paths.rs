@@ -144,7 +144,7 @@ impl Path {
 pub struct Tasks {
     /// They themselves, in the order of the records.
     pub all: Vec<Task>,
-    /// Cells without a figure: (what, why).
+    /// Cells without a figure, or with one that is left out: (what, why).
     pub without: Vec<(String, NoFigure)>,
 }
 
@@ -242,14 +242,19 @@ fn published(run: usize, evidence: Evidence, cell: &Published, tasks: &mut Tasks
     });
     let time = Uncertain::single(time);
     let point = Point { bytes, time, cycles: None, cpu: None, latency: None };
-    add(&mut tasks.all[place].paths, &cell.provider, point);
+    if !add(&mut tasks.all[place].paths, &cell.provider, point) {
+        let words = [&cell.provider, &cell.row, &cell.column].map(String::as_str);
+        let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+        tasks.without.push((words.join(", "), NoFigure::Repeated));
+    }
 }
 
-/// Adds a point to its path. A size that a path already has is left as it is.
-fn add(paths: &mut Vec<Path>, provider: &str, point: Point) {
+/// Adds a point to its path, unless the path has one of that size already.
+fn add(paths: &mut Vec<Path>, provider: &str, point: Point) -> bool {
     match paths.iter_mut().find(|path| path.provider == provider) {
-        Some(path) if path.points.iter().any(|known| known.bytes == point.bytes) => {}
+        Some(path) if path.points.iter().any(|known| known.bytes == point.bytes) => return false,
         Some(path) => path.points.push(point),
         None => paths.push(Path { provider: provider.to_owned(), points: vec![point] }),
     }
+    true
 }

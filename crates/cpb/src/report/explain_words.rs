@@ -6,6 +6,7 @@ use crate::analysis::advice::{Advice, Compared, Reason};
 use crate::analysis::crossover::{Contest, Crossing};
 use crate::analysis::explain::{Explained, Explanation, Scaling};
 use crate::analysis::fit::Shape;
+use crate::analysis::no_figure::NoFigure;
 use crate::analysis::paths::Subject;
 use crate::analysis::units::Unit;
 use crate::record::Evidence;
@@ -19,18 +20,24 @@ const WIDE: f64 = 4.5;
 const APART: f64 = 0.2;
 
 /// Each reason for missing figures once, with the cells that it concerns or how many they are.
-fn without(explanation: &Explanation) -> Vec<String> {
-    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+fn without(explanation: &Explanation) -> Vec<(&'static str, String)> {
+    let mut reasons: Vec<(&NoFigure, Vec<&str>)> = Vec::new();
     for (what, why) in &explanation.without {
-        let why = why.to_string();
         match reasons.iter_mut().find(|(known, _)| *known == why) {
             Some((_, cells)) => cells.push(what),
             None => reasons.push((why, vec![what])),
         }
     }
-    let words = |(why, cells): (String, Vec<&str>)| match cells.len() {
-        count if count > FEW => format!("{count} cells: {why}"),
-        _ => format!("{}: {why}", cells.join(", ")),
+    let words = |(why, cells): (&NoFigure, Vec<&str>)| {
+        let many = cells.len() > FEW;
+        // Rows as they were printed may hold commas; and of these nothing else tells which they are.
+        let (label, cells) = match *why == NoFigure::Repeated {
+            true if many => ("left out", format!("{} cells, from {} on", cells.len(), cells[0])),
+            true => ("left out", cells.join("; ")),
+            false if many => ("no figure", format!("{} cells", cells.len())),
+            false => ("no figure", cells.join(", ")),
+        };
+        (label, format!("{cells}: {why}"))
     };
     reasons.into_iter().map(words).collect()
 }
@@ -197,7 +204,7 @@ pub(crate) fn notes(task: &Explained) -> Vec<(&'static str, String)> {
 pub(crate) fn remarks(explanation: &Explanation) -> Vec<(&'static str, String)> {
     let scaling = explanation.scaling.iter().map(|scaling| ("threads", threads(scaling)));
     let mut remarks: Vec<(&'static str, String)> = scaling.collect();
-    remarks.extend(without(explanation).into_iter().map(|words| ("no figure", words)));
+    remarks.extend(without(explanation));
     if explanation.alone > 0 {
         let words = match explanation.alone {
             1 => "one task has one path at one size only".to_owned(),
