@@ -189,6 +189,7 @@ fn scaling(tasks: &[Task]) -> Vec<Scaling> {
             .filter(|task| {
                 task.subject == first.subject
                     && task.run == first.run
+                    && task.machine == first.machine
                     && meaningful(Metric::Scaling, task.evidence).is_ok()
             })
             .collect();
