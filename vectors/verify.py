@@ -12,13 +12,50 @@ from collections import Counter
 try:
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
+    from cryptography.hazmat.primitives.ciphers.aead import AESCCM, AESGCM, ChaCha20Poly1305
+    from cryptography.hazmat.primitives.cmac import CMAC
+    from cryptography.hazmat.primitives.poly1305 import Poly1305
+
+    try:
+        from cryptography.hazmat.decrepit.ciphers.algorithms import Camellia, TripleDES
+    except ImportError:
+        from cryptography.hazmat.primitives.ciphers.algorithms import Camellia, TripleDES
 except ImportError:
     Cipher = None
 
-DIGESTS = {"sha-1": "sha1", "sha-256": "sha256", "sha-512": "sha512"}
-HASHED = {"hmac-sha-256": "sha256", "hmac-drbg-sha-256": "sha256", "hmac-drbg-sha-512": "sha512"}
+DIGESTS = {
+    "md5": "md5",
+    "sha-1": "sha1",
+    "sha-224": "sha224",
+    "sha-256": "sha256",
+    "sha-384": "sha384",
+    "sha-512": "sha512",
+    "sha3-256": "sha3_256",
+    "sha3-512": "sha3_512",
+}
+HMACS = {"hmac-sha-1": "sha1", "hmac-sha-256": "sha256", "hmac-sha-512": "sha512"}
+GENERATORS = {"hmac-drbg-sha-256": "sha256", "hmac-drbg-sha-512": "sha512"}
 FIELDS = {"id", "key", "iv", "associated", "message", "result", "tag", "valid"}
+# Bytes of a key and of a MAC.
+MACS = {"aes-128-cmac": (16, 16), "aes-256-cmac": (32, 16), "poly1305": (32, 16)}
+# Bytes of a key, of an IV, and of what messages are multiples of.
+CIPHERS = {
+    "aes-128-cbc": (16, 16, 16),
+    "aes-192-cbc": (24, 16, 16),
+    "aes-256-cbc": (32, 16, 16),
+    "aes-128-ecb": (16, 0, 16),
+    "aes-192-ecb": (24, 0, 16),
+    "aes-256-ecb": (32, 0, 16),
+    "aes-128-ctr": (16, 16, 1),
+    "aes-192-ctr": (24, 16, 1),
+    "aes-256-ctr": (32, 16, 1),
+    "aes-128-xts": (32, 16, 1),
+    "aes-256-xts": (64, 16, 1),
+    "chacha20": (32, 16, 1),
+    "camellia-256-cbc": (32, 16, 16),
+    "3des-cbc": (24, 8, 8),
+    "des-cbc": (8, 8, 8),
+}
 
 
 def main(directory):
@@ -37,7 +74,7 @@ def main(directory):
                 seen.add((algorithm, case["id"]))
                 valid = case.get("valid", True)
                 counts.setdefault(algorithm, Counter())[valid] += 1
-                if Cipher is None and algorithm not in DIGESTS and algorithm not in HASHED:
+                if Cipher is None and algorithm not in DIGESTS | HMACS | GENERATORS:
                     skipped.add(algorithm)
                 elif agrees(algorithm, case) != valid:
                     wrong.append(f"{name}: disagrees")
@@ -65,21 +102,26 @@ def well_formed(algorithm, case):
     if algorithm in DIGESTS:
         size = hashlib.new(DIGESTS[algorithm]).digest_size
         return valid and present == {"message", "result"} and length["result"] == size
-    if algorithm == "hmac-sha-256":
-        return present == {"key", "message", "result"} and length["result"] == 32
+    if algorithm in HMACS:
+        size = hashlib.new(HMACS[algorithm]).digest_size
+        return present == {"key", "message", "result"} and length["result"] == size
+    if algorithm in MACS:
+        sizes = (length["key"], length["result"])
+        return present == {"key", "message", "result"} and sizes == MACS[algorithm]
     if "drbg" in algorithm:
         same = length["message"] == length["result"] > 0
         return same and present == {"key", "message", "result"} and length["key"] >= 48
-    key = 32 if algorithm == "chacha20-poly1305" else int(algorithm.split("-")[1]) // 8
-    if length["key"] != key:
-        return False
-    if algorithm.endswith(("-cbc", "-ctr")):
-        whole = algorithm.endswith("-ctr") or length["message"] % 16 == 0
+    if algorithm in CIPHERS:
+        key, iv, block = CIPHERS[algorithm]
+        sizes = (length["key"], length.get("iv", 0), length["message"] % block)
         same = length["message"] == length["result"] > 0
-        return valid and whole and same and present == {"key", "iv", "message", "result"}
+        fields = {"key", "message", "result"} | ({"iv"} if iv else set())
+        return valid and same and sizes == (key, iv, 0) and present == fields
+    key = 32 if algorithm == "chacha20-poly1305" else int(algorithm.split("-")[1]) // 8
     expected = {"key", "iv", "associated", "result", "tag"} | ({"message"} if valid else set())
     same = not valid or length["message"] == length["result"]
-    return same and present == expected and length["iv"] == 12 and length["tag"] == 16
+    sizes = (length["key"], length["iv"], length["tag"])
+    return same and present == expected and sizes == (key, 12, 16)
 
 
 def agrees(algorithm, case):
@@ -88,27 +130,49 @@ def agrees(algorithm, case):
     message, result = case.get("message"), case["result"]
     if algorithm in DIGESTS:
         return hashlib.new(DIGESTS[algorithm], message).digest() == result
-    if algorithm == "hmac-sha-256":
-        return hmac.new(case["key"], message, "sha256").digest() == result
-    if algorithm in HASHED:
-        return hmac_drbg(HASHED[algorithm], case["key"], len(message)) == result
+    if algorithm in HMACS:
+        return hmac.new(case["key"], message, HMACS[algorithm]).digest() == result
+    if algorithm == "poly1305":
+        return Poly1305.generate_tag(case["key"], message) == result
+    if algorithm in MACS:
+        mac = CMAC(algorithms.AES(case["key"]))
+        mac.update(message)
+        return mac.finalize() == result
+    if algorithm in GENERATORS:
+        return hmac_drbg(GENERATORS[algorithm], case["key"], len(message)) == result
     if algorithm == "ctr-drbg-aes-256":
         return ctr_drbg(case["key"], len(message)) == result
-    if algorithm.endswith(("-cbc", "-ctr")):
-        mode = modes.CBC if algorithm.endswith("-cbc") else modes.CTR
-        cipher = Cipher(algorithms.AES(case["key"]), mode(case["iv"]))
+    if algorithm in CIPHERS:
+        cipher = cipher_of(algorithm, case["key"], case.get("iv"))
         encryptor, decryptor = cipher.encryptor(), cipher.decryptor()
         return (
             encryptor.update(message) + encryptor.finalize() == result
             and decryptor.update(result) + decryptor.finalize() == message
         )
-    aead = (ChaCha20Poly1305 if algorithm == "chacha20-poly1305" else AESGCM)(case["key"])
+    if algorithm.endswith("-ccm"):
+        aead = AESCCM(case["key"])
+    else:
+        aead = (ChaCha20Poly1305 if algorithm == "chacha20-poly1305" else AESGCM)(case["key"])
     sealed = result + case["tag"]
     try:
         opened = aead.decrypt(case["iv"], sealed, case["associated"])
     except InvalidTag:
         return False
     return opened == message and aead.encrypt(case["iv"], opened, case["associated"]) == sealed
+
+
+def cipher_of(algorithm, key, iv):
+    """The package's cipher; of DES there is none but triple DES with one key three times."""
+    if algorithm == "chacha20":
+        return Cipher(algorithms.ChaCha20(key, iv), mode=None)
+    mode = {"ecb": modes.ECB, "cbc": modes.CBC, "ctr": modes.CTR, "xts": modes.XTS}
+    mode = mode[algorithm.rsplit("-")[-1]]
+    mode = mode() if iv is None else mode(iv)
+    if algorithm == "camellia-256-cbc":
+        return Cipher(Camellia(key), mode)
+    if "des" in algorithm:
+        return Cipher(TripleDES(key * (24 // len(key))), mode)
+    return Cipher(algorithms.AES(key), mode)
 
 
 def hmac_drbg(digest, seed, length):

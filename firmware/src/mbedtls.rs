@@ -1,6 +1,8 @@
 //! Mbed TLS 2.28 as a provider: the same sessions as on Linux, over this version's interface.
 
 mod ffi;
+#[path = "../../crates/providers/src/mbedtls/limits.rs"]
+mod limits;
 
 use crate::lengths::keys_fit;
 use crate::memory;
@@ -8,14 +10,25 @@ use crate::raw_jobs::{RawJobs, software_supports};
 use alloc::format;
 use alloc::string::String;
 use cpb_core::copy::Memcpy;
-use cpb_core::{CryptoWorkload, Error, Identity, Job, Kind, Phase, Provider, Session, Unsupported};
+use cpb_core::{
+    Algorithm, CryptoWorkload, Error, Identity, Job, Kind, Phase, Provider, Session, Unsupported,
+};
 
 type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
 
 mod sessions {
     use super::ffi::library;
     include!("../../crates/providers/src/mbedtls/session.rs");
+    include!("../../crates/providers/src/mbedtls/ciphers.rs");
+    include!("../../crates/providers/src/mbedtls/aeads.rs");
+    include!("../../crates/providers/src/mbedtls/digests.rs");
     include!("../../crates/providers/src/mbedtls/generator.rs");
+
+    /// This version has no SHA-3.
+    fn no_sha_3(_: &CryptoWorkload, _: &RawJobs<'_>, _: Body<'_>) -> Result<(), Error> {
+        Err(Unsupported::Algorithm.into())
+    }
+    use {no_sha_3 as sha3_256, no_sha_3 as sha3_512};
 }
 
 /// Mbed TLS in plain C.
@@ -53,10 +66,15 @@ impl Provider for MbedTls {
     }
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
+        let sha_3 = matches!(workload.algorithm, Algorithm::Sha3_256 | Algorithm::Sha3_512);
+        if sha_3 {
+            return Err(Unsupported::Algorithm);
+        }
         software_supports(workload)?;
+        limits::supports(workload)?;
         // This version's update of a GCM stream takes whole blocks only.
         let gcm = workload.algorithm.shape().kind == Kind::Aead
-            && workload.algorithm != cpb_core::Algorithm::Chacha20Poly1305;
+            && workload.algorithm != Algorithm::Chacha20Poly1305;
         if gcm && workload.phase == Phase::Update && !workload.message.is_multiple_of(16) {
             return Err(Unsupported::Length);
         }

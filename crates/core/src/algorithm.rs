@@ -7,10 +7,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 /// What sort of thing an algorithm is: it decides which fields of a job have a meaning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Block cipher mode that takes whole blocks only (no padding), with an IV.
+    /// Block cipher mode that takes whole blocks only (no padding), with an IV if it has one.
     BlockCipher,
     /// Cipher mode for any length, with an initial counter block.
     StreamCipher,
+    /// Cipher mode for a sector of a disk as a whole, from one block on, with a tweak.
+    SectorCipher,
     /// Authenticated encryption with associated data.
     Aead,
     /// Hash function, no key.
@@ -77,11 +79,13 @@ macro_rules! algorithms {
     };
 }
 
-// Lengths: FIPS 197 and SP 800-38A (AES, CBC, CTR), SP 800-38D with the 96-bit IV and 128-bit tag
-// that protocols use (GCM), RFC 8439 (ChaCha20-Poly1305), FIPS 180-4 (SHA), RFC 2104 with a key as
-// long as the digest, as RFC 2104 section 3 advises (HMAC), SP 800-90A with 256 bits of entropy and a
-// nonce of half as many (DRBGs): a key is the entropy input, the nonce, and the personalisation string,
-// if there is one.
+// Lengths: FIPS 197 and SP 800-38A (AES, ECB, CBC, CTR), IEEE 1619 (XTS: two keys in one), SP 800-38D
+// with the 96-bit IV and 128-bit tag that protocols use (GCM), SP 800-38C with those of RFC 6655 for TLS
+// (CCM), RFC 8439 (ChaCha20, whose counter of 32 bits comes first, Poly1305, and both together), RFC 3713
+// (Camellia), SP 800-67 (DES and 3DES, whose keys hold their parity bits), RFC 1321 (MD5), FIPS 180-4 (SHA),
+// FIPS 202 (SHA-3), RFC 2104 with a key as long as the digest, as RFC 2104 section 3 advises (HMAC), SP 800-38B
+// (CMAC), SP 800-90A with 256 bits of entropy and a nonce of half as many (DRBGs): a key is the entropy input,
+// the nonce, and the personalisation string, if there is one.
 algorithms! {
     /// AES-128 in cipher block chaining mode.
     Aes128Cbc = "aes-128-cbc", BlockCipher, key 16, iv 16, block 16, tag 0, digest 0;
@@ -89,28 +93,72 @@ algorithms! {
     Aes192Cbc = "aes-192-cbc", BlockCipher, key 24, iv 16, block 16, tag 0, digest 0;
     /// AES-256 in cipher block chaining mode.
     Aes256Cbc = "aes-256-cbc", BlockCipher, key 32, iv 16, block 16, tag 0, digest 0;
+    /// AES-128 block by block.
+    Aes128Ecb = "aes-128-ecb", BlockCipher, key 16, iv 0, block 16, tag 0, digest 0;
+    /// AES-192 block by block.
+    Aes192Ecb = "aes-192-ecb", BlockCipher, key 24, iv 0, block 16, tag 0, digest 0;
+    /// AES-256 block by block.
+    Aes256Ecb = "aes-256-ecb", BlockCipher, key 32, iv 0, block 16, tag 0, digest 0;
     /// AES-128 in counter mode.
     Aes128Ctr = "aes-128-ctr", StreamCipher, key 16, iv 16, block 1, tag 0, digest 0;
     /// AES-192 in counter mode.
     Aes192Ctr = "aes-192-ctr", StreamCipher, key 24, iv 16, block 1, tag 0, digest 0;
     /// AES-256 in counter mode.
     Aes256Ctr = "aes-256-ctr", StreamCipher, key 32, iv 16, block 1, tag 0, digest 0;
+    /// AES-128 for sectors: XTS.
+    Aes128Xts = "aes-128-xts", SectorCipher, key 32, iv 16, block 1, tag 0, digest 0;
+    /// AES-256 for sectors: XTS.
+    Aes256Xts = "aes-256-xts", SectorCipher, key 64, iv 16, block 1, tag 0, digest 0;
     /// AES-128 in Galois/counter mode.
     Aes128Gcm = "aes-128-gcm", Aead, key 16, iv 12, block 1, tag 16, digest 0;
     /// AES-192 in Galois/counter mode.
     Aes192Gcm = "aes-192-gcm", Aead, key 24, iv 12, block 1, tag 16, digest 0;
     /// AES-256 in Galois/counter mode.
     Aes256Gcm = "aes-256-gcm", Aead, key 32, iv 12, block 1, tag 16, digest 0;
+    /// AES-128 in counter mode with CBC-MAC.
+    Aes128Ccm = "aes-128-ccm", Aead, key 16, iv 12, block 1, tag 16, digest 0;
+    /// AES-192 in counter mode with CBC-MAC.
+    Aes192Ccm = "aes-192-ccm", Aead, key 24, iv 12, block 1, tag 16, digest 0;
+    /// AES-256 in counter mode with CBC-MAC.
+    Aes256Ccm = "aes-256-ccm", Aead, key 32, iv 12, block 1, tag 16, digest 0;
     /// ChaCha20 with Poly1305.
     Chacha20Poly1305 = "chacha20-poly1305", Aead, key 32, iv 12, block 1, tag 16, digest 0;
+    /// ChaCha20 alone.
+    Chacha20 = "chacha20", StreamCipher, key 32, iv 16, block 1, tag 0, digest 0;
+    /// Camellia-256 in cipher block chaining mode.
+    Camellia256Cbc = "camellia-256-cbc", BlockCipher, key 32, iv 16, block 16, tag 0, digest 0;
+    /// Triple DES with three keys in cipher block chaining mode: for old devices only.
+    TripleDesCbc = "3des-cbc", BlockCipher, key 24, iv 8, block 8, tag 0, digest 0;
+    /// DES in cipher block chaining mode: broken, and still in engines.
+    DesCbc = "des-cbc", BlockCipher, key 8, iv 8, block 8, tag 0, digest 0;
+    /// MD5: broken, and still in engines.
+    Md5 = "md5", Hash, key 0, iv 0, block 1, tag 0, digest 16;
     /// SHA-1.
     Sha1 = "sha-1", Hash, key 0, iv 0, block 1, tag 0, digest 20;
+    /// SHA-224.
+    Sha224 = "sha-224", Hash, key 0, iv 0, block 1, tag 0, digest 28;
     /// SHA-256.
     Sha256 = "sha-256", Hash, key 0, iv 0, block 1, tag 0, digest 32;
+    /// SHA-384.
+    Sha384 = "sha-384", Hash, key 0, iv 0, block 1, tag 0, digest 48;
     /// SHA-512.
     Sha512 = "sha-512", Hash, key 0, iv 0, block 1, tag 0, digest 64;
+    /// SHA3-256.
+    Sha3_256 = "sha3-256", Hash, key 0, iv 0, block 1, tag 0, digest 32;
+    /// SHA3-512.
+    Sha3_512 = "sha3-512", Hash, key 0, iv 0, block 1, tag 0, digest 64;
+    /// HMAC with SHA-1.
+    HmacSha1 = "hmac-sha-1", Mac, key 20, iv 0, block 1, tag 0, digest 20;
     /// HMAC with SHA-256.
     HmacSha256 = "hmac-sha-256", Mac, key 32, iv 0, block 1, tag 0, digest 32;
+    /// HMAC with SHA-512.
+    HmacSha512 = "hmac-sha-512", Mac, key 64, iv 0, block 1, tag 0, digest 64;
+    /// CMAC with AES-128.
+    Aes128Cmac = "aes-128-cmac", Mac, key 16, iv 0, block 1, tag 0, digest 16;
+    /// CMAC with AES-256.
+    Aes256Cmac = "aes-256-cmac", Mac, key 32, iv 0, block 1, tag 0, digest 16;
+    /// Poly1305. A key is good for one message, so that a message has its key in every phase.
+    Poly1305 = "poly1305", Mac, key 32, iv 0, block 1, tag 0, digest 16;
     /// HMAC_DRBG with SHA-256, without prediction resistance.
     HmacDrbgSha256 = "hmac-drbg-sha-256", Generator, key 48, iv 0, block 1, tag 0, digest 0;
     /// HMAC_DRBG with SHA-512, without prediction resistance.
@@ -125,7 +173,7 @@ impl Algorithm {
     /// The operations that make sense for it.
     pub const fn operations(self) -> &'static [Operation] {
         match self.shape().kind {
-            Kind::BlockCipher | Kind::StreamCipher | Kind::Aead => {
+            Kind::BlockCipher | Kind::StreamCipher | Kind::SectorCipher | Kind::Aead => {
                 &[Operation::Encrypt, Operation::Decrypt]
             }
             Kind::Hash => &[Operation::Hash],
@@ -138,11 +186,47 @@ impl Algorithm {
     /// Bytes of output for a message of `message` bytes, without the tag.
     pub const fn output_length(self, message: usize) -> usize {
         match self.shape().kind {
-            Kind::BlockCipher | Kind::StreamCipher | Kind::Aead | Kind::Generator | Kind::Copy => {
-                message
-            }
             Kind::Hash | Kind::Mac => self.shape().digest,
+            _ => message,
         }
+    }
+
+    /// The shortest message that it takes, in bytes.
+    pub const fn shortest(self) -> usize {
+        match self.shape().kind {
+            // IEEE 1619, section 5.1: a data unit has 128 bits or more.
+            Kind::SectorCipher => 16,
+            Kind::Generator => 1,
+            _ => 0,
+        }
+    }
+
+    /// The longest message that it takes, in bytes; `usize::MAX` where no practical message is too long.
+    pub const fn longest(self) -> usize {
+        match self {
+            // SP 800-38C, section A.1: beside a nonce of 12 bytes, 3 bytes hold the message's length.
+            Algorithm::Aes128Ccm | Algorithm::Aes192Ccm | Algorithm::Aes256Ccm => (1 << 24) - 1,
+            // IEEE 1619, section 5.1: a data unit has at most 2^20 blocks.
+            Algorithm::Aes128Xts | Algorithm::Aes256Xts => 16 << 20,
+            _ => usize::MAX,
+        }
+    }
+
+    /// Whether a message can go on from one call to the next. CCM has its length in the first block, and a
+    /// sector is one.
+    pub const fn goes_on(self) -> bool {
+        match self.shape().kind {
+            Kind::BlockCipher | Kind::StreamCipher | Kind::Hash | Kind::Mac => true,
+            Kind::Aead => {
+                !matches!(self, Algorithm::Aes128Ccm | Algorithm::Aes192Ccm | Algorithm::Aes256Ccm)
+            }
+            Kind::SectorCipher | Kind::Generator | Kind::Copy => false,
+        }
+    }
+
+    /// Whether it takes keys of other lengths than `Shape::key`, too: an HMAC does.
+    pub const fn takes_any_key(self) -> bool {
+        matches!(self, Algorithm::HmacSha1 | Algorithm::HmacSha256 | Algorithm::HmacSha512)
     }
 }
 

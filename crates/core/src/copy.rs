@@ -26,10 +26,10 @@ impl Provider for Memcpy<'_> {
     }
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
-        workload.valid()?;
         if workload.algorithm.shape().kind != Kind::Copy {
             return Err(Unsupported::Algorithm);
         }
+        workload.valid()?;
         if workload.dispatch == Dispatch::SERIAL { Ok(()) } else { Err(Unsupported::Mode) }
     }
 

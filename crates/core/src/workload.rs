@@ -179,7 +179,7 @@ impl CryptoWorkload {
     /// Whether the combination makes sense at all, for any provider.
     pub fn valid(&self) -> Result<(), Unsupported> {
         let shape = self.algorithm.shape();
-        let cipher = matches!(shape.kind, Kind::BlockCipher | Kind::StreamCipher | Kind::Aead);
+        let cipher = self.operation == Operation::Encrypt || self.operation == Operation::Decrypt;
         let generator = shape.kind == Kind::Generator;
         if !self.algorithm.operations().contains(&self.operation) {
             return Err(Unsupported::Algorithm);
@@ -194,11 +194,12 @@ impl CryptoWorkload {
         if shape.key == 0 && matches!(self.phase, Phase::Setup | Phase::MessageWithKey) {
             return Err(Unsupported::Phase);
         }
-        if (generator || shape.kind == Kind::Copy) && self.phase == Phase::Update {
-            // A generator knows requests, and no message that could go on; a copy has nothing to keep.
+        if self.phase == Phase::Update && !self.algorithm.goes_on() {
             return Err(Unsupported::Phase);
         }
-        if generator && self.message == 0 && self.phase != Phase::Setup {
+        let (shortest, longest) = (self.algorithm.shortest(), self.algorithm.longest());
+        let takes = (shortest..=longest).contains(&(self.message as usize));
+        if self.phase != Phase::Setup && !takes {
             return Err(Unsupported::Length);
         }
         let keyless_many = shape.key == 0 && self.keys == KeyUse::PerMessage;
@@ -460,5 +461,15 @@ pub(crate) mod tests {
             CryptoWorkload { phase: Phase::Setup, message: 0, ..sha }.valid(),
             Err(Unsupported::Phase)
         );
+        let xts = CryptoWorkload::new(Algorithm::Aes128Xts, Operation::Encrypt, 17);
+        let ccm = CryptoWorkload::new(Algorithm::Aes128Ccm, Operation::Encrypt, 17);
+        for one_call in [xts, ccm] {
+            assert_eq!(one_call.valid(), Ok(()));
+            let update = CryptoWorkload { phase: Phase::Update, ..one_call };
+            assert_eq!(update.valid(), Err(Unsupported::Phase));
+            let long = CryptoWorkload { message: (16 << 20) + 1, ..one_call };
+            assert_eq!(long.valid(), Err(Unsupported::Length));
+        }
+        assert_eq!(CryptoWorkload { message: 15, ..xts }.valid(), Err(Unsupported::Length));
     }
 }

@@ -427,9 +427,11 @@ pub fn known_answers(
         unsupported: 0,
         wrong: None,
     };
-    // An executor of another algorithm need not say so case by case.
-    let plain = CryptoWorkload::new(algorithm, operation, algorithm.shape().block as u32);
-    if let Ok(Err(reason @ Unsupported::Algorithm)) = runner.supports(source.provider, &plain) {
+    // Whoever does not have the algorithm need not say so case by case.
+    let length = algorithm.shape().block.max(algorithm.shortest());
+    let plain = CryptoWorkload::new(algorithm, operation, length as u32);
+    let supported = runner.supports(source.provider, &plain);
+    if let Ok(Err(reason @ (Unsupported::Algorithm | Unsupported::BuildOption))) = supported {
         check.unsupported = vectors.cases(algorithm, operation).len() as u32;
         return (Some(check), Some(Reason::Unsupported(reason)));
     }

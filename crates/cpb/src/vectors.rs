@@ -9,11 +9,20 @@ use serde::Deserialize;
 /// One file an algorithm family; a family more is a line more.
 const FILES: &[(&str, &str)] = &[
     ("aes-cbc", include_str!("../../../vectors/aes-cbc.json")),
+    ("aes-ecb", include_str!("../../../vectors/aes-ecb.json")),
     ("aes-ctr", include_str!("../../../vectors/aes-ctr.json")),
+    ("aes-xts", include_str!("../../../vectors/aes-xts.json")),
     ("aes-gcm", include_str!("../../../vectors/aes-gcm.json")),
+    ("aes-ccm", include_str!("../../../vectors/aes-ccm.json")),
     ("chacha20-poly1305", include_str!("../../../vectors/chacha20-poly1305.json")),
+    ("chacha20", include_str!("../../../vectors/chacha20.json")),
+    ("camellia-cbc", include_str!("../../../vectors/camellia-cbc.json")),
+    ("des-cbc", include_str!("../../../vectors/des-cbc.json")),
+    ("md5", include_str!("../../../vectors/md5.json")),
     ("sha", include_str!("../../../vectors/sha.json")),
     ("hmac", include_str!("../../../vectors/hmac.json")),
+    ("cmac", include_str!("../../../vectors/cmac.json")),
+    ("poly1305", include_str!("../../../vectors/poly1305.json")),
     ("drbg", include_str!("../../../vectors/drbg.json")),
 ];
 
@@ -176,8 +185,12 @@ impl Known {
 /// Messages that are not whole blocks must be turned down where padding is off.
 fn impossible_lengths(algorithm: Algorithm, operation: Operation) -> Vec<(String, OwnedCase)> {
     let shape = algorithm.shape();
-    let lengths: &[usize] =
-        if shape.block > 1 { &[1, shape.block - 1, shape.block + 1] } else { &[] };
+    let sector = shape.kind == Kind::SectorCipher;
+    let lengths: &[usize] = match shape.block {
+        1 if sector => &[0, 1, algorithm.shortest() - 1],
+        1 => &[],
+        block => &[1, block - 1, block + 1],
+    };
     let case = |length: usize| OwnedCase {
         algorithm,
         operation,
@@ -262,7 +275,9 @@ mod tests {
         for &algorithm in Algorithm::ALL {
             for &operation in algorithm.operations() {
                 let cases = vectors.cases(algorithm, operation);
-                assert!(cases.len() >= 30, "{algorithm} {operation}: {}", cases.len());
+                // MD5 is older than large sets of answers.
+                let least = if algorithm == Algorithm::Md5 { 14 } else { 30 };
+                assert!(cases.len() >= least, "{algorithm} {operation}: {}", cases.len());
                 for (id, case) in cases {
                     let request = Request::Check { provider: 0, case: case.borrowed() };
                     assert!(encode(&request, &mut frame).is_ok(), "{id}");

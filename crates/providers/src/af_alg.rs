@@ -249,22 +249,27 @@ impl Provider for AfAlg {
             return Err(Unsupported::Algorithm);
         }
         software_supports(workload)?;
-        let (message, setup) = (workload.message as usize, workload.phase == Phase::Setup);
+        let message = workload.message as usize;
+        let (setup, update) = (workload.phase == Phase::Setup, workload.phase == Phase::Update);
         // The kernel lists blocks of 16 bytes in the middle of a chain: it waits for whole ones.
         const CHAIN: usize = 16;
         match workload.algorithm.shape().kind {
             _ if setup => Ok(()),
             // An AEAD is one request, from associated data to tag.
-            Kind::Aead if workload.phase == Phase::Update => Err(Unsupported::Phase),
-            Kind::Aead if message > session::REQUEST => Err(Unsupported::Length),
+            Kind::Aead if update => Err(Unsupported::Phase),
+            // The kernel's ChaCha20 begins each request with the IV that it was given.
+            Kind::StreamCipher if update && session::is_one_request(workload.algorithm) => {
+                Err(Unsupported::Phase)
+            }
+            _ if message > session::REQUEST && session::is_one_request(workload.algorithm) => {
+                Err(Unsupported::Length)
+            }
             Kind::Aead if workload.associated as usize > session::ASSOCIATED => {
                 Err(Unsupported::Length)
             }
             // Of nothing there is nothing to read, and so no operation.
             Kind::BlockCipher | Kind::StreamCipher if message == 0 => Err(Unsupported::Length),
-            Kind::StreamCipher
-                if workload.phase == Phase::Update && !message.is_multiple_of(CHAIN) =>
-            {
+            Kind::StreamCipher if update && !message.is_multiple_of(CHAIN) => {
                 Err(Unsupported::Length)
             }
             _ => Ok(()),

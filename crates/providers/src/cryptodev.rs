@@ -52,17 +52,27 @@ pub(crate) const FLOOR_NAME: &str = "cryptodev:null";
 static NULL_CIPHER: Transform =
     Transform { name: "ecb(cipher_null)", number: abi::NULL, kind: Kind::Cipher };
 
-static TRANSFORMS: [Transform; 7] = [
+static TRANSFORMS: [Transform; 17] = [
     Transform { name: "cbc(aes)", number: abi::AES_CBC, kind: Kind::Cipher },
+    Transform { name: "ecb(aes)", number: abi::AES_ECB, kind: Kind::Cipher },
     Transform { name: "ctr(aes)", number: abi::AES_CTR, kind: Kind::Cipher },
+    Transform { name: "xts(aes)", number: abi::AES_XTS, kind: Kind::Cipher },
     Transform { name: "gcm(aes)", number: abi::AES_GCM, kind: Kind::Aead },
+    Transform { name: "cbc(camellia)", number: abi::CAMELLIA_CBC, kind: Kind::Cipher },
+    Transform { name: "cbc(des3_ede)", number: abi::TRIPLE_DES_CBC, kind: Kind::Cipher },
+    Transform { name: "cbc(des)", number: abi::DES_CBC, kind: Kind::Cipher },
+    Transform { name: "md5", number: abi::MD5, kind: Kind::Digest },
     Transform { name: "sha1", number: abi::SHA1, kind: Kind::Digest },
+    Transform { name: "sha224", number: abi::SHA224, kind: Kind::Digest },
     Transform { name: "sha256", number: abi::SHA256, kind: Kind::Digest },
+    Transform { name: "sha384", number: abi::SHA384, kind: Kind::Digest },
     Transform { name: "sha512", number: abi::SHA512, kind: Kind::Digest },
+    Transform { name: "hmac(sha1)", number: abi::HMAC_SHA1, kind: Kind::Digest },
     Transform { name: "hmac(sha256)", number: abi::HMAC_SHA256, kind: Kind::Digest },
+    Transform { name: "hmac(sha512)", number: abi::HMAC_SHA512, kind: Kind::Digest },
 ];
 
-/// The module's transform for an algorithm; it has no ChaCha20-Poly1305.
+/// The module's transform for an algorithm; it has neither ChaCha20 nor SHA-3, CMAC and CCM.
 fn transform(algorithm: Algorithm) -> Option<&'static Transform> {
     let (_, name) = kernel_crypto::kernel_name(algorithm)?;
     TRANSFORMS.iter().find(|transform| transform.name == name)
@@ -258,6 +268,11 @@ impl<D: Device> Provider for Cryptodev<D> {
         if workload.phase == Phase::Update {
             // The module has it for hashes only, and keeps no state of a cipher from call to call.
             return Err(Unsupported::Phase);
+        }
+        // The module takes whole blocks of what the kernel calls a block cipher, sectors among them.
+        let sector = workload.algorithm.shape().kind == cpb_core::Kind::SectorCipher;
+        if sector && !workload.message.is_multiple_of(16) {
+            return Err(Unsupported::Length);
         }
         if workload.message > LONGEST || workload.associated > MOST_ASSOCIATED {
             return Err(Unsupported::Length);

@@ -10,12 +10,12 @@ pub(crate) const REQUEST: usize = 1 << 16;
 /// Bytes of a generator's key before the personalisation string: the entropy input and the nonce.
 pub(crate) const SEED: usize = Algorithm::HmacDrbgSha256.shape().key;
 
-/// Whether keys are as long as an algorithm takes them: a MAC's may be of any length, and behind a
+/// Whether keys are as long as an algorithm takes them: an HMAC's may be of any length, and behind a
 /// generator's seed there may be a personalisation string.
 pub(crate) fn keys_fit(algorithm: Algorithm, keys: &[&[u8]]) -> Result<(), Unsupported> {
     let Shape { key: length, kind, .. } = algorithm.shape();
     let fits = |key: &&[u8]| match kind {
-        Kind::Mac => true,
+        _ if algorithm.takes_any_key() => true,
         Kind::Generator => key.len() >= length,
         _ => key.len() == length,
     };

@@ -2,6 +2,7 @@
 //! with the CPU's crypto instructions.
 
 pub(crate) mod ffi;
+mod limits;
 
 use crate::lengths::keys_fit;
 use crate::raw_jobs::{RawJobs, software_supports};
@@ -37,11 +38,19 @@ pub(crate) const ACCEL: Entry = Entry {
 mod c {
     use super::ffi::c as library;
     include!("mbedtls/session.rs");
+    include!("mbedtls/ciphers.rs");
+    include!("mbedtls/aeads.rs");
+    include!("mbedtls/digests.rs");
+    include!("mbedtls/sha3.rs");
     include!("mbedtls/generator.rs");
 }
 mod accel {
     use super::ffi::accel as library;
     include!("mbedtls/session.rs");
+    include!("mbedtls/ciphers.rs");
+    include!("mbedtls/aeads.rs");
+    include!("mbedtls/digests.rs");
+    include!("mbedtls/sha3.rs");
     include!("mbedtls/generator.rs");
 }
 
@@ -67,7 +76,8 @@ impl Provider for MbedTls {
     }
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
-        software_supports(workload)
+        software_supports(workload)?;
+        limits::supports(workload)
     }
 
     fn session(

@@ -8,7 +8,8 @@ mod generator;
 pub(crate) mod linked;
 pub(crate) mod system;
 
-use crate::raw_jobs::RawJobs;
+use crate::lengths::keys_fit;
+use crate::raw_jobs::{RawJob, RawJobs};
 use core::ffi::{CStr, c_char, c_int};
 use core::marker::PhantomData;
 use core::ptr;
@@ -62,6 +63,48 @@ impl<L: Libcrypto> Source<L> {
             }
         }
     }
+
+    /// Null where the library has none of that name.
+    fn mac(&self, name: &CStr) -> *mut ffi::EVP_MAC {
+        // SAFETY: as above.
+        unsafe { L::EVP_MAC_fetch(ptr::null_mut(), name.as_ptr(), self.properties()) }
+    }
+
+    /// Whether the library has an algorithm: builds leave out Camellia and what is broken. Of a MAC it is
+    /// asked for its kind, of a generator for what feeds it.
+    fn has(&self, algorithm: Algorithm) -> bool {
+        let name = evp_name(algorithm);
+        // SAFETY: names are C strings; what was fetched is freed, and null is allowed.
+        let found = unsafe {
+            match algorithm.shape().kind {
+                Kind::BlockCipher | Kind::StreamCipher | Kind::SectorCipher | Kind::Aead => {
+                    let cipher = self.cipher(name);
+                    L::EVP_CIPHER_free(cipher);
+                    !cipher.is_null()
+                }
+                Kind::Hash => {
+                    let digest = self.digest(name);
+                    L::EVP_MD_free(digest);
+                    !digest.is_null()
+                }
+                Kind::Mac => {
+                    let mac = self.mac(mac_name(algorithm).0);
+                    L::EVP_MAC_free(mac);
+                    !mac.is_null()
+                }
+                Kind::Generator => {
+                    let name = c"TEST-RAND".as_ptr();
+                    let generator = L::EVP_RAND_fetch(ptr::null_mut(), name, self.properties());
+                    L::EVP_RAND_free(generator);
+                    !generator.is_null()
+                }
+                Kind::Copy => false,
+            }
+        };
+        // Whoever asks next is to find his own errors.
+        last_error::<L>();
+        found
+    }
 }
 
 /// Opens a session for a workload that is supported, as [`cpb_core::Provider::session`] does.
@@ -72,10 +115,11 @@ fn session<L: Libcrypto>(
     jobs: &mut [Job<'_>],
     body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
 ) -> Result<(), Error> {
+    keys_fit(workload.algorithm, keys)?;
     let jobs = RawJobs::new(workload, keys, jobs)?;
     let (algorithm, phase) = (workload.algorithm, workload.phase);
     match algorithm.shape().kind {
-        Kind::BlockCipher | Kind::StreamCipher | Kind::Aead => {
+        Kind::BlockCipher | Kind::StreamCipher | Kind::SectorCipher | Kind::Aead => {
             body(&mut CipherSession::open(source, workload, keys, jobs)?)
         }
         Kind::Hash => body(&mut HashSession::open(source, algorithm, phase, jobs)?),
@@ -85,24 +129,53 @@ fn session<L: Libcrypto>(
     }
 }
 
-/// libcrypto's name of an algorithm (the digest's for an HMAC, the cipher's for a generator).
+/// libcrypto's name of an algorithm (the digest's for an HMAC, the cipher's for a CMAC or a generator).
 fn evp_name(algorithm: Algorithm) -> &'static CStr {
     match algorithm {
-        Algorithm::Aes128Cbc => c"AES-128-CBC",
+        Algorithm::Aes128Cbc | Algorithm::Aes128Cmac => c"AES-128-CBC",
         Algorithm::Aes192Cbc => c"AES-192-CBC",
-        Algorithm::Aes256Cbc => c"AES-256-CBC",
+        Algorithm::Aes256Cbc | Algorithm::Aes256Cmac => c"AES-256-CBC",
+        Algorithm::Aes128Ecb => c"AES-128-ECB",
+        Algorithm::Aes192Ecb => c"AES-192-ECB",
+        Algorithm::Aes256Ecb => c"AES-256-ECB",
         Algorithm::Aes128Ctr => c"AES-128-CTR",
         Algorithm::Aes192Ctr => c"AES-192-CTR",
         Algorithm::Aes256Ctr | Algorithm::CtrDrbgAes256 => c"AES-256-CTR",
+        Algorithm::Aes128Xts => c"AES-128-XTS",
+        Algorithm::Aes256Xts => c"AES-256-XTS",
         Algorithm::Aes128Gcm => c"AES-128-GCM",
         Algorithm::Aes192Gcm => c"AES-192-GCM",
         Algorithm::Aes256Gcm => c"AES-256-GCM",
+        Algorithm::Aes128Ccm => c"AES-128-CCM",
+        Algorithm::Aes192Ccm => c"AES-192-CCM",
+        Algorithm::Aes256Ccm => c"AES-256-CCM",
         Algorithm::Chacha20Poly1305 => c"ChaCha20-Poly1305",
-        Algorithm::Sha1 => c"SHA1",
+        Algorithm::Chacha20 => c"ChaCha20",
+        Algorithm::Camellia256Cbc => c"CAMELLIA-256-CBC",
+        Algorithm::TripleDesCbc => c"DES-EDE3-CBC",
+        Algorithm::DesCbc => c"DES-CBC",
+        Algorithm::Md5 => c"MD5",
+        Algorithm::Sha1 | Algorithm::HmacSha1 => c"SHA1",
+        Algorithm::Sha224 => c"SHA224",
         Algorithm::Sha256 | Algorithm::HmacSha256 | Algorithm::HmacDrbgSha256 => c"SHA256",
-        Algorithm::Sha512 | Algorithm::HmacDrbgSha512 => c"SHA512",
+        Algorithm::Sha384 => c"SHA384",
+        Algorithm::Sha512 | Algorithm::HmacSha512 | Algorithm::HmacDrbgSha512 => c"SHA512",
+        Algorithm::Sha3_256 => c"SHA3-256",
+        Algorithm::Sha3_512 => c"SHA3-512",
+        Algorithm::Poly1305 => c"POLY1305",
         // The cipher that only copies; no session asks for it.
         Algorithm::Memcpy => c"NULL",
+    }
+}
+
+/// libcrypto's name of a MAC, and of the parameter that takes [`evp_name`], if there is one.
+fn mac_name(algorithm: Algorithm) -> (&'static CStr, Option<&'static CStr>) {
+    match algorithm {
+        Algorithm::Poly1305 => (c"POLY1305", None),
+        Algorithm::Aes128Cmac | Algorithm::Aes256Cmac => {
+            (c"CMAC", Some(ffi::OSSL_MAC_PARAM_CIPHER))
+        }
+        _ => (c"HMAC", Some(ffi::OSSL_MAC_PARAM_DIGEST)),
     }
 }
 
@@ -131,6 +204,9 @@ struct CipherSession<'a, L: Libcrypto> {
     jobs: RawJobs<'a>,
     phase: Phase,
     decrypts: bool,
+    /// The library wants to know a message's length before the message, and ends with it: CCM.
+    length_first: bool,
+    iv: c_int,
     tag: c_int,
 }
 
@@ -142,9 +218,6 @@ impl<'a, L: Libcrypto> CipherSession<'a, L> {
         jobs: RawJobs<'a>,
     ) -> Result<Self, Error> {
         let shape = workload.algorithm.shape();
-        if keys.is_empty() || keys.iter().any(|key| key.len() != shape.key) {
-            return Err(Unsupported::Length.into());
-        }
         let cipher = source.cipher(evp_name(workload.algorithm));
         // SAFETY: takes nothing.
         let context = unsafe { L::EVP_CIPHER_CTX_new() };
@@ -156,6 +229,8 @@ impl<'a, L: Libcrypto> CipherSession<'a, L> {
             jobs,
             phase: workload.phase,
             decrypts: workload.operation == Operation::Decrypt,
+            length_first: shape.kind == Kind::Aead && !workload.algorithm.goes_on(),
+            iv: shape.iv as c_int,
             tag: shape.tag as c_int,
         };
         if cipher.is_null() {
@@ -184,6 +259,9 @@ impl<'a, L: Libcrypto> CipherSession<'a, L> {
         // in `jobs`, and a block mode writes nothing in `Final` when padding is off.
         unsafe {
             succeeded::<L>(self.start(key, job.iv))?;
+            if self.length_first {
+                return self.message_of_known_length(job);
+            }
             self.associate(job.associated)?;
             self.update(job.input, job.output)?;
             if self.decrypts && self.tag > 0 {
@@ -226,11 +304,69 @@ impl<'a, L: Libcrypto> CipherSession<'a, L> {
         // SAFETY: both objects are live.
         unsafe {
             L::EVP_CIPHER_CTX_reset(self.context);
+            if self.length_first {
+                let status = self.state_lengths(engine, direction);
+                if status != 1 {
+                    return status;
+                }
+            }
             match L::EVP_CipherInit_ex(self.context, self.cipher, engine, key, iv, direction) {
                 1 => L::EVP_CIPHER_CTX_set_padding(self.context, 0),
                 status => status,
             }
         }
+    }
+
+    /// CCM's lengths of IV and tag, which are part of its key schedule, and shorter unless stated.
+    ///
+    /// # Safety
+    /// The context is live and empty.
+    unsafe fn state_lengths(&self, engine: *mut ffi::ENGINE, direction: c_int) -> c_int {
+        let (context, nothing) = (self.context, ptr::null());
+        let set = |what, length| {
+            // SAFETY: as promised by the caller; no value means that its length alone is set.
+            unsafe { L::EVP_CIPHER_CTX_ctrl(context, what, length, ptr::null_mut()) }
+        };
+        // SAFETY: as promised by the caller.
+        let cipher = unsafe {
+            L::EVP_CipherInit_ex(context, self.cipher, engine, nothing, nothing, direction)
+        };
+        let steps = [
+            cipher,
+            set(ffi::EVP_CTRL_AEAD_SET_IVLEN, self.iv),
+            set(ffi::EVP_CTRL_AEAD_SET_TAG, self.tag),
+        ];
+        steps.into_iter().find(|status| *status != 1).unwrap_or(1)
+    }
+
+    /// The rest of a message whose length the library is told first. Decryption wants the tag before the
+    /// message, and says in the last update whether it fits.
+    ///
+    /// # Safety
+    /// The context has the message's IV; the job's pointers are valid for the lengths in `jobs`.
+    #[inline]
+    unsafe fn message_of_known_length(&self, job: &RawJob) -> Result<(), Error> {
+        let (mut written, length) = (0, self.jobs.message as c_int);
+        // SAFETY: as promised by the caller; neither input nor output means the length of what follows.
+        unsafe {
+            if self.decrypts {
+                self.control(ffi::EVP_CTRL_AEAD_SET_TAG, job.tag)?;
+            }
+            let (context, nowhere) = (self.context, ptr::null_mut());
+            let told = L::EVP_CipherUpdate(context, nowhere, &mut written, ptr::null(), length);
+            succeeded::<L>(told)?;
+            self.associate(job.associated)?;
+            // An empty message, too: it has a tag.
+            let status = L::EVP_CipherUpdate(context, job.output, &mut written, job.input, length);
+            if status != 1 {
+                let error = last_error::<L>();
+                return Err(if self.decrypts { Error::Refused } else { error });
+            }
+            if !self.decrypts {
+                self.control(ffi::EVP_CTRL_AEAD_GET_TAG, job.tag)?;
+            }
+        }
+        Ok(())
     }
 
     /// # Safety
@@ -382,6 +518,8 @@ struct MacSession<'a, L: Libcrypto> {
     keys: &'a [&'a [u8]],
     jobs: RawJobs<'a>,
     phase: Phase,
+    /// A key is good for one message.
+    one_time_key: bool,
     length: usize,
 }
 
@@ -394,27 +532,34 @@ impl<'a, L: Libcrypto> MacSession<'a, L> {
         jobs: RawJobs<'a>,
     ) -> Result<Self, Error> {
         let key = keys.first().ok_or(Unsupported::Length)?;
-        let digest = evp_name(algorithm);
-        // SAFETY: names are C strings; null is the default context and no properties; the parameter
-        // is read during the call only.
-        let (mac, context, status) = unsafe {
-            let mac = L::EVP_MAC_fetch(ptr::null_mut(), c"HMAC".as_ptr(), source.properties());
+        let (name, parameter) = mac_name(algorithm);
+        let made_of = evp_name(algorithm).as_ptr().cast_mut();
+        let mac = source.mac(name);
+        // SAFETY: names are C strings; the parameter is read during the call only.
+        let (context, status) = unsafe {
             let context = if mac.is_null() { ptr::null_mut() } else { L::EVP_MAC_CTX_new(mac) };
-            let name = L::OSSL_PARAM_construct_utf8_string(
-                ffi::OSSL_MAC_PARAM_DIGEST.as_ptr(),
-                digest.as_ptr().cast_mut(),
-                0,
-            );
-            let params = [name, L::OSSL_PARAM_construct_end()];
+            let end = L::OSSL_PARAM_construct_end();
+            let first = parameter.map_or(end, |parameter| {
+                L::OSSL_PARAM_construct_utf8_string(parameter.as_ptr(), made_of, 0)
+            });
+            let params = [first, end];
             let status = if context.is_null() {
                 0
             } else {
                 L::EVP_MAC_init(context, key.as_ptr(), key.len(), params.as_ptr())
             };
-            (mac, context, status)
+            (context, status)
         };
-        let length = algorithm.shape().digest;
-        let session = MacSession { library: PhantomData, mac, context, keys, jobs, phase, length };
+        let session = MacSession {
+            library: PhantomData,
+            mac,
+            context,
+            keys,
+            jobs,
+            phase,
+            one_time_key: algorithm == Algorithm::Poly1305,
+            length: algorithm.shape().digest,
+        };
         if mac.is_null() {
             last_error::<L>();
             return Err(Unsupported::BuildOption.into());
@@ -436,8 +581,10 @@ impl<L: Libcrypto> Session for MacSession<'_, L> {
     fn submit(&mut self, job: usize) -> Result<Progress, Error> {
         let job = self.jobs.job(job)?;
         match self.phase {
-            Phase::Message => self.start(&[])?,
-            Phase::MessageWithKey | Phase::Setup => self.start(self.keys[job.key])?,
+            Phase::Message if !self.one_time_key => self.start(&[])?,
+            Phase::Message | Phase::MessageWithKey | Phase::Setup => {
+                self.start(self.keys[job.key])?
+            }
             Phase::Update => {}
         }
         if self.phase == Phase::Setup {

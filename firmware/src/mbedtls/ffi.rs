@@ -15,10 +15,15 @@ pub(crate) const CHACHAPOLY_ENCRYPT: c_int = 0;
 pub(crate) const CHACHAPOLY_DECRYPT: c_int = 1;
 // mbedtls/cipher.h: mbedtls_cipher_id_t
 pub(crate) const CIPHER_ID_AES: c_int = 2;
-// mbedtls/gcm.h and mbedtls/chachapoly.h: the tag did not match.
+// mbedtls/cipher.h: mbedtls_cipher_type_t
+pub(crate) const CIPHER_AES_128_ECB: c_int = 2;
+pub(crate) const CIPHER_AES_256_ECB: c_int = 4;
+// mbedtls/gcm.h, mbedtls/ccm.h and mbedtls/chachapoly.h: the tag did not match.
 pub(crate) const ERR_GCM_AUTH_FAILED: c_int = -0x0012;
+pub(crate) const ERR_CCM_AUTH_FAILED: c_int = -0x000f;
 pub(crate) const ERR_CHACHAPOLY_AUTH_FAILED: c_int = -0x0056;
 // mbedtls/md.h: mbedtls_md_type_t, which counts differently from 3.6's.
+pub(crate) const MD_SHA1: c_int = 4;
 pub(crate) const MD_SHA256: c_int = 6;
 pub(crate) const MD_SHA512: c_int = 8;
 
@@ -30,6 +35,13 @@ pub(crate) mod library {
     /// `mbedtls_md_info_t`: what describes a digest; static in the library.
     #[repr(C)]
     pub(crate) struct MdInfo {
+        _data: [u8; 0],
+        _marker: PhantomData<(*mut u8, PhantomPinned)>,
+    }
+
+    /// `mbedtls_cipher_info_t`: what describes a cipher; static in the library.
+    #[repr(C)]
+    pub(crate) struct CipherInfo {
         _data: [u8; 0],
         _marker: PhantomData<(*mut u8, PhantomPinned)>,
     }
@@ -57,7 +69,16 @@ pub(crate) mod library {
 
     contexts! {
         AesContext: 280, 4;
-        GcmContext: 392, 8;
+        AesXtsContext: 560, 4;
+        CamelliaContext: 276, 4;
+        CcmContext: 68, 4;
+        Chacha20Context: 132, 4;
+        CipherContext: 68, 4;
+        DesContext: 128, 4;
+        Des3Context: 384, 4;
+        Md5Context: 88, 4;
+        Poly1305Context: 72, 4;
+        GcmContext: 400, 8;
         ChachapolyContext: 232, 8;
         MdContext: 12, 4;
         Sha1Context: 92, 4;
@@ -92,8 +113,14 @@ pub(crate) mod library {
         fn aes_free(context: *mut AesContext);
         fn aes_setkey_enc(context: *mut AesContext, key: *const c_uchar, bits: c_uint) -> c_int;
         fn aes_setkey_dec(context: *mut AesContext, key: *const c_uchar, bits: c_uint) -> c_int;
+        fn aes_crypt_ecb(context: *mut AesContext, mode: c_int, input: *const c_uchar, output: *mut c_uchar) -> c_int;
         fn aes_crypt_cbc(context: *mut AesContext, mode: c_int, length: usize, iv: *mut c_uchar, input: *const c_uchar, output: *mut c_uchar) -> c_int;
         fn aes_crypt_ctr(context: *mut AesContext, length: usize, offset: *mut usize, nonce_counter: *mut c_uchar, stream_block: *mut c_uchar, input: *const c_uchar, output: *mut c_uchar) -> c_int;
+        fn aes_xts_init(context: *mut AesXtsContext);
+        fn aes_xts_free(context: *mut AesXtsContext);
+        fn aes_xts_setkey_enc(context: *mut AesXtsContext, key: *const c_uchar, bits: c_uint) -> c_int;
+        fn aes_xts_setkey_dec(context: *mut AesXtsContext, key: *const c_uchar, bits: c_uint) -> c_int;
+        fn aes_crypt_xts(context: *mut AesXtsContext, mode: c_int, length: usize, data_unit: *const c_uchar, input: *const c_uchar, output: *mut c_uchar) -> c_int;
 
         // mbedtls/gcm.h
         fn gcm_init(context: *mut GcmContext);
@@ -103,6 +130,39 @@ pub(crate) mod library {
         fn gcm_auth_decrypt(context: *mut GcmContext, length: usize, iv: *const c_uchar, iv_length: usize, aad: *const c_uchar, aad_length: usize, tag: *const c_uchar, tag_length: usize, input: *const c_uchar, output: *mut c_uchar) -> c_int;
         fn gcm_begin = "mbedtls_gcm_starts" (context: *mut GcmContext, mode: c_int, iv: *const c_uchar, iv_length: usize, aad: *const c_uchar, aad_length: usize) -> c_int;
         fn gcm_update_2 = "mbedtls_gcm_update" (context: *mut GcmContext, length: usize, input: *const c_uchar, output: *mut c_uchar) -> c_int;
+
+        // mbedtls/ccm.h
+        fn ccm_init(context: *mut CcmContext);
+        fn ccm_free(context: *mut CcmContext);
+        fn ccm_setkey(context: *mut CcmContext, cipher: c_int, key: *const c_uchar, bits: c_uint) -> c_int;
+        fn ccm_encrypt_and_tag(context: *mut CcmContext, length: usize, iv: *const c_uchar, iv_length: usize, aad: *const c_uchar, aad_length: usize, input: *const c_uchar, output: *mut c_uchar, tag: *mut c_uchar, tag_length: usize) -> c_int;
+        fn ccm_auth_decrypt(context: *mut CcmContext, length: usize, iv: *const c_uchar, iv_length: usize, aad: *const c_uchar, aad_length: usize, input: *const c_uchar, output: *mut c_uchar, tag: *const c_uchar, tag_length: usize) -> c_int;
+
+        // mbedtls/camellia.h
+        fn camellia_init(context: *mut CamelliaContext);
+        fn camellia_free(context: *mut CamelliaContext);
+        fn camellia_setkey_enc(context: *mut CamelliaContext, key: *const c_uchar, bits: c_uint) -> c_int;
+        fn camellia_setkey_dec(context: *mut CamelliaContext, key: *const c_uchar, bits: c_uint) -> c_int;
+        fn camellia_crypt_cbc(context: *mut CamelliaContext, mode: c_int, length: usize, iv: *mut c_uchar, input: *const c_uchar, output: *mut c_uchar) -> c_int;
+
+        // mbedtls/des.h: key 8 bytes, 24 for three
+        fn des_init(context: *mut DesContext);
+        fn des_free(context: *mut DesContext);
+        fn des_setkey_enc(context: *mut DesContext, key: *const c_uchar) -> c_int;
+        fn des_setkey_dec(context: *mut DesContext, key: *const c_uchar) -> c_int;
+        fn des_crypt_cbc(context: *mut DesContext, mode: c_int, length: usize, iv: *mut c_uchar, input: *const c_uchar, output: *mut c_uchar) -> c_int;
+        fn des3_init(context: *mut Des3Context);
+        fn des3_free(context: *mut Des3Context);
+        fn des3_set3key_enc(context: *mut Des3Context, key: *const c_uchar) -> c_int;
+        fn des3_set3key_dec(context: *mut Des3Context, key: *const c_uchar) -> c_int;
+        fn des3_crypt_cbc(context: *mut Des3Context, mode: c_int, length: usize, iv: *mut c_uchar, input: *const c_uchar, output: *mut c_uchar) -> c_int;
+
+        // mbedtls/chacha20.h: key 32 bytes, nonce 12
+        fn chacha20_init(context: *mut Chacha20Context);
+        fn chacha20_free(context: *mut Chacha20Context);
+        fn chacha20_setkey(context: *mut Chacha20Context, key: *const c_uchar) -> c_int;
+        fn chacha20_starts(context: *mut Chacha20Context, nonce: *const c_uchar, counter: u32) -> c_int;
+        fn chacha20_update(context: *mut Chacha20Context, length: usize, input: *const c_uchar, output: *mut c_uchar) -> c_int;
 
         // mbedtls/chachapoly.h: key 32 bytes, nonce 12, tag 16
         fn chachapoly_init(context: *mut ChachapolyContext);
@@ -114,7 +174,12 @@ pub(crate) mod library {
         fn chachapoly_update_aad(context: *mut ChachapolyContext, aad: *const c_uchar, aad_length: usize) -> c_int;
         fn chachapoly_update(context: *mut ChachapolyContext, length: usize, input: *const c_uchar, output: *mut c_uchar) -> c_int;
 
-        // mbedtls/sha1.h, sha256.h, sha512.h: what returns an error has `_ret` in its name.
+        // mbedtls/md5.h, sha1.h, sha256.h, sha512.h: what returns an error has `_ret` in its name.
+        fn md5_init(context: *mut Md5Context);
+        fn md5_free(context: *mut Md5Context);
+        fn md5_starts = "mbedtls_md5_starts_ret" (context: *mut Md5Context) -> c_int;
+        fn md5_update = "mbedtls_md5_update_ret" (context: *mut Md5Context, input: *const c_uchar, length: usize) -> c_int;
+        fn md5_finish = "mbedtls_md5_finish_ret" (context: *mut Md5Context, output: *mut c_uchar) -> c_int;
         fn sha1_init(context: *mut Sha1Context);
         fn sha1_free(context: *mut Sha1Context);
         fn sha1_starts = "mbedtls_sha1_starts_ret" (context: *mut Sha1Context) -> c_int;
@@ -140,6 +205,23 @@ pub(crate) mod library {
         fn md_hmac_update(context: *mut MdContext, input: *const c_uchar, length: usize) -> c_int;
         fn md_hmac_finish(context: *mut MdContext, output: *mut c_uchar) -> c_int;
         fn md_hmac_reset(context: *mut MdContext) -> c_int;
+
+        // mbedtls/cipher.h, mbedtls/cmac.h: null for a cipher that the library does not have; a key's length is in bits
+        fn cipher_info_from_type(kind: c_int) -> *const CipherInfo;
+        fn cipher_init(context: *mut CipherContext);
+        fn cipher_free(context: *mut CipherContext);
+        fn cipher_setup(context: *mut CipherContext, info: *const CipherInfo) -> c_int;
+        fn cipher_cmac_starts(context: *mut CipherContext, key: *const c_uchar, bits: usize) -> c_int;
+        fn cipher_cmac_update(context: *mut CipherContext, input: *const c_uchar, length: usize) -> c_int;
+        fn cipher_cmac_finish(context: *mut CipherContext, output: *mut c_uchar) -> c_int;
+        fn cipher_cmac_reset(context: *mut CipherContext) -> c_int;
+
+        // mbedtls/poly1305.h: key 32 bytes
+        fn poly1305_init(context: *mut Poly1305Context);
+        fn poly1305_free(context: *mut Poly1305Context);
+        fn poly1305_starts(context: *mut Poly1305Context, key: *const c_uchar) -> c_int;
+        fn poly1305_update(context: *mut Poly1305Context, input: *const c_uchar, length: usize) -> c_int;
+        fn poly1305_finish(context: *mut Poly1305Context, output: *mut c_uchar) -> c_int;
 
         // mbedtls/hmac_drbg.h: seeded by a buffer, it never asks for entropy
         fn hmac_drbg_init(context: *mut HmacDrbgContext);

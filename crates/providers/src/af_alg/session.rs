@@ -8,7 +8,9 @@
 use super::request::{self, Control, Direction, Lengths, Parts};
 use super::socket::{Bound, Refusal, Stream};
 use crate::raw_jobs::{RawJob, RawJobs};
-use cpb_core::{CryptoWorkload, Error, Kind, Operation, Phase, Progress, Session, Unsupported};
+use cpb_core::{
+    Algorithm, CryptoWorkload, Error, Kind, Operation, Phase, Progress, Session, Unsupported,
+};
 
 /// The most of a message that goes into one request, in bytes. Twice as much makes QEMU's
 /// virtio-crypto device fail, and leaves the process in the kernel, where no signal reaches it. A
@@ -49,7 +51,7 @@ pub(super) fn run(
         // Also where each message has a key of its own: a key that is refused is refused here.
         bound.set_key(keys[jobs.job(0)?.key]).map_err(error)?;
     }
-    let chunk = chunk(&bound.accept().map_err(error)?, jobs, shape.tag)?;
+    let chunk = chunk(&bound.accept().map_err(error)?, workload.algorithm, jobs)?;
     let mut way = Way::new(workload, jobs, chunk)?;
     if with_key {
         let run = |job: &RawJob, number: usize| {
@@ -63,13 +65,35 @@ pub(super) fn run(
     body(&mut Numbered { jobs, run: |job: &RawJob, number| way.run(&stream, job, number) })
 }
 
+/// Whether a message must be one request: sealed messages and sectors are wholes, and ChaCha20 has no state that
+/// the kernel would hand on.
+pub(super) fn is_one_request(algorithm: Algorithm) -> bool {
+    let kind = algorithm.shape().kind;
+    matches!(kind, Kind::Aead | Kind::SectorCipher) || algorithm == Algorithm::Chacha20
+}
+
+/// The IV as the kernel takes it: of CCM a whole first counter block (RFC 3610, section 2.3), which states in
+/// how many bytes lengths are counted.
+fn iv(algorithm: Algorithm, iv: &[u8]) -> Vec<u8> {
+    match algorithm {
+        Algorithm::Aes128Ccm | Algorithm::Aes192Ccm | Algorithm::Aes256Ccm => {
+            let counted_in = 15 - iv.len();
+            let mut block = vec![counted_in as u8 - 1];
+            block.extend(iv);
+            block.resize(16, 0);
+            block
+        }
+        _ => iv.to_vec(),
+    }
+}
+
 /// How much of a message goes into one request: [`REQUEST`], or whole pages of less where the
 /// system's sockets hold less.
-fn chunk(stream: &Stream, jobs: &RawJobs<'_>, tag: usize) -> Result<usize, Error> {
+fn chunk(stream: &Stream, algorithm: Algorithm, jobs: &RawJobs<'_>) -> Result<usize, Error> {
     let capacity = stream.capacity().map_err(error)?;
-    let beside = jobs.associated + tag;
+    let beside = jobs.associated + algorithm.shape().tag;
     let chunk = (capacity.saturating_sub(beside) / PAGE * PAGE).min(REQUEST);
-    let fits_at_all = chunk > 0 && (beside == 0 || jobs.message <= chunk);
+    let fits_at_all = chunk > 0 && (!is_one_request(algorithm) || jobs.message <= chunk);
     if fits_at_all { Ok(chunk) } else { Err(Unsupported::Length.into()) }
 }
 
@@ -100,11 +124,11 @@ impl Way {
         let associated = aead.then_some(workload.associated);
         let control = |job: &RawJob| {
             // SAFETY: `RawJobs::new` found the IV to be this long.
-            let iv = unsafe { std::slice::from_raw_parts(job.iv, shape.iv) };
-            Control::new(direction, iv, associated)
+            let given = unsafe { std::slice::from_raw_parts(job.iv, shape.iv) };
+            Control::new(direction, &iv(workload.algorithm, given), associated)
         };
-        let controls =
-            if shape.iv > 0 { jobs.all().iter().map(control).collect() } else { Vec::new() };
+        let ciphers = matches!(workload.operation, Operation::Encrypt | Operation::Decrypt);
+        let controls = if ciphers { jobs.all().iter().map(control).collect() } else { Vec::new() };
         let mut scratch = vec![0; jobs.associated.max(1)];
         let lengths = Lengths {
             message: jobs.message,
@@ -129,7 +153,9 @@ impl Way {
     #[inline]
     fn run(&mut self, stream: &Stream, job: &RawJob, number: usize) -> Result<(), Refusal> {
         match self.kind {
-            Kind::BlockCipher | Kind::StreamCipher => self.cipher(stream, job, number),
+            Kind::BlockCipher | Kind::StreamCipher | Kind::SectorCipher => {
+                self.cipher(stream, job, number)
+            }
             Kind::Aead => self.aead(stream, job, number),
             Kind::Hash | Kind::Mac => self.hash(stream, job),
             Kind::Generator => self.random(stream, job),

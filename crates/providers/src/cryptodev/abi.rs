@@ -32,20 +32,40 @@ pub(super) const ASYNC_CRYPT: Ioctl = libc::_IOW::<CryptOp>(LETTER, 110);
 /// CIOCASYNCFETCH: takes back a message that is done, or fails with EBUSY.
 pub(super) const ASYNC_FETCH: Ioctl = libc::_IOR::<CryptOp>(LETTER, 111);
 
+/// CRYPTO_DES_CBC.
+pub(super) const DES_CBC: u32 = 1;
+/// CRYPTO_3DES_CBC.
+pub(super) const TRIPLE_DES_CBC: u32 = 2;
+/// CRYPTO_SHA1_HMAC.
+pub(super) const HMAC_SHA1: u32 = 7;
 /// CRYPTO_AES_CBC.
 pub(super) const AES_CBC: u32 = 11;
+/// CRYPTO_MD5.
+pub(super) const MD5: u32 = 13;
 /// CRYPTO_SHA1.
 pub(super) const SHA1: u32 = 14;
 /// CRYPTO_NULL: `ecb(cipher_null)`, which copies.
 pub(super) const NULL: u32 = 16;
 /// CRYPTO_SHA2_256_HMAC.
 pub(super) const HMAC_SHA256: u32 = 18;
+/// CRYPTO_SHA2_512_HMAC.
+pub(super) const HMAC_SHA512: u32 = 20;
 /// CRYPTO_AES_CTR.
 pub(super) const AES_CTR: u32 = 21;
+/// CRYPTO_AES_XTS.
+pub(super) const AES_XTS: u32 = 22;
+/// CRYPTO_AES_ECB.
+pub(super) const AES_ECB: u32 = 23;
 /// CRYPTO_AES_GCM.
 pub(super) const AES_GCM: u32 = 50;
+/// CRYPTO_CAMELLIA_CBC.
+pub(super) const CAMELLIA_CBC: u32 = 101;
+/// CRYPTO_SHA2_224.
+pub(super) const SHA224: u32 = 103;
 /// CRYPTO_SHA2_256.
 pub(super) const SHA256: u32 = 104;
+/// CRYPTO_SHA2_384.
+pub(super) const SHA384: u32 = 105;
 /// CRYPTO_SHA2_512.
 pub(super) const SHA512: u32 = 106;
 

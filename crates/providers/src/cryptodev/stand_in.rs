@@ -7,8 +7,9 @@ use super::abi::{self, AlgInfo, AuthOp, CryptOp, NAME, SessionInfo, SessionOp};
 use super::device::{Device, Errno};
 use core::ffi::{c_int, c_void};
 use core::slice;
+use cpb_core::algorithm::Shape;
 use cpb_core::{
-    Algorithm, CryptoWorkload, Data, Error, Job, Operation, Placement, Provider, check,
+    Algorithm, CryptoWorkload, Data, Error, Job, Kind, Operation, Placement, Provider, check,
 };
 use libc::Ioctl;
 use std::collections::BTreeMap;
@@ -137,29 +138,60 @@ fn algorithm(number: u32, key: usize) -> Option<Algorithm> {
         (abi::AES_CBC, 16) => Algorithm::Aes128Cbc,
         (abi::AES_CBC, 24) => Algorithm::Aes192Cbc,
         (abi::AES_CBC, 32) => Algorithm::Aes256Cbc,
+        (abi::AES_ECB, 16) => Algorithm::Aes128Ecb,
+        (abi::AES_ECB, 24) => Algorithm::Aes192Ecb,
+        (abi::AES_ECB, 32) => Algorithm::Aes256Ecb,
         (abi::AES_CTR, 16) => Algorithm::Aes128Ctr,
         (abi::AES_CTR, 24) => Algorithm::Aes192Ctr,
         (abi::AES_CTR, 32) => Algorithm::Aes256Ctr,
+        (abi::AES_XTS, 32) => Algorithm::Aes128Xts,
+        (abi::AES_XTS, 64) => Algorithm::Aes256Xts,
         (abi::AES_GCM, 16) => Algorithm::Aes128Gcm,
         (abi::AES_GCM, 24) => Algorithm::Aes192Gcm,
         (abi::AES_GCM, 32) => Algorithm::Aes256Gcm,
+        (abi::CAMELLIA_CBC, 32) => Algorithm::Camellia256Cbc,
+        (abi::TRIPLE_DES_CBC, 24) => Algorithm::TripleDesCbc,
+        (abi::DES_CBC, 8) => Algorithm::DesCbc,
+        (abi::MD5, 0) => Algorithm::Md5,
         (abi::SHA1, 0) => Algorithm::Sha1,
+        (abi::SHA224, 0) => Algorithm::Sha224,
         (abi::SHA256, 0) => Algorithm::Sha256,
+        (abi::SHA384, 0) => Algorithm::Sha384,
         (abi::SHA512, 0) => Algorithm::Sha512,
+        (abi::HMAC_SHA1, 1..) => Algorithm::HmacSha1,
         (abi::HMAC_SHA256, 1..) => Algorithm::HmacSha256,
+        (abi::HMAC_SHA512, 1..) => Algorithm::HmacSha512,
         _ => return None,
     })
+}
+
+/// What a session's hash or MAC is; none of a cipher.
+fn operation(open: &Open) -> Option<Operation> {
+    match algorithm(open.number, open.key.len())?.operations() {
+        [one @ (Operation::Hash | Operation::Mac)] => Some(*one),
+        _ => None,
+    }
 }
 
 fn kernel_name(number: u32) -> Option<&'static str> {
     Some(match number {
         abi::AES_CBC => "cbc(aes)",
+        abi::AES_ECB => "ecb(aes)",
         abi::AES_CTR => "ctr(aes)",
+        abi::AES_XTS => "xts(aes)",
         abi::AES_GCM => "gcm(aes)",
+        abi::CAMELLIA_CBC => "cbc(camellia)",
+        abi::TRIPLE_DES_CBC => "cbc(des3_ede)",
+        abi::DES_CBC => "cbc(des)",
+        abi::MD5 => "md5",
         abi::SHA1 => "sha1",
+        abi::SHA224 => "sha224",
         abi::SHA256 => "sha256",
+        abi::SHA384 => "sha384",
         abi::SHA512 => "sha512",
+        abi::HMAC_SHA1 => "hmac(sha1)",
         abi::HMAC_SHA256 => "hmac(sha256)",
+        abi::HMAC_SHA512 => "hmac(sha512)",
         abi::NULL => "ecb(cipher_null)",
         _ => return None,
     })
@@ -304,7 +336,7 @@ unsafe fn make(state: &mut State, file: c_int, request: &mut SessionOp) -> Resul
 fn describe(state: &mut State, file: c_int, info: &mut SessionInfo) -> Result<(), Errno> {
     let open = state.session(file, info.ses)?;
     let name = kernel_name(open.number).unwrap_or_default();
-    let digest = matches!(open.number, abi::SHA1 | abi::SHA256 | abi::SHA512 | abi::HMAC_SHA256);
+    let digest = operation(open).is_some();
     let text = |name: &str| {
         let mut text = [0; NAME];
         text[..name.len()].copy_from_slice(name.as_bytes());
@@ -343,13 +375,14 @@ unsafe fn crypt(
     let aligned = state.aligned(request.src) && state.aligned(request.dst);
     let open = state.session(file, request.ses)?;
     let (number, flags) = (open.number, request.flags);
+    let digest = self::operation(open);
     if request.len > 0 && !aligned {
         request.flags |= abi::COPIED;
     }
     // SAFETY: as promised by the caller.
     let input = unsafe { bytes(request.src, request.len as usize)? };
-    let (output, place) = match number {
-        abi::SHA1 | abi::SHA256 | abi::SHA512 | abi::HMAC_SHA256 => {
+    let (output, place) = match digest {
+        Some(operation) => {
             if flags == 0 {
                 open.pending.clear();
             }
@@ -358,19 +391,23 @@ unsafe fn crypt(
             if request.flags & UPDATE != 0 {
                 return Ok(());
             }
-            let operation =
-                if number == abi::HMAC_SHA256 { Operation::Mac } else { Operation::Hash };
             let input = &open.pending;
             let whole = Whole { operation, iv: &[], associated: &[], input, tag: &[] };
             (module.compute(open, whole)?.0, request.mac)
         }
-        abi::AES_GCM => return Err(invalid),
-        _ => {
-            if number == abi::AES_CBC && !request.len.is_multiple_of(16) {
+        None if number == abi::AES_GCM => return Err(invalid),
+        None => {
+            let shape = algorithm(number, open.key.len()).map(Algorithm::shape);
+            let (iv, block) = match shape {
+                Some(Shape { kind: Kind::SectorCipher, iv, .. }) => (iv, 16),
+                Some(Shape { iv, block, .. }) => (iv, block),
+                None => (0, 1),
+            };
+            if !(request.len as usize).is_multiple_of(block) {
                 return Err(invalid);
             }
             // SAFETY: as promised by the caller.
-            let iv = unsafe { bytes(request.iv, if number == abi::NULL { 0 } else { 16 })? };
+            let iv = unsafe { bytes(request.iv, iv)? };
             let whole = Whole { operation, iv, associated: &[], input, tag: &[] };
             (module.compute(open, whole)?.0, request.dst)
         }

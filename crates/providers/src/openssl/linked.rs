@@ -9,7 +9,7 @@ use crate::raw_jobs::software_supports;
 use crate::{Entry, Unavailable, Variants};
 use core::ffi::CStr;
 use core::ptr;
-use cpb_core::{CryptoWorkload, Error, Identity, Job, Provider, Session, Unsupported};
+use cpb_core::{CryptoWorkload, Error, Identity, Job, Kind, Provider, Session, Unsupported};
 
 pub(crate) const EXTENSIONS: Entry = Entry {
     name: "openssl",
@@ -101,6 +101,10 @@ impl Provider for OpenSsl {
     }
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
+        let copies = workload.algorithm.shape().kind == Kind::Copy;
+        if !copies && !Source::<ffi::Linked>::new().has(workload.algorithm) {
+            return Err(Unsupported::BuildOption);
+        }
         software_supports(workload)
     }
 

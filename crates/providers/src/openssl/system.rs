@@ -16,7 +16,7 @@ use crate::{Entry, Unavailable, Variants};
 use core::ffi::{CStr, c_char, c_int, c_ulong};
 use core::ptr;
 use cpb_core::{
-    Algorithm, Claim, CryptoWorkload, Error, Identity, Job, Kind, Provider, Session, Unsupported,
+    Algorithm, Claim, CryptoWorkload, Error, Identity, Job, Provider, Session, Unsupported,
 };
 use engine::Engine;
 use std::ffi::CString;
@@ -203,43 +203,10 @@ fn complaint() -> String {
 impl System {
     /// Whether there is an implementation where this provider gets its own from.
     fn has(&self, algorithm: Algorithm) -> bool {
-        let name = evp_name(algorithm);
-        let kind = algorithm.shape().kind;
-        if let Some(engine) = &self.engine {
-            return engine.has(kind, name);
+        match &self.engine {
+            Some(engine) => engine.has(algorithm.shape().kind, evp_name(algorithm)),
+            None => self.source.has(algorithm),
         }
-        // SAFETY: names are C strings; what was fetched is freed, and null is allowed.
-        let found = unsafe {
-            match kind {
-                Kind::BlockCipher | Kind::StreamCipher | Kind::Aead => {
-                    let cipher = self.source.cipher(name);
-                    Loaded::EVP_CIPHER_free(cipher);
-                    !cipher.is_null()
-                }
-                Kind::Hash => {
-                    let digest = self.source.digest(name);
-                    Loaded::EVP_MD_free(digest);
-                    !digest.is_null()
-                }
-                Kind::Mac => {
-                    let properties = self.source.properties();
-                    let mac = Loaded::EVP_MAC_fetch(ptr::null_mut(), c"HMAC".as_ptr(), properties);
-                    Loaded::EVP_MAC_free(mac);
-                    !mac.is_null()
-                }
-                Kind::Generator => {
-                    let properties = self.source.properties();
-                    let name = c"TEST-RAND".as_ptr();
-                    let generator = Loaded::EVP_RAND_fetch(ptr::null_mut(), name, properties);
-                    Loaded::EVP_RAND_free(generator);
-                    !generator.is_null()
-                }
-                Kind::Copy => false,
-            }
-        };
-        // Whoever asks next is to find his own errors.
-        complaint();
-        found
     }
 }
 
@@ -262,9 +229,8 @@ impl Provider for System {
     }
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
-        software_supports(workload)?;
         match self.has(workload.algorithm) {
-            true => Ok(()),
+            true => software_supports(workload),
             false => Err(Unsupported::Algorithm),
         }
     }

@@ -83,7 +83,7 @@ impl Engine {
         unsafe {
             let nid = OBJ_txt2nid(name.as_ptr());
             let found = match kind {
-                Kind::BlockCipher | Kind::StreamCipher => {
+                Kind::BlockCipher | Kind::StreamCipher | Kind::SectorCipher => {
                     !ENGINE_get_cipher(self.handle, nid).is_null()
                 }
                 Kind::Hash => !ENGINE_get_digest(self.handle, nid).is_null(),

@@ -1,0 +1,17 @@
+//! What no version of Mbed TLS does. The firmware compiles this file, too.
+
+use cpb_core::{CryptoWorkload, Kind, Placement, Unsupported};
+
+/// Whether the library gets a workload right.
+///
+/// # Errors
+/// A sector in place that does not end with a whole block: `mbedtls_aes_crypt_xts` (2.28 and 3.6) writes over
+/// the end of its input before it has read it.
+pub(crate) fn supports(workload: &CryptoWorkload) -> Result<(), Unsupported> {
+    let sector = workload.algorithm.shape().kind == Kind::SectorCipher;
+    let steals = sector && !workload.message.is_multiple_of(16);
+    if steals && workload.placement == Placement::InPlace {
+        return Err(Unsupported::Mode);
+    }
+    Ok(())
+}
