@@ -301,17 +301,20 @@ impl<'a, L: Libcrypto> CipherSession<'a, L> {
     /// As above.
     unsafe fn begin(&self, key: *const u8, iv: *const u8) -> c_int {
         let (direction, engine) = (c_int::from(!self.decrypts), self.source.engine);
+        let context = self.context;
         // SAFETY: both objects are live.
         unsafe {
-            L::EVP_CIPHER_CTX_reset(self.context);
-            if self.length_first {
-                let status = self.state_lengths(engine, direction);
-                if status != 1 {
-                    return status;
+            L::EVP_CIPHER_CTX_reset(context);
+            let status = if self.length_first {
+                match self.state_lengths(engine, direction) {
+                    1 => L::EVP_CipherInit_ex(context, ptr::null(), ptr::null_mut(), key, iv, -1),
+                    status => status,
                 }
-            }
-            match L::EVP_CipherInit_ex(self.context, self.cipher, engine, key, iv, direction) {
-                1 => L::EVP_CIPHER_CTX_set_padding(self.context, 0),
+            } else {
+                L::EVP_CipherInit_ex(context, self.cipher, engine, key, iv, direction)
+            };
+            match status {
+                1 => L::EVP_CIPHER_CTX_set_padding(context, 0),
                 status => status,
             }
         }
