@@ -1,7 +1,7 @@
 """AES in one direction, one block at a time (FIPS 197), and CMAC (SP 800-38B).
 
-Slow and plain. extract.py needs it for one thing: the initial counter block that AES-EAX derives
-from its nonce, which the published EAX cases do not print.
+Slow and plain. It computes what modes derive inside and published cases do not print: AES-EAX's initial
+counter block, and what AES-SIV authenticates last.
 """
 
 
