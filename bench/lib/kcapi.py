@@ -5,29 +5,15 @@ import functools
 import os
 import subprocess
 
-from lib import build
+from lib import build, debian
 
 PACKAGE = "libkcapi-dev"
 SOURCE = build.ROOT / "bench" / "peers" / "libkcapi_loop.c"
 
 
-@functools.cache
 def package():
-    """The package, fetched by apt and unpacked, and its version. Neither needs root, if apt's lists of
-    packages are there."""
-    folder = build.scratch("libkcapi")
-    if not list(folder.glob("*.deb")):
-        download = ["apt-get", "download", "--quiet", PACKAGE]
-        # As root apt would drop its privileges and then not reach a folder of root's.
-        download += ["-o", "APT::Sandbox::User=root"]
-        if subprocess.run(download, cwd=folder, capture_output=True).returncode != 0:
-            subprocess.run(["apt-get", "update", "--quiet"], check=True, stdout=subprocess.DEVNULL)
-            subprocess.run(download, cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    (archive,) = folder.glob("*.deb")
-    subprocess.run(["dpkg-deb", "-x", archive, folder / "root"], check=True)
-    field = ["dpkg-deb", "-f", archive, "Version"]
-    version = subprocess.run(field, check=True, capture_output=True, text=True).stdout.strip()
-    return folder / "root", version
+    """The package, unpacked, and its version."""
+    return debian.package(PACKAGE)
 
 
 @functools.cache

@@ -3,7 +3,7 @@
 import unittest
 
 import sensitivity
-from lib import machine, openssl
+from lib import libgcrypt, machine, mbedtls, openssl
 
 OPTIONS = (
     "cc (Debian 12.2.0-14+deb12u1) 12.2.0; compiler: cc -fPIC -pthread -m64 -Wa,--noexecstack -Wall "
@@ -29,6 +29,26 @@ class OpenSsl(unittest.TestCase):
     def test_the_compiler_line_is_the_rest_of_its_line(self):
         version = "OpenSSL 3.6.3 9 Jun 2026\ncompiler: cc -O3 -O2 -DNDEBUG\n"
         self.assertEqual(openssl.compiler_line(version), "compiler: cc -O3 -O2 -DNDEBUG")
+
+
+class MbedTls(unittest.TestCase):
+    def test_rates_are_kibibytes_and_a_row_that_failed_is_none(self):
+        text = "\n  SHA-256                  :     116298 KiB/s,          0 cycles/byte\n"
+        text += "  AES-CBC-256              :          0 KiB/s,          0 cycles/byte\n  AES-CTR-256 : FAILED: -0x21\n"
+        self.assertEqual(mbedtls.rates(text), {"SHA-256": 1e9 / (116298 * 1024)})
+
+    def test_the_program_finds_the_names_that_got_a_prefix(self):
+        names = {"cpb_mbedtls_c_aes_init", "cpb_mbedtls_c_psa_crypto_init", "memcpy"}
+        header = "#define mbedtls_aes_init cpb_mbedtls_c_aes_init\n"
+        header += "#define psa_crypto_init cpb_mbedtls_c_psa_crypto_init\n"
+        self.assertEqual(mbedtls.renames(names, "cpb_mbedtls_c_"), header)
+
+
+class Libgcrypt(unittest.TestCase):
+    def test_slopes_are_read_of_ciphers_and_hashes(self):
+        text = "cipher,AES256,CBC enc,,,0.948,ns/B,1006,MiB/s,,c/B\n"
+        text += "hash,SHA256,,,,0.545,ns/B,1749,MiB/s,,c/B\nnot,a,row\n"
+        self.assertEqual(libgcrypt.slopes(text), {"AES256 CBC enc": 0.948, "SHA256": 0.545})
 
 
 class Planted(unittest.TestCase):
