@@ -465,6 +465,20 @@ mod tests {
     }
 
     #[test]
+    fn the_plan_of_everything_names_every_algorithm() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans/all.toml");
+        let workloads = Plan::load(Some(&path)).unwrap().workloads();
+        for algorithm in Algorithm::ALL {
+            for operation in algorithm.operations() {
+                let measured = |workload: &CryptoWorkload| {
+                    (workload.algorithm, workload.operation) == (*algorithm, *operation)
+                };
+                assert!(workloads.iter().any(measured), "{algorithm} {operation}");
+            }
+        }
+    }
+
+    #[test]
     fn every_plan_in_the_repository_is_a_plan() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans");
         let mut count = 0;

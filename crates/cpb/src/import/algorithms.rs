@@ -28,13 +28,15 @@ pub(super) fn ours(name: &str) -> String {
         .filter(|word| !word.is_empty() && *word != "evp" && *word != "id")
         .collect();
     let keyed = |word: &str| matches!(word, "128" | "192" | "256");
-    if let Some(rest) = words.first().and_then(|first| first.strip_prefix("aes")) {
+    let cipher =
+        |cipher: &&'static str| words.first()?.strip_prefix(*cipher).map(|rest| (*cipher, rest));
+    if let Some((cipher, rest)) = ["aes", "camellia"].iter().find_map(cipher) {
         let others = || std::iter::once(rest).chain(words[1..].iter().copied());
         let key = others().find(|word| keyed(word));
         let mode = others().filter(|word| !word.is_empty() && !keyed(word));
         let mode = mode.collect::<Vec<_>>().join("-");
         if let Some(key) = key.filter(|_| !mode.is_empty()) {
-            return format!("aes-{key}-{mode}");
+            return format!("{cipher}-{key}-{mode}");
         }
     }
     let joined = words.concat();
@@ -47,6 +49,9 @@ pub(super) fn ours(name: &str) -> String {
     }
     match joined.as_str() {
         "chacha20poly1305" | "chachapoly" | "chapoly" => "chacha20-poly1305".to_owned(),
+        // Where no mode is told it is CBC: OpenSSL's speed, Mbed TLS's and wolfCrypt's benchmarks.
+        "3des" | "desede3" | "desede3cbc" => "3des-cbc".to_owned(),
+        "des" => "des-cbc".to_owned(),
         _ => words.join("-"),
     }
 }
@@ -79,6 +84,14 @@ mod tests {
             ("ChaCha20-Poly1305", "chacha20-poly1305"),
             ("ChaCha20+Poly1305", "chacha20-poly1305"),
             ("camellia-128 cbc", "camellia-128-cbc"),
+            ("CAMELLIA-CBC-256", "camellia-256-cbc"),
+            ("3DES", "3des-cbc"),
+            ("des-ede3-cbc", "3des-cbc"),
+            ("des ede3", "3des-cbc"),
+            ("des cbc", "des-cbc"),
+            ("DES", "des-cbc"),
+            ("AES-CMAC-128", "aes-128-cmac"),
+            ("MD5", "md5"),
             ("AES", "aes"),
             ("", ""),
         ];
