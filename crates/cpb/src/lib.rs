@@ -3,6 +3,7 @@
 //! Data flows one way: [`plan`] -> [`schedule`] -> a runner behind [`transport`] -> [`record`] in a
 //! [`store`] -> [`analysis`] (pure) -> [`report`].
 
+pub mod agent;
 pub mod analysis;
 pub mod board;
 pub mod budget;

@@ -1,14 +1,14 @@
 //! Which runners there are: those that cpb carries, one process a provider, and foreign programs
 //! that speak the same frames.
 
+use crate::agent::Listed;
 use crate::board::Board;
-use crate::lab::agent::Listed;
 use crate::lab::guest::Guest;
 use crate::machine::{self, Machine, State};
 use crate::names;
 use crate::record::ProviderRecord;
+use crate::transport::agent::Inside;
 use crate::transport::process::Program;
-use crate::transport::qemu::Inside;
 use crate::transport::{Description, Lost, Patience, Place, Runner, Source, Way};
 use anyhow::{Context, Error, Result, anyhow, bail};
 use cpb_providers::af_alg::Survey;

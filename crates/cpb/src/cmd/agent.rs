@@ -1,7 +1,8 @@
 //! `cpb agent` and `cpb leash`, hidden: what the lab starts.
 
 use super::DONE;
-use crate::lab::{agent, leash};
+use crate::agent;
+use crate::lab::leash;
 use anyhow::Result;
 use clap::Args;
 use std::ffi::OsString;

@@ -1,9 +1,9 @@
 //! A guest of the lab: a QEMU that is booted again if it dies.
 
-use super::agent::{About, Answer, Order, read_line, write_line};
 use super::definition::Definition;
 use super::image::{self, Image};
 use super::vm::Vm;
+use crate::agent::{About, Answer, Order, read_line, write_line};
 use anyhow::{Context, Result, anyhow, bail};
 use std::fmt;
 use std::net::TcpStream;

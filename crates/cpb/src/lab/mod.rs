@@ -2,10 +2,9 @@
 //!
 //! A guest is data, `lab/NAME.toml`. [`packages`] fetches its kernel, [`modules`] picks what it
 //! loads, [`image`] puts that, [`init`](../../../../lab/init.sh) and a static cpb into an initramfs,
-//! [`vm`] runs QEMU, and [`guest`] keeps a guest that may have to be booted again. Inside, [`agent`]
-//! answers.
+//! [`vm`] runs QEMU, and [`guest`] keeps a guest that may have to be booted again. Inside, cpb's agent
+//! answers ([`crate::agent`]).
 
-pub mod agent;
 mod cpio;
 pub mod definition;
 pub mod guest;

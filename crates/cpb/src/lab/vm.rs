@@ -1,9 +1,9 @@
 //! One QEMU: from its start to its end.
 
-use super::agent::{PORT, READY};
 use super::definition::Definition;
 use super::image::Image;
 use super::tools;
+use crate::agent::{PORT, READY};
 use crate::transport::process::{ended, read_errors};
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};

@@ -1,6 +1,6 @@
 //! The host's side of the conversation with a runner, over any two streams.
 
-use super::{BoardIdentity, Description, Lost, Patience, Runner, Seen, process, qemu, serial};
+use super::{BoardIdentity, Description, Lost, Patience, Runner, Seen, agent, process, serial};
 use crate::vectors::OwnedCase;
 use cpb_core::check::Finding;
 use cpb_core::frame::{self, Decoder, FrameError, MAX_FRAME};
@@ -29,7 +29,7 @@ pub(super) enum Peer {
     /// A process of this machine.
     Process(process::Peer),
     /// A process in a guest.
-    Inside(qemu::Peer),
+    Inside(agent::Peer),
     /// A board.
     Board(serial::Peer),
 }

@@ -1,14 +1,15 @@
 //! How frames reach a runner, and what the host asks of one.
 
+pub mod agent;
 pub mod conversation;
 pub mod process;
-pub mod qemu;
+
 pub mod serial;
 pub mod sim;
 
+use self::agent::Inside;
 use self::conversation::Conversation;
 use self::process::Program;
-use self::qemu::Inside;
 use self::serial::Serial;
 use self::sim::Simulator;
 use crate::vectors::OwnedCase;

@@ -2,7 +2,7 @@
 
 use super::conversation::{self, Conversation};
 use super::{Lost, Patience, Place};
-use crate::lab::agent::{End, Order};
+use crate::agent::{End, Order};
 use crate::lab::guest::Guest;
 use crate::lab::vm::Vm;
 use cpb_core::Error;
