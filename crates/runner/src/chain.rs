@@ -90,6 +90,9 @@ fn election(time: &impl Fn(&dyn Fn()) -> Ticks) -> Option<u32> {
 
 macro_rules! chain {
     ($name:ident: $($instruction:literal $register:ident)+; $count:literal, $branch:literal) => {
+        // LLVM takes a repeated instruction for one, and puts the constants of a function that has
+        // several chains out of the reach of 32-bit Arm's loads.
+        #[cfg_attr(target_arch = "arm", inline(never))]
         pub(super) fn $name(turns: u32) {
             // SAFETY: arithmetic on registers of its own; touches neither memory nor stack, and ends
             // when `turns` (at least 1) reaches 0.
