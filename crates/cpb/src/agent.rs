@@ -1,4 +1,5 @@
-//! The agent in a guest: takes orders of the host over TCP, and what it says and is told.
+//! The agent on another machine: takes orders of the host, and what it says and is told. In a guest
+//! it is reached over TCP, over ssh by [`channels`](crate::remote::channels).
 //!
 //! A connection begins with one line of JSON from the host, an [`Order`], and one back, an
 //! [`Answer`]. After [`Answer::Started`] the connection is the standard input and output of what was
@@ -9,12 +10,14 @@
 use crate::machine::Machine;
 use crate::transport::Place;
 use crate::transport::process::{ended, read_errors};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::net::Shutdown;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde::{Deserialize, Serialize};
+use std::fs::File;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -27,6 +30,9 @@ pub const PORT: u16 = 7000;
 
 /// What it prints on the console when it can be reached.
 pub const READY: &str = "cpb agent ready";
+
+/// This program, even if its file has been removed (proc(5)).
+const OWN: &str = "/proc/self/exe";
 
 /// The longest line that is taken for an order or an answer.
 const LONGEST: usize = 256 * 1024;
@@ -68,11 +74,13 @@ pub enum Answer {
     Refused(String),
 }
 
-/// A guest, told by itself.
+/// A machine, told by itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct About {
     /// Version of its cpb.
     pub version: String,
+    /// The CPUs that its cpb may use.
+    pub cpus: Vec<usize>,
     /// The machine that it sees, and its state.
     pub machine: Machine,
     /// The providers of its cpb, which may be built with fewer than the host's.
@@ -90,6 +98,24 @@ pub struct Listed {
     pub name: String,
     /// Whether it is an interface to many executors.
     pub interface: bool,
+}
+
+impl Answer {
+    /// What a machine says of itself, if its cpb is of this version.
+    ///
+    /// # Errors
+    /// It is not, or this is another answer. `machine` is its name.
+    pub fn about(self, machine: &str) -> Result<About> {
+        match self {
+            Answer::About(about) if about.version == env!("CARGO_PKG_VERSION") => Ok(*about),
+            Answer::About(about) => Err(anyhow!(
+                "the cpb on {machine} is {}, this is {}: `make static` builds it anew",
+                about.version,
+                env!("CARGO_PKG_VERSION")
+            )),
+            other => Err(anyhow!("the agent on {machine} answers {other:?}")),
+        }
+    }
 }
 
 impl Listed {
@@ -124,17 +150,21 @@ pub fn serve() -> Result<()> {
     println!("{READY}");
     for stream in listener.incoming() {
         let Ok(stream) = stream else { continue };
-        thread::spawn(move || {
-            if let Err(error) = converse(stream) {
-                eprintln!("cpb agent: {error:#}");
-            }
-        });
+        // An answer is many small frames, and the host waits for the last.
+        let _ = stream.set_nodelay(true);
+        thread::spawn(move || converse(OwnedFd::from(stream).into()));
     }
     Ok(())
 }
 
-fn converse(mut stream: TcpStream) -> Result<()> {
-    stream.set_nodelay(true)?;
+/// Takes one order, over a socket of any kind, and stays until what it started has ended.
+pub fn converse(stream: File) {
+    if let Err(error) = take_order(stream) {
+        eprintln!("cpb agent: {error:#}");
+    }
+}
+
+fn take_order(mut stream: File) -> Result<()> {
     let order = match read_line(&mut stream).map(|line| serde_json::from_str::<Order>(&line)) {
         Ok(Ok(order)) => order,
         Ok(Err(error)) => {
@@ -148,7 +178,7 @@ fn converse(mut stream: TcpStream) -> Result<()> {
         Order::About { cpu } => write_line(&mut stream, &Answer::About(Box::new(about(cpu)))),
         Order::Runner { provider, cpus, latency } => {
             let place = Place { cpus, latency };
-            let mut command = Command::new(std::env::current_exe()?);
+            let mut command = Command::new(OWN);
             command.arg("runner").arg(&provider).args(place.arguments());
             if let Some(known) = cpb_providers::find(&provider) {
                 command.envs((known.entry.environment)());
@@ -170,6 +200,7 @@ fn converse(mut stream: TcpStream) -> Result<()> {
 fn about(cpu: usize) -> About {
     About {
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        cpus: cpb_runner::pin::allowed().unwrap_or_default(),
         machine: Machine::read(Path::new("/"), cpu),
         providers: Listed::own(),
         usual: cpb_providers::kernel_crypto::usual(Path::new("/")),
@@ -179,7 +210,7 @@ fn about(cpu: usize) -> About {
 
 /// Starts a command with the connection as its input and output, and waits for its end. A runner is
 /// killed when the host hangs up.
-fn hand_over(mut stream: TcpStream, mut command: Command, runner: bool) -> Result<()> {
+fn hand_over(mut stream: File, mut command: Command, runner: bool) -> Result<()> {
     let input = OwnedFd::from(stream.try_clone()?);
     let output = OwnedFd::from(stream.try_clone()?);
     command.stdin(input).stdout(output.try_clone()?).process_group(0);
@@ -218,7 +249,7 @@ fn hand_over(mut stream: TcpStream, mut command: Command, runner: bool) -> Resul
 }
 
 /// Waits for the process's end, or the host's hanging up: whether it is the latter.
-fn hung_up_before_end(stream: &TcpStream, process: impl AsFd) -> Result<bool> {
+fn hung_up_before_end(stream: &File, process: impl AsFd) -> Result<bool> {
     loop {
         let mut events =
             [PollFd::new(&process, PollFlags::IN), PollFd::new(stream, PollFlags::RDHUP)];
@@ -231,16 +262,27 @@ fn hung_up_before_end(stream: &TcpStream, process: impl AsFd) -> Result<bool> {
     }
 }
 
-fn say_end(mut stream: TcpStream, end: &End) -> Result<()> {
+fn say_end(mut stream: File, end: &End) -> Result<()> {
     // The host may have hung up; then nobody wants to know.
     let _ = stream.write_all(&[0]);
     let _ = write_line(&mut stream, end);
-    let _ = stream.shutdown(Shutdown::Write);
+    let _ = rustix::net::shutdown(&stream, Shutdown::Write);
     Ok(())
 }
 
+/// Gives an order over a connection, which has a time-out: what comes of it.
+///
+/// # Errors
+/// No answer, or none of this version's.
+pub fn ask(stream: &mut (impl Read + Write), order: &Order) -> Result<Answer> {
+    write_line(stream, order)?;
+    serde_json::from_str(&read_line(stream)?).context(
+        "the cpb there was built from another source than this one; `make static` builds it anew",
+    )
+}
+
 /// Reads up to a line's end and no byte further.
-pub fn read_line(stream: &mut impl Read) -> Result<String> {
+fn read_line(stream: &mut impl Read) -> Result<String> {
     let mut line = Vec::new();
     let mut byte = [0];
     while line.len() < LONGEST {
@@ -254,7 +296,7 @@ pub fn read_line(stream: &mut impl Read) -> Result<String> {
 }
 
 /// Writes a value as one line of JSON.
-pub fn write_line(stream: &mut impl Write, value: &impl Serialize) -> Result<()> {
+fn write_line(stream: &mut impl Write, value: &impl Serialize) -> Result<()> {
     let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
     stream.write_all(&line)?;

@@ -55,7 +55,7 @@ pub struct Header {
     pub began: String,
     /// What kind of evidence the figures are.
     pub evidence: Evidence,
-    /// Where the providers ran: `lab:GUEST`, or empty for the machine that cpb ran on.
+    /// Where the providers ran: `ssh:HOST`, `lab:GUEST`, a board's name; empty for the machine that cpb ran on.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub target: String,
     /// The machine and the state it was in.
@@ -240,7 +240,7 @@ impl fmt::Display for Reason {
 pub struct End {
     /// When, RFC 3339, UTC.
     pub ended: String,
-    /// Whether the user stopped it before its budget was used.
+    /// Whether it ended before its budget was used: the user stopped it, or a connection was lost.
     pub interrupted: bool,
     /// The machine's changeable state afterwards; that from before is in the header.
     pub state: crate::machine::State,
@@ -320,6 +320,10 @@ impl Record {
                     round.samples.iter_mut().for_each(Vec::shrink_to_fit);
                     round.samples.shrink_to_fit();
                     let place = outcome(&mut record.cells, &round.cell);
+                    if let Outcome::Without(_) = record.cells[place].1 {
+                        // A later sitting reached its machine again.
+                        record.cells[place].1 = Outcome::Measured(Vec::new());
+                    }
                     if let Outcome::Measured(rounds) = &mut record.cells[place].1 {
                         if rounds.len() == rounds.capacity() {
                             // Not twice as much: see above.

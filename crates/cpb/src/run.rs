@@ -68,6 +68,8 @@ pub enum Ended {
     Complete,
     /// The user stopped it.
     Interrupted,
+    /// The machine that was measured cannot be reached any more.
+    CutOff,
 }
 
 /// Of a run that refines, this share goes to what the plan names, if crossovers need the rest.
@@ -100,6 +102,21 @@ impl Run<'_> {
         self.write(Line::Without(Without { cell: cell.clone(), outcome }))
     }
 
+    /// Why the machine that is measured cannot be reached any more, if it cannot.
+    fn cut_off(&self) -> Option<String> {
+        self.sources.iter().find_map(Source::cut_off)
+    }
+
+    /// Ends a run that has lost its machine: what was measured stays, and `cells`, which were not, have
+    /// failed.
+    fn cut<'a>(&mut self, why: &str, cells: impl Iterator<Item = &'a Cell>) -> Result<Ended> {
+        for cell in cells {
+            self.without(cell, unreached(why))?;
+        }
+        self.write(Line::Warning(format!("The run was cut off: {why}.")))?;
+        Ok(Ended::CutOff)
+    }
+
     fn start(&self, source: &Source) -> Result<Conversation, Lost> {
         source.start(&self.place, &self.patience)
     }
@@ -129,6 +146,10 @@ impl Run<'_> {
             };
             let mut tried: HashMap<(Algorithm, Operation), Option<Reason>> = HashMap::new();
             for cell in of_its_algorithms(mine, &source, &mut runner) {
+                if let Some(why) = source.cut_off() {
+                    self.without(&cell, unreached(&why))?;
+                    continue;
+                }
                 let what = (cell.workload.algorithm, cell.workload.operation);
                 self.watch.progress(
                     0.0,
@@ -147,11 +168,13 @@ impl Run<'_> {
                         // Lost, if it is, because the user did not want to wait: no finding.
                         break;
                     }
-                    if lost {
+                    // Nor is it one about the provider if its machine is gone.
+                    let cut_off = lost && source.cut_off().is_some();
+                    if lost && !cut_off {
                         runner = self.start(&source).ok();
                     }
                     place.insert(reason);
-                    if let Some(check) = check {
+                    if let Some(check) = check.filter(|_| !cut_off) {
                         self.write(Line::Check(check))?;
                     }
                 }
@@ -236,6 +259,9 @@ impl Run<'_> {
             // Every cell has its turn, even if checks and time-outs have used all the time.
             let had = |cell: &Cell| measured.contains(cell) || lost_before.contains_key(cell);
             let enough_time = time.fits(last) || !cells.iter().all(had);
+            if let Some(why) = self.cut_off() {
+                return self.cut(&why, cells.iter().filter(|cell| !measured.contains(*cell)));
+            }
             if cells.is_empty() || pass >= most || !enough_time {
                 break;
             }
@@ -265,6 +291,11 @@ impl Run<'_> {
                         dropped.insert(cell);
                     }
                     Err(_) if self.stopped() => return Ok(Ended::Interrupted),
+                    Err(_) if let Some(why) = self.cut_off() => {
+                        let settled =
+                            |cell: &&Cell| measured.contains(*cell) || dropped.contains(*cell);
+                        return self.cut(&why, cells.iter().filter(|cell| !settled(cell)));
+                    }
                     Err(lost) => {
                         let times = lost_before.get(&cell).map_or(1, |(times, _)| times + 1);
                         if times > RETRIES || !lost.again {
@@ -404,6 +435,10 @@ fn refused(error: Error, rounds: usize) -> Reason {
         }
         (error, _) => Reason::Failed { error, detail: "in the timed round".to_owned() },
     }
+}
+
+fn unreached(why: &str) -> Reason {
+    Reason::Failed { error: Error::Crashed, detail: why.to_owned() }
 }
 
 fn failed(lost: &Lost) -> Reason {

@@ -1,13 +1,14 @@
 //! Which runners there are: those that cpb carries, one process a provider, and foreign programs
 //! that speak the same frames.
 
-use crate::agent::Listed;
+use crate::agent::{About, Listed};
 use crate::board::Board;
 use crate::lab::guest::Guest;
 use crate::machine::{self, Machine, State};
 use crate::names;
 use crate::record::ProviderRecord;
-use crate::transport::agent::Inside;
+use crate::remote::Remote;
+use crate::transport::agent::{Afar, Inside};
 use crate::transport::process::Program;
 use crate::transport::{Description, Lost, Patience, Place, Runner, Source, Way};
 use anyhow::{Context, Error, Result, anyhow, bail};
@@ -80,6 +81,8 @@ pub fn discover(
     let wanted: Vec<&str> = wanted.iter().map(|name| name.trim()).collect();
     let mut asked = own_sources(&about.providers, &wanted, |name| home.way(&program, name));
     let mut names: Vec<String> = about.providers.iter().map(|listed| listed.name.clone()).collect();
+    // For a machine that ssh leads to, it names the cpb that is there already.
+    let foreign = if matches!(home, Home::Remote(_)) { &[] } else { foreign };
     for path in foreign {
         for source in foreign_sources(path, place, patience)? {
             names.push(source.name.clone());
@@ -123,6 +126,8 @@ pub enum Home {
     Here,
     /// A guest of the lab.
     Guest(Arc<Guest>),
+    /// A machine that ssh leads to.
+    Remote(Arc<Remote>),
     /// A board without an operating system.
     Board(Box<Board>),
 }
@@ -141,14 +146,42 @@ impl Home {
                 providers: Listed::own(),
                 usual: Box::new(|| cpb_providers::kernel_crypto::usual(Path::new("/"))),
             }),
-            Home::Guest(guest) => {
+            Home::Guest(_) | Home::Remote(_) => {
                 let cpu = place.cpus.first().copied().unwrap_or(0);
-                let about = guest.about(cpu, patience.answer)?;
+                let about = self.ask(cpu, patience)?;
                 let usual = about.usual;
                 Ok(Offers { providers: about.providers, usual: Box::new(move || usual.clone()) })
             }
             Home::Board(_) => bail!("a board has no list of providers"),
         }
+    }
+
+    /// What another machine says of itself.
+    fn ask(&self, cpu: usize, patience: &Patience) -> Result<About> {
+        match self {
+            Home::Guest(guest) => guest.about(cpu, patience.answer),
+            Home::Remote(remote) => remote.about(cpu, patience.answer),
+            Home::Here | Home::Board(_) => bail!("there is no agent on this machine"),
+        }
+    }
+
+    /// The CPUs that may be measured.
+    ///
+    /// # Errors
+    /// They cannot be found out.
+    pub fn cpus(&self, patience: &Patience) -> Result<Vec<usize>> {
+        match self {
+            Home::Here => {
+                cpb_runner::pin::allowed().context("cannot find out which CPUs there are")
+            }
+            Home::Board(_) => Ok(vec![0]),
+            Home::Guest(_) | Home::Remote(_) => Ok(self.ask(0, patience)?.cpus),
+        }
+    }
+
+    /// Whether it is a real machine with a system: what its state spoils, its user can mend.
+    pub fn has_a_state(&self) -> bool {
+        matches!(self, Home::Here | Home::Remote(_))
     }
 
     /// The machine, as it is now.
@@ -158,7 +191,7 @@ impl Home {
     pub fn machine(&self, cpu: usize, patience: &Patience) -> Result<Machine> {
         match self {
             Home::Here => Ok(Machine::read(Path::new("/"), cpu)),
-            Home::Guest(guest) => Ok(guest.about(cpu, patience.answer)?.machine),
+            Home::Guest(_) | Home::Remote(_) => Ok(self.ask(cpu, patience)?.machine),
             Home::Board(board) => Ok(board.machine.clone()),
         }
     }
@@ -167,7 +200,7 @@ impl Home {
     pub fn kernel(&self, cpu: usize, patience: &Patience) -> Option<Survey> {
         match self {
             Home::Here => own_survey(patience.answer),
-            Home::Guest(guest) => Some(guest.about(cpu, patience.answer).ok()?.kernel),
+            Home::Guest(_) | Home::Remote(_) => Some(self.ask(cpu, patience).ok()?.kernel),
             Home::Board(_) => None,
         }
     }
@@ -182,6 +215,17 @@ impl Home {
                 return (state, changes);
             }
             Home::Board(_) => return Default::default(),
+            Home::Remote(remote) => {
+                let mut warnings = remote.warnings().to_vec();
+                // Without a connection there is nobody to ask.
+                let reached = remote.lost().is_none();
+                let now = reached.then(|| self.machine(cpu, patience).ok()).flatten();
+                let state = now.map(|machine| machine.state);
+                if let Some(state) = &state {
+                    warnings.extend(machine::changes(before, state));
+                }
+                return (state.unwrap_or_default(), warnings);
+            }
             Home::Guest(guest) => guest,
         };
         // Its load and its clocks mean nothing.
@@ -198,7 +242,12 @@ impl Home {
         match self {
             Home::Here => Way::Program(own_program(program, name)),
             Home::Guest(guest) => {
-                Way::Inside(Inside { guest: Arc::clone(guest), provider: name.to_owned() })
+                let machine = Afar::Guest(Arc::clone(guest));
+                Way::Inside(Inside { machine, provider: name.to_owned() })
+            }
+            Home::Remote(remote) => {
+                let machine = Afar::Remote(Arc::clone(remote));
+                Way::Inside(Inside { machine, provider: name.to_owned() })
             }
             Home::Board(board) => Way::Board(board.line.clone()),
         }

@@ -1,14 +1,24 @@
-//! `cpb agent` and `cpb leash`, hidden: what the lab starts.
+//! `cpb agent` and `cpb leash`, hidden: what cpb starts in guests, over ssh, and around other programs.
 
 use super::DONE;
-use crate::agent;
 use crate::lab::leash;
+use crate::{agent, remote};
 use anyhow::Result;
 use clap::Args;
 use std::ffi::OsString;
 
-pub(super) fn run() -> Result<u8> {
-    agent::serve()?;
+#[derive(Args)]
+pub(super) struct Arguments {
+    /// Take orders on standard input, from a folder that was made for this file alone
+    #[arg(long)]
+    here: bool,
+}
+
+pub(super) fn run(arguments: Arguments) -> Result<u8> {
+    match arguments.here {
+        true => remote::serve()?,
+        false => agent::serve()?,
+    }
     Ok(DONE)
 }
 

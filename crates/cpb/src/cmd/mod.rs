@@ -71,9 +71,9 @@ enum Command {
     /// Measure on behalf of a host, over frames
     #[command(hide = true)]
     Runner(runner::Arguments),
-    /// Take orders in a guest of the lab
+    /// Take orders in a guest of the lab, or over ssh
     #[command(hide = true)]
-    Agent,
+    Agent(agent::Arguments),
     /// Become a program that ends with its parent
     #[command(hide = true)]
     Leash(agent::Leash),
@@ -119,7 +119,7 @@ pub fn main() -> ExitCode {
         Command::Man(arguments) => man::run(arguments),
         Command::Lab(arguments) => lab::run(arguments),
         Command::Runner(arguments) => runner::run(arguments),
-        Command::Agent => agent::run(),
+        Command::Agent(arguments) => agent::run(arguments),
         Command::Leash(arguments) => agent::leash(arguments),
     };
     status(result)

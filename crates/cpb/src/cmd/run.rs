@@ -10,7 +10,6 @@ use crate::budget::{Percent, Seconds};
 use crate::plan::Plan;
 use crate::record::{Outcome, Reason, Record};
 use crate::run::Ended;
-use crate::transport::serial;
 use crate::{report, store};
 use anyhow::{Context, Result};
 use clap::{Args, Command, FromArgMatches};
@@ -46,6 +45,7 @@ const SETTLED: [&str; 14] = [
   cpb run -a sha-256 --threads 1,2           how it scales
   cpb run --refine                           where another path gets faster
   cpb run --against BEFORE.jsonl             the same again: is anything slower?
+  cpb run --target ssh:root@board            on another machine
   cpb run --csv > cells.csv                  the figures for a spreadsheet
   cpb run --resume cpb-results/FILE.jsonl    go on where a run stopped
 
@@ -74,14 +74,16 @@ pub(super) struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "NUMBERS", help_heading = "What")]
     #[arg(allow_negative_numbers = true)]
     threads: Vec<u8>,
-    /// Measure in a guest of the lab, lab:GUEST (`cpb lab list`), on a board, serial:DEVICE, or on a
-    /// simulated one, imxrt1060-sim or imxrt1170-sim
-    #[arg(long, value_name = "TARGET", help_heading = "What", conflicts_with = "runner")]
+    /// Measure on another machine, ssh:HOST, in a guest of the lab, lab:GUEST (`cpb lab list`), on a
+    /// board without an operating system, serial:DEVICE, on a simulated one, imxrt1060-sim or
+    /// imxrt1170-sim, or where boards/NAME.toml says
+    #[arg(long, value_name = "TARGET", help_heading = "What")]
     target: Option<String>,
-    /// Speed of a board's serial line, in bits per second
-    #[arg(long, value_name = "NUMBER", help_heading = "What", default_value_t = serial::BAUD)]
-    baud: u32,
-    /// Measure the providers of this program, too (it speaks cpb's frames)
+    /// Speed of a board's serial line, in bits per second [default: 115200]
+    #[arg(long, value_name = "NUMBER", help_heading = "What")]
+    baud: Option<u32>,
+    /// Measure the providers of this program, too (it speaks cpb's frames); over ssh, the static cpb
+    /// to copy there
     #[arg(long, value_name = "PROGRAM", help_heading = "What")]
     runner: Vec<PathBuf>,
 
@@ -183,6 +185,11 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         Ended::Interrupted => {
             output::say(&format!("stopped; go on with: {}", go_on(&path, &arguments.runner)));
             INTERRUPTED
+        }
+        Ended::CutOff => {
+            let go_on = go_on(&path, &arguments.runner);
+            output::say(&format!("the connection was lost; go on with: {go_on}"));
+            FAILED
         }
         Ended::Complete if record.cells.iter().any(|(_, outcome)| failed(outcome)) => FAILED,
         Ended::Complete => compared,

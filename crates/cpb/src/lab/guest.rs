@@ -3,8 +3,8 @@
 use super::definition::Definition;
 use super::image::{self, Image};
 use super::vm::Vm;
-use crate::agent::{About, Answer, Order, read_line, write_line};
-use anyhow::{Context, Result, anyhow, bail};
+use crate::agent::{self, About, Answer, Order};
+use anyhow::{Context, Result, bail};
 use std::fmt;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -100,11 +100,7 @@ impl Guest {
         let talk = || -> Result<_> {
             let mut stream = vm.connect(patience)?;
             stream.set_read_timeout(Some(patience))?;
-            write_line(&mut stream, order)?;
-            let answer = serde_json::from_str(&read_line(&mut stream)?).context(
-                "the cpb in it was built from another source than this one; `make static` builds it \
-                 anew",
-            )?;
+            let answer = agent::ask(&mut stream, order)?;
             stream.set_read_timeout(None)?;
             Ok((stream, answer))
         };
@@ -124,17 +120,7 @@ impl Guest {
     /// # Errors
     /// It gives no answer.
     pub fn about(&self, cpu: usize, patience: Duration) -> Result<About> {
-        match self.order(&Order::About { cpu }, patience)? {
-            (_, _, Answer::About(about)) if about.version == env!("CARGO_PKG_VERSION") => {
-                Ok(*about)
-            }
-            (_, _, Answer::About(about)) => Err(anyhow!(
-                "the cpb in the guest is {}, this is {}: `make static` builds it anew",
-                about.version,
-                env!("CARGO_PKG_VERSION")
-            )),
-            (_, _, other) => Err(anyhow!("the guest's agent answers {other:?}")),
-        }
+        self.order(&Order::About { cpu }, patience)?.2.about(self.name())
     }
 
     /// Types on its console.

@@ -8,7 +8,8 @@ use super::cpio::Archive;
 use super::definition::Definition;
 use super::packages::Apt;
 use super::{modules, tools};
-use anyhow::{Context, Result, bail};
+use crate::static_cpb;
+use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -192,27 +193,9 @@ fn walk(folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
 
 /// A statically linked cpb for the guest.
 fn static_cpb(target: &str) -> Result<PathBuf> {
-    let name = format!("cpb-{target}");
-    let own = std::env::current_exe().context("cannot find cpb's own executable")?;
-    if target == format!("{}-unknown-linux-musl", std::env::consts::ARCH)
-        && cfg!(target_env = "musl")
-        && cfg!(target_feature = "crt-static")
-    {
-        return Ok(own);
-    }
-    let named = std::env::var_os("CPB_LAB_BINARIES").map(PathBuf::from);
-    let folders = match named {
-        Some(folder) => vec![folder],
-        None => own.parent().map(Path::to_owned).into_iter().chain(["dist".into()]).collect(),
-    };
-    let mut paths = folders.iter().map(|folder| folder.join(&name));
-    match paths.find(|path| path.is_file()) {
-        Some(path) => Ok(path),
-        None => bail!(
-            "the guest needs a static cpb, {name}, which is neither beside this cpb nor in ./dist; \
-             `make static` in cpb's source builds it, and CPB_LAB_BINARIES may name its folder"
-        ),
-    }
+    let folder = std::env::var_os("CPB_LAB_BINARIES").map(PathBuf::from);
+    static_cpb::find(target, folder, "CPB_LAB_BINARIES may name its folder")
+        .context("the guest needs a static cpb")
 }
 
 fn cache() -> Result<PathBuf> {

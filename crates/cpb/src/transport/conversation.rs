@@ -28,7 +28,7 @@ pub struct Conversation {
 pub(super) enum Peer {
     /// A process of this machine.
     Process(process::Peer),
-    /// A process in a guest.
+    /// A process on another machine.
     Inside(agent::Peer),
     /// A board.
     Board(serial::Peer),

@@ -3,11 +3,10 @@
 pub mod agent;
 pub mod conversation;
 pub mod process;
-
 pub mod serial;
 pub mod sim;
 
-use self::agent::Inside;
+use self::agent::{Afar, Inside};
 use self::conversation::Conversation;
 use self::process::Program;
 use self::serial::Serial;
@@ -41,7 +40,7 @@ pub struct Source {
 pub enum Way {
     /// As a process of this machine.
     Program(Program),
-    /// In a guest of the lab.
+    /// By the agent on another machine: in a guest of the lab, over ssh.
     Inside(Inside),
     /// On a board, which does nothing else.
     Board(Line),
@@ -85,8 +84,8 @@ impl Way {
                 arguments: vec!["runner".into(), provider.into()],
                 ..program.clone()
             }),
-            Way::Inside(Inside { guest, .. }) => {
-                Way::Inside(Inside { guest: Arc::clone(guest), provider: provider.to_owned() })
+            Way::Inside(Inside { machine, .. }) => {
+                Way::Inside(Inside { machine: machine.clone(), provider: provider.to_owned() })
             }
             Way::Board(line) => Way::Board(line.clone()),
         }
@@ -108,6 +107,14 @@ impl Source {
 }
 
 impl Source {
+    /// Why its machine cannot be reached any more in this sitting, if it cannot.
+    pub fn cut_off(&self) -> Option<String> {
+        match &self.way {
+            Way::Inside(Inside { machine: Afar::Remote(remote), .. }) => remote.lost(),
+            Way::Inside(_) | Way::Program(_) | Way::Board(_) => None,
+        }
+    }
+
     /// What its runner is called in a pass: providers of the same name share one. A board is one runner,
     /// whatever it has.
     pub fn runner(&self) -> String {

@@ -17,10 +17,14 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(lab: &Lab, line: &str, faults: &str) -> Running {
+        Running::start_with(lab, line, &[("RIGGED", faults)])
+    }
+
+    pub(crate) fn start_with(lab: &Lab, line: &str, variables: &[(&str, &str)]) -> Running {
         let name = "CPB_TEST_MARK";
         let value = format!("{}-{}", std::process::id(), fastrand::u64(..));
         let mut command = lab.process(line);
-        command.env(name, &value).env("RIGGED", faults);
+        command.env(name, &value).envs(variables.iter().copied());
         // A group of its own, like a job of a shell's.
         command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("cpb starts");

@@ -2,10 +2,13 @@
 
 use super::Arguments;
 use crate::board::Board;
+use crate::cmd::output;
 use crate::lab::definition::Definition;
 use crate::lab::guest::Guest;
+use crate::remote::{Address, Remote};
 use crate::sources::{self, Home};
-use crate::transport::serial::Serial;
+use crate::targets;
+use crate::transport::serial::{self, Serial};
 use crate::transport::sim::Simulator;
 use crate::transport::{Line, Patience, Place};
 use anyhow::{Context, Result, bail};
@@ -29,8 +32,27 @@ pub(super) fn reach(
     if target.is_empty() {
         return Ok((Home::Here, patience(ANSWER)));
     }
+    let board = targets::named(target)?;
+    let target = board.as_ref().map_or(target, |board| board.target.as_str());
+    if let Some(address) = target.strip_prefix("ssh:") {
+        let ([] | [_]) = arguments.runner[..] else {
+            bail!("over ssh --runner names the one cpb that is copied there, not several");
+        };
+        let address = Address {
+            folder: board.as_ref().map(|board| board.folder.clone()).unwrap_or_default(),
+            cpb: arguments.runner.first().cloned(),
+            ..Address::parse(address)?
+        };
+        let say: &dyn Fn(&str) = if arguments.quiet { &|_| () } else { &say };
+        return Ok((Home::Remote(Remote::connect(&address, stop, say)?), patience(ANSWER)));
+    }
+    if !arguments.runner.is_empty() {
+        bail!("--runner: with --target only over ssh, where it names the cpb to copy there");
+    }
     if let Some(device) = target.strip_prefix("serial:") {
-        let line = Line::Serial(Serial { device: device.into(), baud: arguments.baud });
+        let baud =
+            arguments.baud.or(board.as_ref().and_then(|board| board.baud)).unwrap_or(serial::BAUD);
+        let line = Line::Serial(Serial { device: device.into(), baud });
         let patience = patience(ANSWER);
         return Ok((Home::Board(Box::new(Board::reach(line, &patience)?)), patience));
     }
@@ -40,13 +62,22 @@ pub(super) fn reach(
         return Ok((Home::Board(Box::new(board)), patience));
     }
     let Some(guest) = target.strip_prefix("lab:") else {
+        let boards = match targets::names() {
+            names if names.is_empty() => "there are none".to_owned(),
+            names => format!("there are: {}", names.join(", ")),
+        };
         bail!(
-            "unknown target '{target}'; it is `lab:GUEST`, and `cpb lab list` shows the guests, \
-             `serial:DEVICE` for a board, or `CHIP-sim` for a simulated one"
+            "unknown target '{target}'; it is `ssh:HOST`, `serial:DEVICE` for a board without an \
+             operating system, `lab:GUEST`, and `cpb lab list` shows the guests, `CHIP-sim` for a \
+             simulated board, or a name in boards/ ({boards})"
         );
     };
     let say: &dyn Fn(&str) = if arguments.quiet { &|_| () } else { &crate::cmd::lab::say };
     Ok((Home::Guest(Guest::boot(guest, false, stop, say)?), patience(SLOW_ANSWER)))
+}
+
+fn say(what: &str) {
+    output::say(&format!("ssh: {what}"));
 }
 
 /// Refuses what a guest cannot do before it is booted for nothing.
@@ -85,11 +116,7 @@ pub(super) fn cpus(
     chosen: Option<usize>,
     threads: &[u8],
 ) -> Result<Vec<usize>> {
-    let mut allowed = match home {
-        Home::Here => cpb_runner::pin::allowed().context("cannot find out which CPUs there are")?,
-        Home::Board(_) => vec![0],
-        Home::Guest(_) => (0..home.machine(0, patience)?.cpus.max(1)).collect(),
-    };
+    let mut allowed = home.cpus(patience)?;
     let list = || allowed.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     let first = match chosen {
         Some(cpu) if allowed.contains(&cpu) => cpu,

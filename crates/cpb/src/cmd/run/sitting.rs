@@ -9,7 +9,9 @@ use crate::budget::{Percent, Seconds};
 use crate::machine::{self, Machine};
 use crate::plan::{Changes, Plan};
 use crate::progress::Progress;
-use crate::record::{Cell, End, Evidence, Header, Line, Outcome, ProviderRecord, Round, SCHEMA};
+use crate::record::{
+    Cell, End, Evidence, Header, Line, Outcome, ProviderRecord, Reason, Round, SCHEMA,
+};
 use crate::run::{self, Ended, Enough, Narrow, Run};
 use crate::schedule;
 use crate::sources::{self, Home, Known};
@@ -17,9 +19,9 @@ use crate::store::{self, Store};
 use crate::transport::{Patience, Place};
 use crate::vectors::Vectors;
 use anyhow::{Context, Result, bail};
-use cpb_core::Ticks;
 use cpb_core::measure::Budget;
 use cpb_core::message::ClockDescription;
+use cpb_core::{Error, Ticks};
 use cpb_providers::af_alg::Survey;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -94,7 +96,7 @@ impl Sitting {
         }
         if arguments.target.as_deref() == Some("") {
             bail!(
-                "an empty --target: it is `lab:GUEST`, `serial:DEVICE` or `CHIP-sim`; without the \
+                "an empty --target: it is `ssh:HOST`, `lab:GUEST`, `serial:DEVICE` or `CHIP-sim`; without the \
                  option it is this machine"
             );
         }
@@ -131,7 +133,7 @@ impl Sitting {
             bail!("no provider can run here: {}", why.join("; "));
         }
         let machine = home.machine(cpus.first().copied().unwrap_or(0), &patience)?;
-        let mut header = header(plan, target, machine, cpus, &known);
+        let mut header = header(plan, target, &home, machine, cpus, &known);
         if sources::concern_the_kernel(&known) {
             let cpu = header.cpus.first().copied().unwrap_or(0);
             header.kernel = home.kernel(cpu, &patience).map(Box::new);
@@ -227,8 +229,14 @@ impl Sitting {
             .map(|known| known.source.name.clone())
             .collect();
         let mut cells = run::cells(&header.plan, &available);
-        let lost = |outcome: &Outcome| matches!(outcome, Outcome::Without(_));
-        cells.retain(|cell| !record.cells.iter().any(|(other, why)| other == cell && lost(why)));
+        // Over ssh it may have been the connection that was lost.
+        let again = |reason: &Reason| {
+            let crashed = matches!(reason, Reason::Failed { error: Error::Crashed, .. });
+            crashed && matches!(home, Home::Remote(_))
+        };
+        let settled =
+            |outcome: &Outcome| matches!(outcome, Outcome::Without(reason) if !again(reason));
+        cells.retain(|cell| !record.cells.iter().any(|(other, why)| other == cell && settled(why)));
         let (rounds, next_pass) = record.rounds();
         let used = rounds.values().flatten().map(|round| round.at_ms).max().unwrap_or(0);
         let past = Past { rounds, next_pass, used: Duration::from_millis(used) };
@@ -263,7 +271,7 @@ impl Sitting {
             budget: Budget {
                 counted: Ticks(u64::from(plan.counted_ms) * 1_000_000),
                 ..match self.home {
-                    Home::Here | Home::Board(_) => schedule::BUDGET,
+                    Home::Here | Home::Remote(_) | Home::Board(_) => schedule::BUDGET,
                     Home::Guest(_) => schedule::SLOW_BUDGET,
                 }
             },
@@ -280,7 +288,7 @@ impl Sitting {
         warnings.extend(too_long(used + self.began.elapsed(), enough.budget));
         self.store.append(&Line::End(End {
             ended: now(),
-            interrupted: ended == Ended::Interrupted,
+            interrupted: ended != Ended::Complete,
             state,
             warnings,
         }))?;
@@ -344,6 +352,7 @@ fn narrow(known: &[Known]) -> Rc<Narrow> {
 fn header(
     plan: Plan,
     target: String,
+    home: &Home,
     machine: Machine,
     cpus: Vec<usize>,
     known: &[Known],
@@ -362,7 +371,7 @@ fn header(
     if plan.refine && evidence == Evidence::Emulated {
         warnings.push(format!("No size was added by --refine: {NO_CROSSOVER}."));
     }
-    if target.is_empty() {
+    if home.has_a_state() {
         warnings.extend(machine::warnings(&machine, cpu));
     }
     Header {

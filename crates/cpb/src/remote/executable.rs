@@ -1,0 +1,125 @@
+//! Which cpb goes to a machine: by what `uname` says there, and by what the file itself says.
+
+use crate::static_cpb;
+use anyhow::{Context, Result, bail};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A sort of machine.
+struct Kind {
+    /// What `uname -m` calls it.
+    names: &'static [&'static str],
+    /// The target that a cpb for it is built for.
+    target: &'static str,
+    /// Machines in an ELF file's header (`e_machine`, elf(5)) that it runs.
+    runs: &'static [u16],
+}
+
+const ARM: u16 = 40;
+const AARCH64: u16 = 183;
+
+const KINDS: [Kind; 4] = [
+    Kind { names: &["x86_64"], target: "x86_64-unknown-linux-musl", runs: &[62, 3] },
+    Kind {
+        names: &["aarch64", "arm64"],
+        target: "aarch64-unknown-linux-musl",
+        runs: &[AARCH64, ARM],
+    },
+    // A 64-bit core calls itself armv8l to a 32-bit program.
+    Kind { names: &["armv7l", "armv8l"], target: "armv7-unknown-linux-gnueabihf", runs: &[ARM] },
+    Kind { names: &["riscv64"], target: "riscv64gc-unknown-linux-gnu", runs: &[243] },
+];
+
+/// The cpb for a machine of which `uname -s` and `uname -m` are known: `named`, or the static one.
+///
+/// # Errors
+/// There is none for such a machine, or it is not here, or the one that is named is for another.
+pub(super) fn find(
+    remote: &str,
+    (system, machine): (&str, &str),
+    named: Option<&Path>,
+) -> Result<PathBuf> {
+    let kind = KINDS.iter().find(|kind| system == "Linux" && kind.names.contains(&machine));
+    let Some(kind) = kind else {
+        let names: Vec<&str> = KINDS.iter().flat_map(|kind| kind.names).copied().collect();
+        bail!("{remote} is {system} {machine}; cpb runs on Linux on {}", names.join(", "));
+    };
+    let path = match named {
+        Some(path) => path.to_owned(),
+        None => static_cpb::find(kind.target, None, "--runner FILE may name one").with_context(
+            || format!("{remote} is {system} {machine}, and the cpb to run there is missing"),
+        )?,
+    };
+    match header(&path)? {
+        Some(header) if kind.runs.contains(&header) => Ok(path),
+        Some(header) => bail!(
+            "{} is a program for {}, and {remote} is {machine}: it wants a cpb for {}",
+            path.display(),
+            called(header),
+            kind.target
+        ),
+        None => bail!(
+            "{} is no program for Linux; over ssh --runner takes a static cpb, built for {}",
+            path.display(),
+            kind.target
+        ),
+    }
+}
+
+/// What an ELF file says it runs on; none for other files. All of [`KINDS`] are little-endian.
+fn header(path: &Path) -> Result<Option<u16>> {
+    let mut head = [0; 20];
+    let mut file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let whole = file.read_exact(&mut head).is_ok();
+    Ok((whole && head.starts_with(b"\x7fELF")).then(|| u16::from_le_bytes([head[18], head[19]])))
+}
+
+fn called(header: u16) -> String {
+    let known = [(62, "x86_64"), (3, "x86"), (AARCH64, "aarch64"), (ARM, "arm"), (243, "riscv64")];
+    let known = known.into_iter().find(|(number, _)| *number == header);
+    known.map_or_else(|| format!("another CPU (ELF machine {header})"), |(_, name)| name.to_owned())
+}
+
+/// Its SHA-256, by the system's program: the host calls no crypto library.
+pub(super) fn hash(path: &Path) -> Result<String> {
+    let output = Command::new("sha256sum").arg(path).output();
+    let output = output.context("cannot start sha256sum, which tells whether cpb arrived whole")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    // A name with a backslash in it has one before its hash.
+    let hash = text.trim_start_matches('\\').get(..64).map(str::to_owned);
+    hash.filter(|_| output.status.success()).with_context(|| {
+        format!("sha256sum {}: {}", path.display(), String::from_utf8_lossy(&output.stderr).trim())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_gets_a_program_that_it_can_run_or_a_word_why_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let elf = |name: &str, machine: u16| {
+            let mut head = vec![0; 64];
+            head[..4].copy_from_slice(b"\x7fELF");
+            head[18..20].copy_from_slice(&machine.to_le_bytes());
+            let path = folder.path().join(name);
+            std::fs::write(&path, head).unwrap();
+            path
+        };
+        let (arm, riscv) = (elf("arm", ARM), elf("riscv", 243));
+        let find = |machine, file: &Path| find("board", ("Linux", machine), Some(file));
+        assert_eq!(find("aarch64", &arm).unwrap(), arm, "a 64-bit core runs 32-bit programs");
+        assert_eq!(find("riscv64", &riscv).unwrap(), riscv);
+        let words = |machine, file: &Path| find(machine, file).unwrap_err().to_string();
+        assert!(words("armv7l", &riscv).contains("is a program for riscv64, and board is armv7l"));
+        assert!(
+            words("armv6l", &arm).contains("board is Linux armv6l; cpb runs on Linux on x86_64")
+        );
+        let script = folder.path().join("script");
+        std::fs::write(&script, "#!/bin/sh\n").unwrap();
+        assert!(words("aarch64", &script).contains("is no program for Linux"));
+    }
+}
