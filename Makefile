@@ -3,7 +3,7 @@
 # A Rust that scripts/setup.sh has just installed is not on the caller's PATH yet.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
-.PHONY: help run test setup static firmware imxrt bench fuzz
+.PHONY: help run test setup static deb firmware imxrt bench fuzz
 
 help:   ## this list
 	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' Makefile | expand -t 16
@@ -23,6 +23,11 @@ setup:  ## install what this machine lacks, for `make test` too
 static: ## one static file for each target into dist/; ARGS="TARGET..." picks some
 	@scripts/setup.sh static
 	cargo xtask static $(ARGS)
+
+deb:    ## a Debian package of cpb for this machine, into dist/
+	@scripts/setup.sh run
+	cargo build --release --locked --package cpb
+	scripts/deb.sh $(or $(CARGO_TARGET_DIR),target)/release/cpb dist
 
 firmware: ## images for boards into target/firmware/; ARGS="[--opt O3] [--buffers ocram-nc] [BOARD...]"
 	@scripts/setup.sh firmware
