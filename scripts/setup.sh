@@ -23,6 +23,8 @@ readonly TARGETS=(
 readonly STATIC_TARGETS=(
   x86_64-unknown-linux-musl
   aarch64-unknown-linux-musl
+  # The runners that they carry.
+  aarch64-unknown-linux-gnu
 )
 
 main() {

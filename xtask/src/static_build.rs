@@ -11,6 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+/// The C library that carried runners ask for at least, and the profile that they are built in.
+const OLDEST_GLIBC: &str = "2.28";
+const CARRIED: &str = "carried";
+
 const TARGETS: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
 
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
@@ -43,16 +47,8 @@ pub(crate) fn build_guests() -> Result<(), String> {
 }
 
 fn build(target: &str, guest: bool, folder: &Path) -> Result<PathBuf, String> {
-    let root = tree::root();
-    let programs = root.join(".venv/bin");
-    let zigbuild = programs.join("cargo-zigbuild");
-    if !zigbuild.is_file() {
-        return Err(
-            "there is no .venv/bin/cargo-zigbuild; `scripts/setup.sh static` installs it".into()
-        );
-    }
-    let mut command = Command::new(&zigbuild);
-    command.args(["zigbuild", "--locked", "--package", "cpb", "--target", target]);
+    let mut command = command("cpb", target);
+    command.env("CPB_CARRIED_RUNNER", carried_runner(target)?);
     let profile = match guest {
         true => {
             command.args(["--profile", "guest", "--no-default-features", "--features", "mbedtls"]);
@@ -64,18 +60,49 @@ fn build(target: &str, guest: bool, folder: &Path) -> Result<PathBuf, String> {
             "release"
         }
     };
-    // It finds zig through the Python that is first on the path.
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::iter::once(programs).chain(std::env::split_paths(&path));
-    let path = std::env::join_paths(folders).map_err(|error| error.to_string())?;
-    command.env("PATH", path).current_dir(&root);
-    let status = command.status().map_err(|error| format!("{}: {error}", zigbuild.display()))?;
-    if !status.success() {
-        return Err(format!("{command:?}: {status}"));
-    }
+    zigbuild(command)?;
     let built = tree::target_directory().join(target).join(profile).join("cpb");
     let wanted = folder.join(format!("cpb-{target}"));
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     fs::copy(&built, &wanted).map_err(|error| format!("{}: {error}", wanted.display()))?;
     Ok(wanted)
+}
+
+/// The runner that a static cpb for `target` carries, for the libraries of its system: linked to a
+/// glibc of 2018, which those of today load as well, and without any library of its own.
+fn carried_runner(target: &str) -> Result<PathBuf, String> {
+    let with_glibc = target.replace("musl", "gnu");
+    let mut command = command("cpb-runner", &format!("{with_glibc}.{OLDEST_GLIBC}"));
+    command.args(["--bin", "cpb-runner", "--no-default-features", "--profile", CARRIED]);
+    zigbuild(command)?;
+    Ok(tree::target_directory().join(with_glibc).join(CARRIED).join("cpb-runner"))
+}
+
+fn command(package: &str, target: &str) -> Command {
+    let mut command = Command::new(programs().join("cargo-zigbuild"));
+    command.args(["zigbuild", "--locked", "--package", package, "--target", target]);
+    command
+}
+
+/// Where scripts/setup.sh installs zig.
+fn programs() -> PathBuf {
+    tree::root().join(".venv/bin")
+}
+
+fn zigbuild(mut command: Command) -> Result<(), String> {
+    if !programs().join("cargo-zigbuild").is_file() {
+        return Err(
+            "there is no .venv/bin/cargo-zigbuild; `scripts/setup.sh static` installs it".into()
+        );
+    }
+    // It finds zig through the Python that is first on the path.
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(programs()).chain(std::env::split_paths(&path));
+    let path = std::env::join_paths(folders).map_err(|error| error.to_string())?;
+    command.env("PATH", path).current_dir(tree::root());
+    let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(format!("{command:?}: {status}")),
+    }
 }

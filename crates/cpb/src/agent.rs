@@ -8,6 +8,7 @@
 //! agent sleeps.
 
 use crate::machine::Machine;
+use crate::own;
 use crate::transport::Place;
 use crate::transport::process::{ended, read_errors};
 use anyhow::{Context, Result, anyhow};
@@ -178,11 +179,9 @@ fn take_order(mut stream: File) -> Result<()> {
         Order::About { cpu } => write_line(&mut stream, &Answer::About(Box::new(about(cpu)))),
         Order::Runner { provider, cpus, latency } => {
             let place = Place { cpus, latency };
-            let mut command = Command::new(OWN);
-            command.arg("runner").arg(&provider).args(place.arguments());
-            if let Some(known) = cpb_providers::find(&provider) {
-                command.envs((known.entry.environment)());
-            }
+            let runner = own::runner(Path::new(OWN), &provider);
+            let mut command = Command::new(&runner.path);
+            command.args(runner.arguments).args(place.arguments()).envs(runner.environment);
             // Whoever has lost its host has nobody left to measure for.
             hand_over(stream, command, true)
         }
@@ -223,8 +222,8 @@ fn hand_over(mut stream: File, mut command: Command, runner: bool) -> Result<()>
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            let program = command.get_program().to_string_lossy().into_owned();
-            let how = format!("could not be started: {program}: {error}");
+            let why = own::why_not(Path::new(command.get_program()), &error);
+            let how = format!("could not be started: {why}");
             return say_end(stream, &End { status: Some(127), how, last: String::new() });
         }
     };

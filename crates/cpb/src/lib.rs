@@ -12,6 +12,7 @@ pub mod import;
 pub mod lab;
 pub mod machine;
 pub mod names;
+mod own;
 pub mod plan;
 pub mod progress;
 pub mod record;

@@ -6,6 +6,7 @@ use crate::board::Board;
 use crate::lab::guest::Guest;
 use crate::machine::{self, Machine, State};
 use crate::names;
+use crate::own;
 use crate::record::ProviderRecord;
 use crate::remote::Remote;
 use crate::transport::agent::{Afar, Inside};
@@ -240,7 +241,7 @@ impl Home {
 
     fn way(&self, program: &Path, name: &str) -> Way {
         match self {
-            Home::Here => Way::Program(own_program(program, name)),
+            Home::Here => Way::Program(own::runner(program, name)),
             Home::Guest(guest) => {
                 let machine = Afar::Guest(Arc::clone(guest));
                 Way::Inside(Inside { machine, provider: name.to_owned() })
@@ -282,16 +283,6 @@ fn own_sources(listed: &[Listed], wanted: &[&str], way: impl Fn(&str) -> Way) ->
         }
     }
     asked
-}
-
-fn own_program(program: &Path, name: &str) -> Program {
-    let variables = cpb_providers::find(name).map(|choice| (choice.entry.environment)());
-    let variables = variables.into_iter().flatten();
-    Program {
-        path: program.to_owned(),
-        arguments: vec!["runner".into(), name.into()],
-        environment: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
-    }
 }
 
 /// This machine's, taken by a process of its own: it tries drivers, and the host calls none.

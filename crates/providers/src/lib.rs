@@ -5,6 +5,7 @@
 extern crate alloc;
 
 pub mod af_alg;
+mod context;
 #[cfg(target_os = "linux")]
 mod cryptodev;
 pub mod interrupts;
@@ -12,10 +13,12 @@ pub mod kernel_crypto;
 #[cfg(not(all(feature = "openssl", feature = "mbedtls")))]
 mod left_out;
 mod lengths;
+mod libgcrypt;
 mod loaded;
 #[cfg(feature = "mbedtls")]
 mod mbedtls;
 mod memcpy;
+mod nettle;
 mod null;
 mod openssl;
 mod raw_jobs;
@@ -134,6 +137,10 @@ pub const LIST: &[Entry] = &[
     #[cfg(not(feature = "mbedtls"))]
     left_out::entry("mbedtls:c"),
     openssl::system::ENTRY,
+    libgcrypt::FEATURES,
+    libgcrypt::C,
+    nettle::FEATURES,
+    nettle::C,
     af_alg::ENTRY,
     #[cfg(target_os = "linux")]
     cryptodev::ENTRY,

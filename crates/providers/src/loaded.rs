@@ -135,6 +135,13 @@ impl Library {
     /// # Errors
     /// None is, or one is broken; in the dynamic linker's words.
     pub(crate) fn open(names: &[&CStr]) -> Result<Library, Unavailable> {
+        if cfg!(target_feature = "crt-static") {
+            return Err(unavailable(
+                "this cpb is linked statically and loads nothing, and no runner that can is built in \
+                 or could be started"
+                    .to_owned(),
+            ));
+        }
         let mut problems: Vec<String> = Vec::new();
         for name in names {
             // SAFETY: a C string. The library's own constructors run, as in any program of this

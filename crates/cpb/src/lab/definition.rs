@@ -32,6 +32,9 @@ pub struct Definition {
     pub suites: Vec<String>,
     /// Further packages whose programs it needs.
     pub packages: Vec<String>,
+    /// Files of these packages that it gets, where the packages have them.
+    #[serde(default)]
+    pub files: Vec<String>,
     /// Modules that it loads, in this order.
     pub modules: Vec<String>,
     /// The kernel's name of the console.
@@ -101,8 +104,8 @@ impl Definition {
 
     /// Everything that decides what is fetched and prepared, as text.
     pub(super) fn recipe(&self) -> String {
-        let Definition { architecture, kernel, suites, packages, modules, .. } = self;
-        format!("{architecture} {kernel} {suites:?} {packages:?} {modules:?}")
+        let Definition { architecture, kernel, suites, packages, files, modules, .. } = self;
+        format!("{architecture} {kernel} {suites:?} {packages:?} {files:?} {modules:?}")
     }
 }
 

@@ -14,11 +14,15 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::BufWriter;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The first program of a guest.
 const INIT: &str = include_str!("../../../../lab/init.sh");
+
+/// The bits of a file's mode that say that somebody may execute it.
+const EXECUTABLE: u32 = 0o111;
 
 /// Written last: a folder without it is not used.
 const COMPLETE: &str = "complete";
@@ -118,9 +122,33 @@ fn fill(guest: &Definition, partial: &Path, apt_folder: &Path) -> Result<()> {
     let busybox = ["bin/busybox", "usr/bin/busybox"].map(|path| tree.join(path));
     let busybox = busybox.iter().find(|path| path.is_file()).context("no busybox was unpacked")?;
     fs::copy(busybox, root.join("bin/busybox"))?;
+    for file in &guest.files {
+        let content = followed(&tree, file)
+            .with_context(|| format!("{} have no file {file}", guest.packages.join(", ")))?;
+        let copy = root.join(file);
+        fs::create_dir_all(copy.parent().unwrap_or(&root))?;
+        fs::copy(content, &copy).with_context(|| file.clone())?;
+    }
     fs::write(root.join("etc-modules"), guest.modules.join("\n") + "\n")?;
     remove(&tree)?;
     Ok(fs::write(partial.join(COMPLETE), &release)?)
+}
+
+/// Where the content of `file` is in `tree`: the links of packages lead to places in their own root.
+fn followed(tree: &Path, file: &str) -> Result<PathBuf> {
+    const LONGEST_CHAIN: usize = 8;
+    let mut path = tree.join(file);
+    for _ in 0..LONGEST_CHAIN {
+        if !path.is_symlink() {
+            return Ok(path.canonicalize()?);
+        }
+        let leads_to = fs::read_link(&path)?;
+        path = match leads_to.strip_prefix("/") {
+            Ok(below) => tree.join(below),
+            Err(_) => path.parent().unwrap_or(tree).join(leads_to),
+        };
+    }
+    bail!("{file} is a link that leads nowhere")
 }
 
 fn remove(path: &Path) -> Result<()> {
@@ -156,7 +184,7 @@ fn image(guest: &Definition, prepared: &Path, cpb: &Path) -> Result<Image> {
 
 fn write_initramfs(output: BufWriter<File>, root: &Path, cpb: &[u8]) -> Result<()> {
     let mut archive = Archive::new(output);
-    for folder in ["bin", "dev", "etc", "lib"] {
+    for folder in ["bin", "dev", "etc"] {
         archive.directory(folder)?;
     }
     // The kernel opens it for the first program, before anything is mounted.
@@ -167,12 +195,20 @@ fn write_initramfs(output: BufWriter<File>, root: &Path, cpb: &[u8]) -> Result<(
     archive.program("bin/cpb", cpb)?;
     archive.file("etc/modules", &fs::read(root.join("etc-modules"))?)?;
     let mut below = BTreeSet::new();
-    walk(&root.join("lib"), &mut below)?;
+    for folder in ["lib", "lib64", "usr"].map(|name| root.join(name)) {
+        if folder.is_dir() {
+            walk(&folder, &mut below)?;
+            below.insert(folder);
+        }
+    }
     for path in below {
         let name = path.strip_prefix(root)?.to_string_lossy().into_owned();
-        match path.is_dir() {
-            true => archive.directory(&name)?,
-            false => archive.file(&name, &fs::read(&path)?)?,
+        if path.is_dir() {
+            archive.directory(&name)?;
+        } else if path.metadata()?.permissions().mode() & EXECUTABLE != 0 {
+            archive.program(&name, &fs::read(&path)?)?;
+        } else {
+            archive.file(&name, &fs::read(&path)?)?;
         }
     }
     archive.end()?;

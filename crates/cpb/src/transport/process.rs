@@ -35,9 +35,8 @@ impl Program {
         // A process group of its own: Ctrl-C in the terminal is for the host to act on.
         command.process_group(0);
         let lost = |detail| Lost { error: Error::Crashed, detail, again: true };
-        let mut child = command
-            .spawn()
-            .map_err(|error| lost(format!("cannot start {}: {error}", self.path.display())))?;
+        let mut child =
+            command.spawn().map_err(|error| lost(crate::own::why_not(&self.path, &error)))?;
         let (Some(requests), Some(stdout), Some(stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {

@@ -1,0 +1,68 @@
+//! How cpb's own runners are started: itself as `cpb runner PROVIDER`; for providers that load the
+//! system's libraries, in a cpb that is linked statically, a runner that it carries.
+//!
+//! The C library of a static cpb loads nothing. So such a cpb holds, as bytes, a runner that is linked
+//! to glibc, which it writes to a file that exists in memory only, and starts.
+
+use crate::transport::process::Program;
+use std::path::{Path, PathBuf};
+
+/// What starts the runner of this cpb's provider called `name`; `program` is cpb itself.
+pub(crate) fn runner(program: &Path, name: &str) -> Program {
+    let choice = cpb_providers::find(name);
+    let environment = choice.map(|choice| (choice.entry.environment)());
+    let environment = environment.into_iter().flatten();
+    let carried = choice.filter(|choice| choice.entry.loads).and_then(|_| carried());
+    let (path, arguments) = match carried {
+        Some(carried) => (carried, vec![name.into()]),
+        None => (program.to_owned(), vec!["runner".into(), name.into()]),
+    };
+    Program {
+        path,
+        arguments,
+        environment: environment.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+    }
+}
+
+/// Why a runner did not start, in the words for who carried it.
+pub(crate) fn why_not(path: &Path, error: &std::io::Error) -> String {
+    // The file itself is there: what is not found is the dynamic linker that it asks for.
+    if path.starts_with(OPEN_FILES) && error.kind() == std::io::ErrorKind::NotFound {
+        return "this system has no glibc to load its libraries with".to_owned();
+    }
+    format!("cannot start {}: {error}", path.display())
+}
+
+/// Where this process's open files have names.
+const OPEN_FILES: &str = "/proc/self/fd";
+
+#[cfg(not(carries_runner))]
+fn carried() -> Option<PathBuf> {
+    None
+}
+
+/// The runner that was built in, as a file. None where no such file can be made; then cpb's own
+/// runner says what is missing.
+#[cfg(carries_runner)]
+fn carried() -> Option<PathBuf> {
+    use rustix::fs::{MemfdFlags, memfd_create};
+    use std::fs::File;
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
+    use std::sync::OnceLock;
+
+    static RUNNER: &[u8] = include_bytes!(env!("CPB_CARRIED_RUNNER"));
+    // Open until this process ends: a runner is started for every pass.
+    static FILE: OnceLock<Option<File>> = OnceLock::new();
+    let make = || {
+        // Since Linux 6.3 a system may ask to be told that a file is a program.
+        let create = |flags| memfd_create("cpb-runner", MemfdFlags::CLOEXEC | flags);
+        let file = create(MemfdFlags::EXEC).or_else(|_| create(MemfdFlags::empty())).ok()?;
+        let mut file = File::from(file);
+        file.write_all(RUNNER).ok()?;
+        // Who has a file open for writing cannot start it.
+        File::open(Path::new(OPEN_FILES).join(file.as_raw_fd().to_string())).ok()
+    };
+    let file = FILE.get_or_init(make).as_ref()?;
+    Some(Path::new(OPEN_FILES).join(file.as_raw_fd().to_string()))
+}
