@@ -65,6 +65,10 @@ packages() {
     # depmod is where only root looks for programs.
     PATH="$PATH:/usr/sbin:/sbin" have depmod || missing+=(kmod)
     have xz || missing+=(xz-utils)
+    # The libraries that are measured as they are installed.
+    for library in libcrypto.so.3:libssl3 libgcrypt.so.20:libgcrypt20 libnettle.so.8:libnettle8; do
+      PATH="$PATH:/usr/sbin:/sbin" ldconfig -p | grep -q "${library%:*}" || missing+=("${library#*:}")
+    done
     # Reports are opened in a browser.
     have chromium || missing+=(chromium)
     have node || missing+=(nodejs)

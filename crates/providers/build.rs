@@ -19,6 +19,9 @@ mod openssl;
 #[cfg(feature = "mbedtls")]
 #[path = "build/registry_source.rs"]
 mod registry_source;
+#[cfg(feature = "rustcrypto")]
+#[path = "build/rustcrypto.rs"]
+mod rustcrypto;
 #[cfg(feature = "mbedtls")]
 #[path = "build/symbols.rs"]
 mod symbols;
@@ -38,6 +41,9 @@ fn main() {
 fn build() -> Result<(), String> {
     let target = std::env::var("TARGET").map_err(|_| "cargo gave no TARGET".to_string())?;
     println!("cargo:rustc-env=CPB_TARGET={target}");
+
+    #[cfg(feature = "rustcrypto")]
+    rustcrypto::tell()?;
 
     #[cfg(any(feature = "openssl", feature = "mbedtls"))]
     {

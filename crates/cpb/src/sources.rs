@@ -61,8 +61,9 @@ impl Known {
 /// The providers called `wanted` (all, if empty), asked who they are, the harness's floor first. An
 /// interface's name stands for all its executors on this machine.
 ///
-/// Where nobody is named, an interface that is not here is left out, and of its executors those that
-/// nobody would take: see [`cpb_providers::kernel_crypto::usual`].
+/// Where nobody is named, interfaces and installed libraries that are not here are left out, the
+/// latter's masked variants, and of an interface's executors those that nobody would take: see
+/// [`cpb_providers::kernel_crypto::usual`].
 ///
 /// # Errors
 /// A name that does not exist, or a foreign runner that does not answer.
@@ -317,6 +318,10 @@ fn leave_out_the_unusual(known: &mut Vec<Known>, about: &Offers) {
     let mut usual = None;
     known.retain(|known| {
         let Some(choice) = cpb_providers::find(&known.source.name) else { return true };
+        if choice.entry.loads {
+            // Of those that are installed, each as applications get it.
+            return known.available() && !choice.entry.name.contains(':');
+        }
         if !choice.entry.is_interface() {
             return true;
         }

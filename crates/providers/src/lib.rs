@@ -10,7 +10,7 @@ mod context;
 mod cryptodev;
 pub mod interrupts;
 pub mod kernel_crypto;
-#[cfg(not(all(feature = "openssl", feature = "mbedtls")))]
+#[cfg(not(all(feature = "openssl", feature = "mbedtls", feature = "rustcrypto")))]
 mod left_out;
 mod lengths;
 mod libgcrypt;
@@ -22,6 +22,8 @@ mod nettle;
 mod null;
 mod openssl;
 mod raw_jobs;
+#[cfg(feature = "rustcrypto")]
+mod rustcrypto;
 
 use cpb_core::{Algorithm, Kind, Provider, Unsupported};
 
@@ -136,6 +138,10 @@ pub const LIST: &[Entry] = &[
     left_out::entry("mbedtls:accel"),
     #[cfg(not(feature = "mbedtls"))]
     left_out::entry("mbedtls:c"),
+    #[cfg(feature = "rustcrypto")]
+    rustcrypto::ENTRY,
+    #[cfg(not(feature = "rustcrypto"))]
+    left_out::entry("rustcrypto"),
     openssl::system::ENTRY,
     libgcrypt::FEATURES,
     libgcrypt::C,

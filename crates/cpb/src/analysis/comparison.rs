@@ -57,6 +57,13 @@ pub(crate) fn uses_extensions(provider: &str) -> bool {
     matches!(provider.split_once(':'), None | Some((_, "accel")))
 }
 
+/// Whether it is its library without extensions. What is told to use something else (an engine of
+/// OpenSSL's) is another path.
+fn is_masked(provider: &str) -> bool {
+    !uses_extensions(provider)
+        && cpb_providers::find(provider).is_none_or(|choice| choice.variant.is_empty())
+}
+
 fn family(provider: &str) -> &str {
     provider.split(':').next().unwrap_or(provider)
 }
@@ -66,7 +73,7 @@ fn gains(providers: &[(&str, &Passes)]) -> Vec<Gain> {
     for (extended, with) in providers.iter().filter(|(name, _)| uses_extensions(name)) {
         let masked = providers
             .iter()
-            .filter(|(name, _)| family(name) == family(extended) && !uses_extensions(name));
+            .filter(|(name, _)| family(name) == family(extended) && is_masked(name));
         for (masked, without) in masked {
             if let Ok(ratio) = ratio::of(without, with) {
                 let (extended, masked) = ((*extended).to_owned(), (*masked).to_owned());
@@ -133,6 +140,8 @@ mod tests {
             ("openssl:nocrypto", &slow),
             ("openssl:scalar", &scalar),
             ("mbedtls:c", &scalar),
+            ("openssl-system", &fast),
+            ("openssl-system:engine=afalg", &scalar),
         ];
         let found = comparison(&providers, Evidence::Hardware);
         let gains: Vec<_> =

@@ -7,6 +7,9 @@ use serde_json::Value;
 /// Sizes, in bytes.
 const SIZES: [u32; 3] = [16, 1024, 16384];
 
+/// The guest's own libcrypto, by its engine for AF_ALG.
+const INSTALLED: &str = "openssl-system:engine=afalg";
+
 /// The accelerator's driver.
 const ENGINE: &str = "af_alg:virtio_crypto_aes_cbc";
 
@@ -22,6 +25,27 @@ fn the_aarch64_guest_proves_its_accelerator_and_that_it_is_emulated() {
     if here("aarch64") {
         measure("aarch64-6.1", "af_alg:cbc-aes-ce");
     }
+}
+
+/// Where the accelerator's driver is the one that the kernel prefers, OpenSSL's engine leads to it.
+#[test]
+fn an_application_reaches_the_accelerator_by_priority_and_that_is_proved() {
+    if !here("measures::an_application_reaches_the_accelerator_by_priority_and_that_is_proved") {
+        return;
+    }
+    let lab = Lab::new();
+    let console = "console = \"ttyS0\"\n";
+    let plain = include_str!("../../../../lab/x86_64-6.1.toml");
+    let without = format!("{console}command_line = \"cpb.without=aesni_intel\"\n");
+    lab.write("plain.toml", plain.replace(console, &without));
+    let ran = lab.run(&format!(
+        "run --target lab:plain.toml -a aes-128-cbc -s 1K --budget 2s -p {INSTALLED} -o record.jsonl"
+    ));
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    let lines = lines(&lab.path("record.jsonl"));
+    let executor = &lines[0]["cpb"]["providers"][INSTALLED]["executor"];
+    assert_eq!(executor, "virtio_crypto_aes_cbc", "{}", ran.all());
+    assert!(ran.stdout.contains(&format!("{INSTALLED}  accelerated")), "{}", ran.all());
 }
 
 #[test]
@@ -43,7 +67,7 @@ fn measure(guest: &str, software: &str) {
     let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plans/imx6.toml");
     let line = format!(
         "run --target lab:{guest} --plan {plan} -s 16,1K,16K --budget 3s \
-         -p {ENGINE},{software},mbedtls:c,cryptodev -o record.jsonl"
+         -p {ENGINE},{software},mbedtls:c,{INSTALLED},cryptodev -o record.jsonl"
     );
     println!("reduced lengths, all there is for a cell: {line}");
     let ran = lab.run(&line);
@@ -53,14 +77,14 @@ fn measure(guest: &str, software: &str) {
     assert_eq!(lines[0]["cpb"]["providers"][ENGINE]["executor"], "virtio_crypto_aes_cbc");
 
     let right = |check: &&Value| check["wrong"].is_null() && check["right"].as_u64() > Some(0);
-    for provider in [ENGINE, software, "mbedtls:c"] {
+    for provider in [ENGINE, software, "mbedtls:c", INSTALLED] {
         let checks = of(&lines, "check", provider);
         assert!(!checks.is_empty() && checks.iter().all(right), "{provider}: {checks:?}");
     }
     for size in SIZES {
         let workload = format!("aes-128-cbc/encrypt/message/{size}");
         let mut answers = Vec::new();
-        for provider in [ENGINE, software, "mbedtls:c"] {
+        for provider in [ENGINE, software, "mbedtls:c", INSTALLED] {
             let rounds = rounds(&lines, provider, &workload);
             assert!(!rounds.is_empty(), "{provider} {workload}: {}", ran.all());
             for round in rounds {
@@ -88,6 +112,10 @@ fn measure(guest: &str, software: &str) {
     }
     assert_eq!(row("who executed", ENGINE), [ENGINE, "accelerated"], "{}", ran.all());
     assert_eq!(row("who executed", software), [software, "software"], "{}", ran.all());
+    // By priority the kernel takes its own driver, and the engine cannot ask for another.
+    let driver = software.strip_prefix("af_alg:").unwrap_or_default();
+    let taken = [INSTALLED, "software:", driver];
+    assert_eq!(row("who executed", INSTALLED), taken, "{}", ran.all());
     assert_eq!(row("who executed", "cryptodev"), ["cryptodev", "not", "here"], "{}", ran.all());
     for silent in [software, "mbedtls:c"] {
         let row = row("interrupts an operation", silent);

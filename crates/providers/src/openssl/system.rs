@@ -91,6 +91,10 @@ fn open(variant: &str) -> Result<System, Unavailable> {
     let mut engine = None;
     match &wanted {
         Wanted::Itself => {}
+        Wanted::Provider(_) if number < WITH_PROVIDERS => {
+            let detail = format!("{file} is OpenSSL {version}; providers came with 3.0");
+            return Err(unavailable(detail));
+        }
         Wanted::Provider(name) => source.properties = Some(load_provider(name, &file)?),
         Wanted::Engine(name) => {
             let loaded = Engine::load(&library, name)?;

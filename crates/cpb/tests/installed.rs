@@ -1,0 +1,138 @@
+//! Libraries that are installed here: measured as applications get them, and what is missing in words.
+
+mod support;
+
+use std::path::Path;
+use support::{Lab, Ran, lines, of, skip};
+
+/// What `cpb list` says of each provider, whitespace made one.
+fn listed(lab: &Lab, variables: &[(&str, &str)]) -> String {
+    let ran = lab.run_with("list --long", variables);
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether the library behind `provider` is installed; a test of it is skipped if not.
+fn here(lab: &Lab, test: &str, provider: &str) -> bool {
+    let there = !listed(lab, &[]).contains(&format!(" {provider} not here:"));
+    if !there {
+        skip(&format!("installed::{test}"), &format!("no library for {provider} is installed"));
+    }
+    there
+}
+
+#[test]
+fn installed_libraries_give_the_answers_of_the_linked_ones_and_name_their_files() {
+    const PROVIDERS: [(&str, &str); 5] = [
+        ("openssl-system", "libcrypto.so"),
+        ("libgcrypt", "libgcrypt.so"),
+        ("libgcrypt:c", "libgcrypt.so"),
+        ("nettle", "libnettle.so"),
+        ("nettle:c", "libnettle.so"),
+    ];
+    let lab = Lab::new();
+    for (provider, file) in PROVIDERS {
+        let test = "installed_libraries_give_the_answers_of_the_linked_ones_and_name_their_files";
+        if !here(&lab, test, provider) {
+            continue;
+        }
+        let ran = lab.run(&format!(
+            "run -p mbedtls:c,{provider} -a aes-128-cbc,aes-256-gcm,sha-256,hmac-sha-256 -s 16,1000 \
+             --budget 1s -o {file}-{provider}.jsonl"
+        ));
+        assert_eq!(ran.status, Some(0), "{}", ran.all());
+        let lines = lines(&lab.path(&format!("{file}-{provider}.jsonl")));
+        let options = &lines[0]["cpb"]["providers"][provider]["options"];
+        assert!(options.as_str().is_some_and(|text| text.contains(file)), "{provider}: {options}");
+        assert!(!of(&lines, "check", provider).is_empty(), "{}", ran.all());
+        // Equal answers of both are looked at in every round.
+        let rounds = of(&lines, "round", provider);
+        assert!(!rounds.is_empty() && ran.stdout.contains("known answers right"), "{}", ran.all());
+        assert!(
+            of(&lines, "without", provider).iter().all(|one| one["outcome"]["failed"].is_null())
+        );
+    }
+}
+
+#[test]
+fn a_library_that_is_broken_or_another_one_is_told_by_its_file_and_its_lack() {
+    let lab = Lab::new();
+    let broken = lab.write("broken/libcrypto.so.3", [0; 4096]);
+    let told = listed(&lab, &[("LD_LIBRARY_PATH", &folder(&broken))]);
+    let words = format!(
+        "openssl-system not here: no libcrypto of OpenSSL 1.1.1 or 3 (Debian's \
+        packages libssl3, libssl1.1): {}: invalid ELF header",
+        broken.display()
+    );
+    // A machine that has OpenSSL 1.1.1 as well takes that.
+    assert!(told.contains(&words) || told.contains("openssl-system 1.1.1"), "{told}");
+
+    let Some(other) = ["/lib/x86_64-linux-gnu/libm.so.6", "/lib/aarch64-linux-gnu/libm.so.6"]
+        .into_iter()
+        .find(|path| Path::new(path).is_file())
+    else {
+        return skip("installed::a_library_that_is_broken", "no other library to take for it");
+    };
+    let other = lab.write("other/libcrypto.so.3", std::fs::read(other).expect("a library"));
+    let told = listed(&lab, &[("LD_LIBRARY_PATH", &folder(&other))]);
+    let words = "has no OPENSSL_init_crypto: it is not OpenSSL's libcrypto";
+    assert!(told.contains(words), "{told}");
+}
+
+fn folder(file: &Path) -> String {
+    file.parent().expect("a folder").display().to_string()
+}
+
+#[test]
+fn an_engine_or_provider_that_is_not_there_is_told_by_name() {
+    let lab = Lab::new();
+    if !here(&lab, "an_engine_or_provider_that_is_not_there_is_told_by_name", "openssl-system") {
+        return;
+    }
+    let refused = |variant: &str| -> Ran {
+        let ran = lab.run(&format!("run -a sha-256 -s 16 -p openssl-system:{variant} --budget 1s"));
+        assert_eq!(ran.status, Some(2), "{}", ran.all());
+        ran
+    };
+    for (variant, words) in [
+        ("engine=nosuch", "engine nosuch does not load"),
+        ("provider=nosuch", "provider"),
+        ("nosuch", "names neither an engine (`engine=NAME`, such as afalg) nor a provider"),
+        ("provider=default,fips=yes", "unknown provider"),
+    ] {
+        let ran = refused(variant);
+        assert!(ran.stderr.contains(words), "{variant}: {}", ran.all());
+    }
+}
+
+#[test]
+fn a_provider_of_openssls_has_what_it_implements_and_nothing_else() {
+    let lab = Lab::new();
+    let test = "a_provider_of_openssls_has_what_it_implements_and_nothing_else";
+    if !here(&lab, test, "openssl-system") {
+        return;
+    }
+    let run = |provider: &str| {
+        let line = format!(
+            "run -a sha-256 -s 16 -p openssl-system:provider={provider} --budget 0.3s --csv"
+        );
+        let ran = lab.run(&line);
+        match ran.stderr.contains("has no provider") || ran.stderr.contains("came with 3.0") {
+            true => None,
+            false => Some(ran),
+        }
+    };
+    let Some(own) = run("default") else {
+        return skip(&format!("installed::{test}"), "this libcrypto has no providers");
+    };
+    assert!(own.stdout.contains(",measured,"), "{}", own.all());
+    // SHA-256 is not among what OpenSSL calls legacy.
+    if let Some(legacy) = run("legacy") {
+        assert!(
+            legacy.stdout.contains("openssl-system:provider=legacy,sha-256"),
+            "{}",
+            legacy.all()
+        );
+        assert!(legacy.stdout.contains(",unsupported,"), "{}", legacy.all());
+    }
+}
