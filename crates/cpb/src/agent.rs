@@ -222,8 +222,7 @@ fn hand_over(mut stream: File, mut command: Command, runner: bool) -> Result<()>
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            let why = own::why_not(Path::new(command.get_program()), &error);
-            let how = format!("could not be started: {why}");
+            let how = own::why_not(Path::new(command.get_program()), &error);
             return say_end(stream, &End { status: Some(127), how, last: String::new() });
         }
     };

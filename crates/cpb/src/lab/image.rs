@@ -9,7 +9,7 @@ use super::definition::Definition;
 use super::packages::Apt;
 use super::{modules, tools};
 use crate::static_cpb;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
