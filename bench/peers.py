@@ -2,8 +2,8 @@
 """What do the benchmarks that libraries bring say beside cpb?
 
 Mbed TLS's own benchmark, linked with the very object code that cpb measures, makes the same calls on 1 KiB.
-libgcrypt's bench-slope tells the cost of a byte: the slope over messages of 16 to 4112 bytes. cpb measures the
-same library by the runner crates/runner/examples/libgcrypt.rs, and the slope over its figures is taken likewise.
+libgcrypt's bench-slope tells the cost of a byte: the slope over messages of 16 to 4112 bytes. cpb's provider
+`libgcrypt` runs the same library, the system's, and the slope over its figures is taken likewise.
 """
 
 import os
@@ -46,7 +46,7 @@ def main():
     build.cpb()
     flags = cpb.options("mbedtls:c")
     programs = {f"mbedtls:{variant}": mbedtls.benchmark(variant, flags) for variant in ("c", "accel")}
-    runner, (sloping, version) = build.example("libgcrypt"), libgcrypt.bench_slope()
+    sloping, version = libgcrypt.bench_slope()
     watch = machine.Watch()
     benchmarked = {(provider, cell): [] for provider in programs for cell in BENCHMARK}
     sloped = {cell: [] for cell in SLOPE}
@@ -54,7 +54,7 @@ def main():
         first = number % 2 == 0
         for key, pair in beside_benchmark(programs, first).items():
             benchmarked[key].append(pair)
-        for cell, pair in beside_slope(runner, sloping, first).items():
+        for cell, pair in beside_slope(sloping, first).items():
             sloped[cell].append(pair)
         print(f"pair {number + 1} of {PAIRS} done", flush=True)
     report(benchmarked, sloped, version, watch)
@@ -100,7 +100,7 @@ def beside_benchmark(programs, first):
     }
 
 
-def beside_slope(runner, program, first):
+def beside_slope(program, first):
     """Nanoseconds a byte of libgcrypt: the slope over cpb's figures, and that of bench-slope."""
 
     def peer():
@@ -110,7 +110,7 @@ def beside_slope(runner, program, first):
         return found
 
     def own():
-        return measured(["libgcrypt"], "--runner", runner, "--phase", "message", "--budget", "8s")
+        return measured(["libgcrypt"], "--phase", "message", "--budget", "8s")
 
     summary, theirs = in_turn(first, own, peer)
     figures = cpb.figures(summary)

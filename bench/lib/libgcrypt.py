@@ -1,5 +1,4 @@
-"""libgcrypt's bench-slope, over the library that the system has; crates/runner/examples/libgcrypt.rs is the other
-way to measure that one."""
+"""libgcrypt's bench-slope, over the library that the system has: the one that cpb's provider loads."""
 
 import os
 import re
