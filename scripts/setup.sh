@@ -2,7 +2,8 @@
 # Installs what cpb needs and this machine lacks; silent when nothing is missing.
 #
 #   scripts/setup.sh run    a Rust toolchain, a C compiler, perl and make (OpenSSL's Configure is perl)
-#   scripts/setup.sh static and zig, a C compiler and linker for static binaries, by Python
+#   scripts/setup.sh static and zig, a C compiler and linker for static binaries, by Python, and gcc for
+#                           32-bit Arm and RISC-V
 #   scripts/setup.sh firmware  a C compiler and C library for Cortex-M, and Rust's target for it
 #   scripts/setup.sh test   all that, and the checkers, the cross targets, and QEMU for the lab
 set -euo pipefail
@@ -25,6 +26,8 @@ readonly STATIC_TARGETS=(
   aarch64-unknown-linux-musl
   # The runners that they carry.
   aarch64-unknown-linux-gnu
+  armv7-unknown-linux-gnueabihf
+  riscv64gc-unknown-linux-gnu
 )
 
 main() {
@@ -54,6 +57,10 @@ packages() {
     have arm-none-eabi-gcc || missing+=(gcc-arm-none-eabi)
     [[ -n $(newlib) ]] || missing+=(libnewlib-arm-none-eabi)
   fi
+  if [[ $1 == static || $1 == test ]]; then
+    have arm-linux-gnueabihf-gcc || missing+=(gcc-arm-linux-gnueabihf libc6-dev-armhf-cross)
+    have riscv64-linux-gnu-gcc || missing+=(gcc-riscv64-linux-gnu libc6-dev-riscv64-cross)
+  fi
   if [[ $1 != run && $1 != firmware && ! -x .venv/bin/pip ]]; then
     python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
   fi
@@ -69,6 +76,10 @@ packages() {
     for library in libcrypto.so.3:libssl3 libgcrypt.so.20:libgcrypt20 libnettle.so.8:libnettle8; do
       PATH="$PATH:/usr/sbin:/sbin" ldconfig -p | grep -q "${library%:*}" || missing+=("${library#*:}")
     done
+    # Static binaries for boards, and the way to these.
+    have qemu-riscv64-static || missing+=(qemu-user-static)
+    [[ -x /usr/sbin/sshd ]] || missing+=(openssh-server)
+    have ssh || missing+=(openssh-client)
     # Reports are opened in a browser.
     have chromium || missing+=(chromium)
     have node || missing+=(nodejs)

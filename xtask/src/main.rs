@@ -33,7 +33,7 @@ const SUBCOMMANDS: &[Subcommand] = &[
     },
     Subcommand {
         name: "static",
-        about: "[--guest] [TARGET...]: static binaries into dist/, or the lab's into target/lab/",
+        about: "[--guest | --test] [TARGET...]: static binaries into dist/, the lab's, or the tests'",
         run: static_build::run,
     },
     Subcommand {

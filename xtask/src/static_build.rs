@@ -1,13 +1,15 @@
-//! `cargo xtask static [--guest] [TARGET...]`: cpb as one static file for each target, by zig as the
-//! C compiler and linker, which scripts/setup.sh installs into .venv.
+//! `cargo xtask static [--guest | --test] [TARGET...]`: cpb as one static file for each target. The C
+//! compiler and linker is zig, which scripts/setup.sh installs into .venv, or Debian's gcc for a target
+//! whose musl Rust does not ship: that file has glibc inside.
 //!
 //! Into dist/ go complete binaries, to be copied to boards. With `--guest`, what the lab's guests
 //! need goes into target/lab: Mbed TLS is there for right answers, OpenSSL, which takes four times
-//! as long to build, is not.
+//! as long to build, is not. With `--test`, what the tests of other architectures run goes into
+//! target/static: complete, but built fast.
 
 use crate::tree;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
@@ -15,23 +17,80 @@ use std::time::Instant;
 const OLDEST_GLIBC: &str = "2.28";
 const CARRIED: &str = "carried";
 
-const TARGETS: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
+/// A target, and the prefix of Debian's gcc for it where zig does not build it.
+const TARGETS: [(&str, Option<&str>); 4] = [
+    ("x86_64-unknown-linux-musl", None),
+    ("aarch64-unknown-linux-musl", None),
+    ("armv7-unknown-linux-gnueabihf", Some("arm-linux-gnueabihf-")),
+    ("riscv64gc-unknown-linux-gnu", Some("riscv64-linux-gnu-")),
+];
+
+/// What a file may have: a board's flash is small, and so is the line to it.
+const MOST_BYTES: u64 = 20 << 20;
+
+/// What the files are for.
+#[derive(Clone, Copy, PartialEq)]
+enum Purpose {
+    Boards,
+    Guests,
+    Tests,
+}
+
+impl Purpose {
+    /// What a command line has for it.
+    const OPTIONS: [(&str, Purpose); 2] =
+        [("--guest", Purpose::Guests), ("--test", Purpose::Tests)];
+
+    fn folder(self) -> PathBuf {
+        match self {
+            Purpose::Boards => tree::root().join("dist"),
+            Purpose::Guests => guests(),
+            Purpose::Tests => for_tests(),
+        }
+    }
+
+    /// Cargo's options for it, and the profile among them.
+    fn options(self) -> (&'static [&'static str], &'static str) {
+        match self {
+            Purpose::Boards => (&["--release"], "release"),
+            Purpose::Guests => {
+                (&["--profile", "guest", "--no-default-features", "--features", "mbedtls"], "guest")
+            }
+            Purpose::Tests => (&["--profile", "guest"], "guest"),
+        }
+    }
+}
 
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let guest = arguments.iter().any(|argument| argument == "--guest");
-    let named: Vec<&str> =
-        arguments.iter().map(String::as_str).filter(|argument| *argument != "--guest").collect();
-    if let Some(unknown) = named.iter().find(|name| !TARGETS.contains(name)) {
-        return Err(format!("there is no target `{unknown}`; there are: {}", TARGETS.join(", ")));
+    let option = |argument: &String| {
+        Purpose::OPTIONS.iter().find(|(name, _)| name == argument).map(|(_, purpose)| *purpose)
+    };
+    let purpose = arguments.iter().find_map(option).unwrap_or(Purpose::Boards);
+    let known: Vec<&str> = TARGETS.iter().map(|(target, _)| *target).collect();
+    let named: Vec<&str> = arguments
+        .iter()
+        .filter(|argument| option(argument).is_none())
+        .map(String::as_str)
+        .collect();
+    if let Some(unknown) = named.iter().find(|name| !known.contains(name)) {
+        return Err(format!("there is no target `{unknown}`; there are: {}", known.join(", ")));
     }
-    let targets = if named.is_empty() { TARGETS.to_vec() } else { named };
-    let folder = if guest { guests() } else { tree::root().join("dist") };
-    for target in targets {
+    // Guests are booted on the first two only.
+    let usual = if purpose == Purpose::Guests { &known[..2] } else { &known[..] };
+    let targets = if named.is_empty() { usual } else { &named[..] };
+    for (target, prefix) in TARGETS.iter().filter(|(target, _)| targets.contains(target)) {
         let began = Instant::now();
-        let built = build(target, guest, &folder)?;
+        let built = build(target, *prefix, purpose)?;
         let size = fs::metadata(&built).map_err(|error| format!("{}: {error}", built.display()))?;
         let (megabytes, seconds) = (size.len() as f64 / 1e6, began.elapsed().as_secs_f64());
         println!("{}: {megabytes:.1} MB, in {seconds:.0} s", built.display());
+        if size.len() > MOST_BYTES {
+            return Err(format!(
+                "{}: more than {} MiB: what got in?",
+                built.display(),
+                MOST_BYTES >> 20
+            ));
+        }
     }
     Ok(())
 }
@@ -46,39 +105,62 @@ pub(crate) fn build_guests() -> Result<(), String> {
     run(&["--guest".to_owned()])
 }
 
-fn build(target: &str, guest: bool, folder: &Path) -> Result<PathBuf, String> {
-    let mut command = command("cpb", target);
-    command.env("CPB_CARRIED_RUNNER", carried_runner(target)?);
-    let profile = match guest {
-        true => {
-            command.args(["--profile", "guest", "--no-default-features", "--features", "mbedtls"]);
-            "guest"
-        }
-        false => {
-            // Names of functions are four fifths of such a file, and a board's flash is small.
-            command.arg("--release").env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
-            "release"
-        }
+/// The folder of the binaries that tests run by `qemu-user`.
+pub(crate) fn for_tests() -> PathBuf {
+    tree::target_directory().join("static")
+}
+
+/// Builds them all.
+pub(crate) fn build_for_tests() -> Result<(), String> {
+    run(&["--test".to_owned()])
+}
+
+fn build(target: &str, gcc: Option<&str>, purpose: Purpose) -> Result<PathBuf, String> {
+    let (options, profile) = purpose.options();
+    // Names of functions are four fifths of such a file.
+    let options = |mut command: Command| {
+        command.args(options).env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
+        command
     };
-    zigbuild(command)?;
+    match gcc {
+        Some(prefix) => run_to_end(options(with_gcc("cpb", target, prefix)))?,
+        None => {
+            let mut command = options(with_zig("cpb", target));
+            command.env("CPB_CARRIED_RUNNER", carried_runner(target)?);
+            zigbuild(command)?;
+        }
+    }
     let built = tree::target_directory().join(target).join(profile).join("cpb");
+    let folder = purpose.folder();
     let wanted = folder.join(format!("cpb-{target}"));
-    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     fs::copy(&built, &wanted).map_err(|error| format!("{}: {error}", wanted.display()))?;
     Ok(wanted)
+}
+
+/// A glibc inside a program may look up no names of hosts or users at run time: cpb looks up none. Nor
+/// does such a cpb carry a runner: what loads no library of the system measures none.
+fn with_gcc(package: &str, target: &str, prefix: &str) -> Command {
+    let variable = target.to_uppercase().replace('-', "_");
+    let mut command = Command::new("cargo");
+    command.args(["build", "--locked", "--package", package, "--target", target]);
+    command.env(format!("CARGO_TARGET_{variable}_LINKER"), format!("{prefix}gcc"));
+    command.env(format!("CARGO_TARGET_{variable}_RUSTFLAGS"), "-C target-feature=+crt-static");
+    command.current_dir(tree::root());
+    command
 }
 
 /// The runner that a static cpb for `target` carries, for the libraries of its system: linked to a
 /// glibc of 2018, which those of today load as well, and without any library of its own.
 fn carried_runner(target: &str) -> Result<PathBuf, String> {
     let with_glibc = target.replace("musl", "gnu");
-    let mut command = command("cpb-runner", &format!("{with_glibc}.{OLDEST_GLIBC}"));
+    let mut command = with_zig("cpb-runner", &format!("{with_glibc}.{OLDEST_GLIBC}"));
     command.args(["--bin", "cpb-runner", "--no-default-features", "--profile", CARRIED]);
     zigbuild(command)?;
     Ok(tree::target_directory().join(with_glibc).join(CARRIED).join("cpb-runner"))
 }
 
-fn command(package: &str, target: &str) -> Command {
+fn with_zig(package: &str, target: &str) -> Command {
     let mut command = Command::new(programs().join("cargo-zigbuild"));
     command.args(["zigbuild", "--locked", "--package", package, "--target", target]);
     command
@@ -100,6 +182,10 @@ fn zigbuild(mut command: Command) -> Result<(), String> {
     let folders = std::iter::once(programs()).chain(std::env::split_paths(&path));
     let path = std::env::join_paths(folders).map_err(|error| error.to_string())?;
     command.env("PATH", path).current_dir(tree::root());
+    run_to_end(command)
+}
+
+fn run_to_end(mut command: Command) -> Result<(), String> {
     let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
     match status.success() {
         true => Ok(()),
