@@ -2,8 +2,9 @@
 //! until the agent runs, and then a pair of streams.
 
 use crate::transport::process::{ended, read_errors};
+use crate::transport::ready::wait;
 use anyhow::{Context, Result, bail};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::PollFlags;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -119,7 +120,7 @@ impl Ssh {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 bail!("{}: no word from its shell any more", self.destination);
             }
-            if !readable(&input, Duration::from_millis(50))? {
+            if !wait(&input, PollFlags::IN, Duration::from_millis(50))? {
                 continue;
             }
             let mut byte = [0];
@@ -211,26 +212,14 @@ impl Ssh {
     }
 }
 
-fn readable(stream: &impl AsFd, time: Duration) -> io::Result<bool> {
-    let mut polled = [PollFd::new(stream, PollFlags::IN)];
-    let time = rustix::event::Timespec {
-        tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX),
-        tv_nsec: time.subsec_nanos().into(),
-    };
-    match poll(&mut polled, Some(&time)) {
-        Ok(count) => Ok(count > 0),
-        Err(rustix::io::Errno::INTR) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
-
 /// A stream that fails if nothing comes for long.
 pub(super) fn watched(stream: impl Read + AsFd) -> impl Read {
     struct Watched<S>(S);
     impl<S: Read + AsFd> Read for Watched<S> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             let deadline = Instant::now() + SILENCE;
-            while !readable(&self.0, deadline.saturating_duration_since(Instant::now()))? {
+            while !wait(&self.0, PollFlags::IN, deadline.saturating_duration_since(Instant::now()))?
+            {
                 if Instant::now() >= deadline {
                     return Err(io::ErrorKind::TimedOut.into());
                 }

@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod conversation;
 pub mod process;
+pub(crate) mod ready;
 pub mod serial;
 pub mod sim;
 

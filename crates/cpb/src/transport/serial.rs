@@ -4,9 +4,10 @@
 //! quiet, and it ends when the host is tired of waiting or the device goes away.
 
 use super::conversation::{self, Conversation};
+use super::ready::wait;
 use super::{Lost, Patience};
 use cpb_core::Error;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::PollFlags;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::termios::{self, ControlModes, OptionalActions, QueueSelector};
@@ -108,20 +109,6 @@ fn quiet(file: &File) -> Result<(), Errno> {
         termios::tcflush(file, QueueSelector::IFlush)?;
     }
     Ok(())
-}
-
-/// Waits until `file` can be read or written; false if it cannot within `time`.
-fn wait(file: &File, what: PollFlags, time: Duration) -> Result<bool, Errno> {
-    let mut polled = [PollFd::new(file, what)];
-    let time = rustix::event::Timespec {
-        tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX),
-        tv_nsec: time.subsec_nanos().into(),
-    };
-    match poll(&mut polled, Some(&time)) {
-        Ok(count) => Ok(count > 0),
-        Err(Errno::INTR) => Ok(false),
-        Err(error) => Err(error),
-    }
 }
 
 /// What is known of the line.
