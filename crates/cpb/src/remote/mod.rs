@@ -135,7 +135,10 @@ impl Remote {
                 self.ssh.end();
                 match self.lost() {
                     Some(lost) if !silent => bail!(lost),
-                    _ => Err(error.context(format!("{} gives no answer", self.name))),
+                    _ => Err(error.context(format!(
+                        "{} gives no answer (was the cpb that went there built from this source?)",
+                        self.name
+                    ))),
                 }
             }
         }
