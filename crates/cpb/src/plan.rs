@@ -324,7 +324,8 @@ impl Plan {
         if self.workloads().is_empty() {
             bail!(
                 "the plan measures nothing: no algorithm in it has such an operation, phase and \
-                 size (block modes take multiples of 16 bytes; hashes have no key to set up)"
+                 size (block modes take multiples of 16 bytes, DES of 8, XTS 16 or more; XTS and CCM \
+                 have no update, hashes no key to set up)"
             );
         }
         Ok(())
