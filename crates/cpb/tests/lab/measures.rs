@@ -178,6 +178,21 @@ fn software_in_a_guest_leaves_the_accelerator_s_lines_alone() {
     random_bytes_are_checked_as_far_as_they_can_be_known(&records.collect::<Vec<Value>>());
 }
 
+#[test]
+fn the_kernel_answers_as_published_by_every_name_that_it_has_for_an_algorithm() {
+    if !here("kernel_names") {
+        return;
+    }
+    let names = cpb_providers::kernel_crypto::kernel_names().into_iter();
+    let names: Vec<String> = names.map(|(_, name)| format!("af_alg:{name}")).collect();
+    let lab = Lab::new();
+    let file = lab.write("script", format!("cpb check -p '{}'", names.join(",")));
+    let ran = lab.shell(&format!("cpb lab run {USUAL} -- sh < {}", file.display()));
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    assert!(ran.stdout.contains(" 0 algorithms wrong"), "{}", ran.all());
+    assert!(!ran.all().contains("not here"), "{}", ran.all());
+}
+
 /// The kernel adds entropy of its own; a library that is seeded answers as NIST prints it.
 fn random_bytes_are_checked_as_far_as_they_can_be_known(lines: &[Value]) {
     for (provider, known) in [("af_alg:stdrng", false), ("mbedtls:c", true)] {
