@@ -74,7 +74,7 @@ packages() {
     have xz || missing+=(xz-utils)
     # The libraries that are measured as they are installed.
     for library in libcrypto.so.3:libssl3 libgcrypt.so.20:libgcrypt20 libnettle.so.8:libnettle8; do
-      PATH="$PATH:/usr/sbin:/sbin" ldconfig -p | grep -q "${library%:*}" || missing+=("${library#*:}")
+      installed "${library%:*}" || missing+=("${library#*:}")
     done
     # Static binaries for boards, and the way to these.
     have qemu-riscv64-static || missing+=(qemu-user-static)
@@ -205,6 +205,8 @@ rust_version() { rustc --version 2>/dev/null | cut -d ' ' -f 2; }
 rust_is() { at_least "$1" "$(rust_version)"; }
 version_of() { "$1" --version 2>/dev/null | cut -d ' ' -f 2 || true; }
 at_least() { [[ -n $2 && $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1) == "$1" ]]; }
+# Read to its end: a reader that goes away early would be ldconfig's failure.
+installed() { PATH="$PATH:/usr/sbin:/sbin" ldconfig -p | grep -F "$1" >/dev/null; }
 have() { command -v "$1" >/dev/null 2>&1; }
 say() { echo "setup: $*"; }
 die() {
