@@ -85,8 +85,12 @@ fn every_algorithm_has_the_same_output_on_the_emulated_board_as_on_linux() {
     // The list without a host has the first operation of each.
     here.retain(|workload, _| !workload.contains("/decrypt/"));
     assert_eq!(here.len(), Algorithm::ALL.len());
+    // Mbed TLS 2.28, which the board has, knows no SHA-3.
+    let (newer, here): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        here.into_iter().partition(|(workload, _)| workload.starts_with("sha3-"));
     for image in images {
         let (board, said) = solo(&image);
+        assert!(newer.keys().all(|workload| !board.contains_key(workload)), "{said}");
         here.iter().for_each(|(workload, output)| {
             assert_eq!(board.get(workload), Some(output), "{workload} in {said}");
         });
