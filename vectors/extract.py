@@ -18,6 +18,7 @@ from pathlib import Path
 import aes_block
 import ciphers
 import digests
+import key_pairs
 import verify
 from formats import (
     APACHE,
@@ -74,6 +75,7 @@ def main(arguments):
         digests.cmac(nist, wycheproof, openssl),
         digests.poly1305(openssl),
         drbg(openssl),
+        *key_pairs.families(nist, wycheproof, HERE / "key-pairs"),
     ]
     for family in families:
         family.write(HERE / f"{family.name}.json")

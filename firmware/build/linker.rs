@@ -6,8 +6,8 @@ use std::fmt::Write;
 
 /// For the C code, the frames and the loop: `frame::encode` alone takes 13 KiB.
 const STACK: u32 = 32 << 10;
-/// For contexts and whatever else is small and timed.
-const HEAP: u32 = 12 << 10;
+/// For contexts and whatever else is small and timed. RSA-4096 has 64 powers of 520 bytes at a time.
+const HEAP: u32 = 52 << 10;
 /// For what is big and not timed: known answers, samples.
 const BULK: u32 = 256 << 10;
 /// The image vector table: `IVT_OFFSET` of the boot ROM for serial NOR flash.

@@ -32,8 +32,11 @@ const COMPILER: &str = "arm-none-eabi-gcc";
 const TARGET: [&str; 4] = ["-mcpu=cortex-m7", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv5-d16"];
 
 /// What `mbedtls/cpb_config.h` leaves in.
-const FILES: [&str; 20] = [
+const FILES: [&str; 30] = [
     "aes",
+    "asn1parse",
+    "asn1write",
+    "bignum",
     "camellia",
     "ccm",
     "chacha20",
@@ -44,12 +47,19 @@ const FILES: [&str; 20] = [
     "constant_time",
     "ctr_drbg",
     "des",
+    "ecdh",
+    "ecdsa",
+    "ecp",
+    "ecp_curves",
     "gcm",
     "hmac_drbg",
     "md",
     "md5",
+    "oid",
     "platform_util",
     "poly1305",
+    "rsa",
+    "rsa_internal",
     "sha1",
     "sha256",
     "sha512",

@@ -1,5 +1,5 @@
 /*
- * What cpb measures of Mbed TLS 2.28 on a board: the symmetric primitives. Whatever is not named here
+ * What cpb measures of Mbed TLS 2.28 on a board: the primitives, with keys and with key pairs. Whatever is not named here
  * stays as upstream's own default has it. The options are described in include/mbedtls/config.h of
  * Mbed TLS 2.28.
  */
@@ -31,6 +31,23 @@
 /* Deterministic generators; their entropy is the workload's. */
 #define MBEDTLS_CTR_DRBG_C
 #define MBEDTLS_HMAC_DRBG_C
+
+/* Key pairs. The big numbers are plain C, as everything here is: without MBEDTLS_HAVE_ASM. */
+#define MBEDTLS_BIGNUM_C
+#define MBEDTLS_GENPRIME
+#define MBEDTLS_RSA_C
+#define MBEDTLS_PKCS1_V15
+#define MBEDTLS_PKCS1_V21
+#define MBEDTLS_OID_C
+#define MBEDTLS_ASN1_PARSE_C
+#define MBEDTLS_ASN1_WRITE_C
+#define MBEDTLS_ECP_C
+#define MBEDTLS_ECP_NIST_OPTIM
+#define MBEDTLS_ECP_DP_SECP256R1_ENABLED
+#define MBEDTLS_ECP_DP_SECP384R1_ENABLED
+#define MBEDTLS_ECP_DP_CURVE25519_ENABLED
+#define MBEDTLS_ECDH_C
+#define MBEDTLS_ECDSA_C
 
 /* The library's own allocations come from the firmware's heap: src/allocator.rs. */
 #define MBEDTLS_PLATFORM_C

@@ -10,11 +10,13 @@
 #include "mbedtls/cipher.h"
 #include "mbedtls/ctr_drbg.h"
 #include "mbedtls/des.h"
+#include "mbedtls/ecp.h"
 #include "mbedtls/gcm.h"
 #include "mbedtls/hmac_drbg.h"
 #include "mbedtls/md.h"
 #include "mbedtls/md5.h"
 #include "mbedtls/poly1305.h"
+#include "mbedtls/rsa.h"
 #include "mbedtls/sha1.h"
 #include "mbedtls/sha256.h"
 #include "mbedtls/sha512.h"
@@ -41,3 +43,7 @@ HOLDS(mbedtls_sha256_context, 108, 4);
 HOLDS(mbedtls_sha512_context, 216, 8);
 HOLDS(mbedtls_ctr_drbg_context, 320, 4);
 HOLDS(mbedtls_hmac_drbg_context, 100, 4);
+HOLDS(mbedtls_rsa_context, 172, 4);
+HOLDS(mbedtls_mpi, 12, 4);
+HOLDS(mbedtls_ecp_group, 124, 4);
+HOLDS(mbedtls_ecp_point, 36, 4);

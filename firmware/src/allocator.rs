@@ -1,7 +1,8 @@
 //! Two heaps: what is small, such as a cipher's context, lies beside the stack, where the image was
 //! told to put it; what is big is never touched while the clock runs and lies in bulk memory.
 //!
-//! Nothing is allocated inside the timed region: sessions are open before the clock starts.
+//! Nothing of ours is allocated inside the timed region: sessions are open before the clock starts. The
+//! library's big numbers are, and lie among what is small, however long they are.
 
 use crate::memory;
 use core::alloc::{GlobalAlloc, Layout};
@@ -63,7 +64,7 @@ fn block(bytes: usize) -> Option<Layout> {
     Layout::from_size_align(bytes.checked_add(HEAD)?, HEAD).ok()
 }
 
-/// Zeroed memory for C; null if there is none left.
+/// Zeroed memory for C, of the small heap; null if there is none left.
 #[unsafe(no_mangle)]
 extern "C" fn cpb_calloc(count: usize, size: usize) -> *mut u8 {
     let Some((bytes, layout)) = count.checked_mul(size).and_then(|n| Some((n, block(n)?))) else {
@@ -71,10 +72,8 @@ extern "C" fn cpb_calloc(count: usize, size: usize) -> *mut u8 {
     };
     // SAFETY: the layout has a size; the head lies inside the block.
     unsafe {
-        let start = HEAPS.alloc(layout);
-        if start.is_null() {
-            return start;
-        }
+        let allocated = HEAPS.small.borrow_mut().allocate_first_fit(layout);
+        let Ok(start) = allocated.map(NonNull::as_ptr) else { return ptr::null_mut() };
         start.write_bytes(0, layout.size());
         start.cast::<usize>().write(bytes);
         start.add(HEAD)
@@ -92,9 +91,9 @@ unsafe extern "C" fn cpb_free(memory: *mut u8) {
     }
     // SAFETY: the head of a block that `cpb_calloc` made is there.
     unsafe {
-        let start = memory.sub(HEAD);
+        let start = NonNull::new_unchecked(memory.sub(HEAD));
         if let Some(layout) = block(start.cast::<usize>().read()) {
-            HEAPS.dealloc(start, layout);
+            HEAPS.small.borrow_mut().deallocate(start, layout);
         }
     }
 }

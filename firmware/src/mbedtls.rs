@@ -1,6 +1,9 @@
 //! Mbed TLS 2.28 as a provider: the same sessions as on Linux, over this version's interface.
 
+mod draw;
 mod ffi;
+#[path = "../../crates/providers/src/mbedtls/key_pairs.rs"]
+mod key_pairs;
 #[path = "../../crates/providers/src/mbedtls/limits.rs"]
 mod limits;
 
@@ -23,6 +26,7 @@ mod sessions {
     include!("../../crates/providers/src/mbedtls/aeads.rs");
     include!("../../crates/providers/src/mbedtls/digests.rs");
     include!("../../crates/providers/src/mbedtls/generator.rs");
+    include!("../../crates/providers/src/mbedtls/public_key.rs");
 
     /// This version has no SHA-3.
     fn no_sha_3(_: &CryptoWorkload, _: &RawJobs<'_>, _: Body<'_>) -> Result<(), Error> {
@@ -67,7 +71,8 @@ impl Provider for MbedTls {
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
         let sha_3 = matches!(workload.algorithm, Algorithm::Sha3_256 | Algorithm::Sha3_512);
-        if sha_3 {
+        let pairs = workload.algorithm.has_key_pairs() && !key_pairs::has(workload.algorithm);
+        if sha_3 || pairs {
             return Err(Unsupported::Algorithm);
         }
         software_supports(workload)?;

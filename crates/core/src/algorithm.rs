@@ -23,9 +23,17 @@ pub enum Kind {
     Generator,
     /// None: the message is moved as it is.
     Copy,
+    /// Digital signature with a key pair. The lengths of its parts, and of those of the next two, are
+    /// told by [`Lengths`](crate::public_key::Lengths).
+    Signature,
+    /// Agreement on a secret, of one's own private and the peer's public key.
+    KeyAgreement,
+    /// Encapsulation of a secret for the owner of a public key.
+    KeyEncapsulation,
 }
 
-/// The lengths an algorithm fixes, in bytes; 0 where it has no such part.
+/// The lengths an algorithm fixes, in bytes; 0 where it has no such part, or where it depends on the
+/// operation: with key pairs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
     /// What sort of algorithm.
@@ -167,6 +175,34 @@ algorithms! {
     CtrDrbgAes256 = "ctr-drbg-aes-256", Generator, key 48, iv 0, block 1, tag 0, digest 0;
     /// The C library's copying of memory: what bounds all others.
     Memcpy = "memcpy", Copy, key 0, iv 0, block 1, tag 0, digest 0;
+    /// RSA-2048, PKCS #1 v1.5 signatures of SHA-256 digests.
+    Rsa2048Pkcs1 = "rsa-2048-pkcs1", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    /// RSA-3072, PKCS #1 v1.5 signatures of SHA-256 digests.
+    Rsa3072Pkcs1 = "rsa-3072-pkcs1", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    /// RSA-4096, PKCS #1 v1.5 signatures of SHA-256 digests.
+    Rsa4096Pkcs1 = "rsa-4096-pkcs1", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    /// RSA-2048, PSS signatures of SHA-256 digests, with a salt as long as these.
+    Rsa2048Pss = "rsa-2048-pss", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    /// RSA-3072, PSS signatures of SHA-256 digests, with a salt as long as these.
+    Rsa3072Pss = "rsa-3072-pss", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    /// RSA-4096, PSS signatures of SHA-256 digests, with a salt as long as these.
+    Rsa4096Pss = "rsa-4096-pss", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    /// ECDSA on NIST's P-256, of SHA-256 digests.
+    EcdsaP256 = "ecdsa-p256", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    /// ECDSA on NIST's P-384, of SHA-384 digests.
+    EcdsaP384 = "ecdsa-p384", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    /// Ed25519.
+    Ed25519 = "ed25519", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    /// ML-DSA-65, with an empty context.
+    MlDsa65 = "ml-dsa-65", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    /// Diffie-Hellman on NIST's P-256.
+    EcdhP256 = "ecdh-p256", KeyAgreement, key 0, iv 0, block 1, tag 0, digest 0;
+    /// Diffie-Hellman on NIST's P-384.
+    EcdhP384 = "ecdh-p384", KeyAgreement, key 0, iv 0, block 1, tag 0, digest 0;
+    /// X25519.
+    X25519 = "x25519", KeyAgreement, key 0, iv 0, block 1, tag 0, digest 0;
+    /// ML-KEM-768.
+    MlKem768 = "ml-kem-768", KeyEncapsulation, key 0, iv 0, block 1, tag 0, digest 0;
 }
 
 impl Algorithm {
@@ -180,10 +216,22 @@ impl Algorithm {
             Kind::Mac => &[Operation::Mac],
             Kind::Generator => &[Operation::Random],
             Kind::Copy => &[Operation::Copy],
+            // A pair for PSS is one for PKCS #1 v1.5: making it is measured once.
+            Kind::Signature => match self {
+                Algorithm::Rsa2048Pss | Algorithm::Rsa3072Pss | Algorithm::Rsa4096Pss => {
+                    &[Operation::Sign, Operation::Verify]
+                }
+                _ => &[Operation::Sign, Operation::Verify, Operation::GenerateKey],
+            },
+            Kind::KeyAgreement => &[Operation::KeyAgreement, Operation::GenerateKey],
+            Kind::KeyEncapsulation => {
+                &[Operation::Encapsulate, Operation::Decapsulate, Operation::GenerateKey]
+            }
         }
     }
 
-    /// Bytes of output for a message of `message` bytes, without the tag.
+    /// Bytes of output for a message of `message` bytes, without the tag, if it has no key pairs;
+    /// [`Algorithm::lengths`] tells it of all.
     pub const fn output_length(self, message: usize) -> usize {
         match self.shape().kind {
             Kind::Hash | Kind::Mac => self.shape().digest,
@@ -217,16 +265,24 @@ impl Algorithm {
     pub const fn goes_on(self) -> bool {
         match self.shape().kind {
             Kind::BlockCipher | Kind::StreamCipher | Kind::Hash | Kind::Mac => true,
+            // The same peer again.
+            Kind::KeyAgreement => true,
             Kind::Aead => {
                 !matches!(self, Algorithm::Aes128Ccm | Algorithm::Aes192Ccm | Algorithm::Aes256Ccm)
             }
             Kind::SectorCipher | Kind::Generator | Kind::Copy => false,
+            Kind::Signature | Kind::KeyEncapsulation => false,
         }
     }
 
     /// Whether it takes keys of other lengths than `Shape::key`, too: an HMAC does.
     pub const fn takes_any_key(self) -> bool {
         matches!(self, Algorithm::HmacSha1 | Algorithm::HmacSha256 | Algorithm::HmacSha512)
+    }
+
+    /// Whether it works with key pairs.
+    pub const fn has_key_pairs(self) -> bool {
+        matches!(self.shape().kind, Kind::Signature | Kind::KeyAgreement | Kind::KeyEncapsulation)
     }
 }
 
@@ -335,7 +391,7 @@ named! {
         Hash = "hash",
         /// MAC of a message.
         Mac = "mac",
-        /// Sign a digest.
+        /// Sign a digest, or a message where the algorithm hashes by itself.
         Sign = "sign",
         /// Verify a signature.
         Verify = "verify",

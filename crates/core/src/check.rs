@@ -1,11 +1,13 @@
 //! The known-answer check: no figure without a right answer.
 
 mod random;
+mod round_trip;
 
 pub use random::DISTINCT_FROM;
 
-use crate::algorithm::{Algorithm, MAX_TAG, Operation};
+use crate::algorithm::{Algorithm, Operation};
 use crate::provider::{Data, Error, Job, Progress, Provider, Session, Unsupported, Wait};
+use crate::public_key::Lengths;
 use crate::workload::{CryptoWorkload, Phase, Placement};
 use serde::{Deserialize, Serialize};
 
@@ -16,15 +18,16 @@ pub struct Case<'a> {
     pub algorithm: Algorithm,
     /// What is done.
     pub operation: Operation,
-    /// The key; empty for a hash, the seed of a generator.
+    /// The key; empty for a hash, the seed of a generator, private or public of a pair.
     pub key: &'a [u8],
     /// IV, nonce or initial counter block.
     pub iv: &'a [u8],
-    /// Associated data.
+    /// Associated data; of an operation with a key pair that draws, the other half of it.
     pub associated: &'a [u8],
     /// What goes in. Of a generator its length alone counts: so much is asked for.
     pub input: &'a [u8],
-    /// Tag of an AEAD: what must come out of Encrypt, what goes into Decrypt.
+    /// Tag of an AEAD: what must come out of Encrypt, what goes into Decrypt. So too a signature, and
+    /// an encapsulation.
     pub tag: &'a [u8],
     /// What must happen.
     pub answer: Answer<'a>,
@@ -61,14 +64,20 @@ pub enum Finding {
         /// impossible length that was taken.
         error: Error,
     },
+    /// The answer is drawn anew each time. In this many ways its counterpart took it, what was
+    /// tampered with was not taken, and another one was drawn the next time.
+    RoundTrip(u8),
 }
 
 /// Runs `case` in every phase and placement that `provider` supports and that has an answer to
-/// look at. `scratch` holds input and output: at least the input's and the answer's length, and of a
-/// generator four times the answer's.
+/// look at. `scratch` holds input, output and tag: at least so much, of a generator four times the
+/// answer's length, and of what draws with a key pair two pairs, tags and secrets.
 pub fn check(provider: &dyn Provider, case: &Case<'_>, scratch: &mut [u8]) -> Finding {
     if case.operation == Operation::Random {
         return random::check(provider, case, scratch);
+    }
+    if case.algorithm.draws(case.operation) {
+        return round_trip::check(provider, case, scratch);
     }
     let mut right = 0;
     let mut unsupported = Unsupported::Algorithm;
@@ -108,16 +117,16 @@ fn check_one(
         associated: case.associated.len() as u32,
         ..CryptoWorkload::new(case.algorithm, case.operation, case.input.len() as u32)
     };
+    let Lengths { output: length, tag: tag_length, .. } = workload.lengths();
     let supported = provider.supports(&workload);
     if case.answer == Answer::NoSuchLength {
         return refused_length(provider, &workload, supported);
     }
     supported?;
-    if case.tag.len() != shape.tag {
+    if case.tag.len() != tag_length {
         return Err(Unsupported::Length.into());
     }
 
-    let length = case.algorithm.output_length(case.input.len());
     let (output, rest) = scratch.split_at_mut_checked(length).ok_or(Unsupported::Memory)?;
     // Whoever writes nothing must not be right by chance: every byte is wrong at first.
     output.fill(0);
@@ -126,10 +135,10 @@ fn check_one(
             *byte = !right;
         }
     }
-    let mut tag = [0; MAX_TAG];
-    let tag = tag.get_mut(..shape.tag).ok_or(Unsupported::Memory)?;
+    let (tag, rest) = rest.split_at_mut_checked(tag_length).ok_or(Unsupported::Memory)?;
     tag.copy_from_slice(case.tag);
-    if case.operation == Operation::Encrypt {
+    let writes_tag = matches!(case.operation, Operation::Encrypt | Operation::Sign);
+    if writes_tag {
         tag.iter_mut().for_each(|byte| *byte = !*byte);
     }
     let data = match placement {
@@ -153,7 +162,7 @@ fn check_one(
         (Answer::Refusal, Ok(())) => Err(Error::WrongAnswer),
         (_, Err(error)) => Err(error),
         (Answer::Output(right), Ok(())) => {
-            let tag_shows = case.operation == Operation::Encrypt && phase != Phase::Update;
+            let tag_shows = writes_tag && phase != Phase::Update;
             let tag_right = !tag_shows || *job.tag == *case.tag;
             if job.data.output() == right && tag_right { Ok(()) } else { Err(Error::WrongAnswer) }
         }

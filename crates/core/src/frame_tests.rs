@@ -160,8 +160,9 @@ impl Parts {
                 let provider = "interface:executor";
                 Reply::Unavailable { provider, reason: Unsupported::Device, detail: options }
             }
-            4 => Reply::Finding(match self.short(1) % 3 {
+            4 => Reply::Finding(match self.short(1) % 4 {
                 0 => Finding::Right(self.small),
+                2 => Finding::RoundTrip(self.small),
                 1 => Finding::Unsupported(Unsupported::Memory),
                 _ => Finding::Wrong {
                     phase: self.phase,

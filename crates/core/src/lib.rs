@@ -19,6 +19,7 @@ pub mod measure;
 pub mod message;
 pub mod null;
 pub mod provider;
+pub mod public_key;
 pub mod sample;
 pub mod workload;
 

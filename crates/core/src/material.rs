@@ -16,11 +16,16 @@ pub enum Part {
 
 /// Fills `bytes` with the material of `part` number `index`. Uniform, deterministic, not secret.
 pub fn fill(part: Part, index: usize, bytes: &mut [u8]) {
-    // SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014), fig. 17.
     let mut state = (part as u64) << 56 ^ index as u64;
+    fill_from(&mut state, bytes);
+}
+
+/// Fills `bytes` with what follows `state`, and moves that on. Uniform, not secret.
+pub fn fill_from(state: &mut u64, bytes: &mut [u8]) {
+    // SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014), fig. 17.
     for chunk in bytes.chunks_mut(8) {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
+        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = *state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^= z >> 31;

@@ -2,6 +2,7 @@
 
 use crate::algorithm::{Algorithm, Kind, Operation, named};
 use crate::provider::Unsupported;
+use crate::public_key::Lengths;
 use core::fmt::{self, Write};
 use core::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -34,7 +35,8 @@ named! {
         Message = "message",
         /// A whole message with its own key schedule.
         MessageWithKey = "message-with-key",
-        /// The steady state of a message without end: what `openssl speed` times.
+        /// The steady state of a message without end, or of an agreement with a peer whose key is read
+        /// already: what `openssl speed` times.
         Update = "update",
         /// The key schedule alone.
         Setup = "setup",
@@ -185,7 +187,11 @@ impl CryptoWorkload {
             return Err(Unsupported::Algorithm);
         }
         let whole_blocks = (self.message as usize).is_multiple_of(shape.block);
-        if self.message > MAX_MESSAGE || !whole_blocks || (shape.tag == 0 && self.associated > 0) {
+        let takes = self.algorithm.takes(self.operation, self.message as usize);
+        if self.message > MAX_MESSAGE
+            || !(whole_blocks && takes)
+            || (shape.tag == 0 && self.associated > 0)
+        {
             return Err(Unsupported::Length);
         }
         if self.phase == Phase::Setup && (self.message, self.associated) != (0, 0) {
@@ -197,6 +203,9 @@ impl CryptoWorkload {
         if self.phase == Phase::Update && !self.algorithm.goes_on() {
             return Err(Unsupported::Phase);
         }
+        if self.phase == Phase::Update && self.operation == Operation::GenerateKey {
+            return Err(Unsupported::Phase);
+        }
         let (shortest, longest) = (self.algorithm.shortest(), self.algorithm.longest());
         let takes = (shortest..=longest).contains(&(self.message as usize));
         if self.phase != Phase::Setup && !takes {
@@ -205,11 +214,14 @@ impl CryptoWorkload {
         let keyless_many = shape.key == 0 && self.keys == KeyUse::PerMessage;
         let none_in_flight = self.dispatch.depth == Depth::Jobs(0);
         let not_many = matches!(self.data, DataSet::Unique { chunks: 0 | 1 });
-        if none_in_flight || not_many {
+        // There is one pair to be timed with.
+        let one_only = self.algorithm.has_key_pairs() && self.data != DataSet::Same;
+        if none_in_flight || not_many || one_only {
             return Err(Unsupported::Mode);
         }
         // What goes on has another answer each time.
-        let goes_on = self.phase == Phase::Update || generator;
+        let goes_on =
+            self.phase == Phase::Update || generator || self.algorithm.draws(self.operation);
         let unchecked = goes_on && self.checking == Checking::Each;
         if keyless_many || unchecked || (!cipher && self.placement == Placement::InPlace) {
             return Err(Unsupported::Mode);
@@ -217,9 +229,15 @@ impl CryptoWorkload {
         Ok(())
     }
 
-    /// Bytes that one operation works on: what a rate counts. 0 for Setup, which has no rate.
+    /// Bytes that one operation works on: what a rate counts. 0 for what has no rate: Setup, and all
+    /// that is done with key pairs.
     pub const fn bytes(&self) -> u64 {
-        self.message as u64
+        if self.algorithm.has_key_pairs() { 0 } else { self.message as u64 }
+    }
+
+    /// How long key, output and tag of a job are.
+    pub const fn lengths(&self) -> Lengths {
+        self.algorithm.lengths(self.operation, self.message as usize)
     }
 }
 

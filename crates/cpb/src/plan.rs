@@ -370,8 +370,13 @@ impl Measure {
             algorithm,
             operation,
             phase,
-            // The key schedule knows no message: one workload for all sizes.
-            message: if phase == Phase::Setup { 0 } else { size },
+            // The key schedule knows no message, and what is done with key pairs one of a length of
+            // its own: one workload for all sizes.
+            message: match algorithm.fixed_message(operation) {
+                Some(fixed) => fixed as u32,
+                None if phase == Phase::Setup => 0,
+                None => size,
+            },
             associated: if aead { self.associated } else { 0 },
             placement: self.placement,
             data: match self.unique {

@@ -148,6 +148,10 @@ pub struct Check {
     /// asked for was written, and something else each time.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub distinct: u32,
+    /// Cases whose answer is drawn anew each time, as some signatures are and every key pair: its
+    /// counterpart took it, and not what was tampered with.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub round_trips: u32,
     /// Cases that this provider cannot run.
     pub unsupported: u32,
     /// The first case with a wrong answer: its id and what went wrong.

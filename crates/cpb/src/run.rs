@@ -459,11 +459,13 @@ pub fn known_answers(
         operation,
         right: 0,
         distinct: 0,
+        round_trips: 0,
         unsupported: 0,
         wrong: None,
     };
     // Whoever does not have the algorithm need not say so case by case.
-    let length = algorithm.shape().block.max(algorithm.shortest());
+    let usual = algorithm.shape().block.max(algorithm.shortest());
+    let length = algorithm.fixed_message(operation).unwrap_or(usual);
     let plain = CryptoWorkload::new(algorithm, operation, length as u32);
     let supported = runner.supports(source.provider, &plain);
     if let Ok(Err(reason @ (Unsupported::Algorithm | Unsupported::BuildOption))) = supported {
@@ -475,6 +477,7 @@ pub fn known_answers(
         match runner.check(source.provider, &case) {
             Ok(Finding::Right(_)) => check.right += 1,
             Ok(Finding::Distinct(_)) => check.distinct += 1,
+            Ok(Finding::RoundTrip(_)) => check.round_trips += 1,
             Ok(Finding::Unsupported(reason)) => {
                 check.unsupported += 1;
                 why_not = Some(Reason::Unsupported(reason));
@@ -491,7 +494,8 @@ pub fn known_answers(
             }
         }
     }
-    let reason = if check.right + check.distinct == 0 { why_not } else { None };
+    let shown = check.right + check.distinct + check.round_trips;
+    let reason = if shown == 0 { why_not } else { None };
     (Some(check), reason)
 }
 

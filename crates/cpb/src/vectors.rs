@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use cpb_core::check::{Answer, Case};
 use cpb_core::material::{self, Part};
-use cpb_core::{Algorithm, Kind, Operation};
+use cpb_core::{Algorithm, Kind, Operation, public_key};
 use serde::Deserialize;
 
 /// One file an algorithm family; a family more is a line more.
@@ -24,6 +24,13 @@ const FILES: &[(&str, &str)] = &[
     ("cmac", include_str!("../../../vectors/cmac.json")),
     ("poly1305", include_str!("../../../vectors/poly1305.json")),
     ("drbg", include_str!("../../../vectors/drbg.json")),
+    ("rsa", include_str!("../../../vectors/rsa.json")),
+    ("ecdsa", include_str!("../../../vectors/ecdsa.json")),
+    ("eddsa", include_str!("../../../vectors/eddsa.json")),
+    ("ml-dsa", include_str!("../../../vectors/ml-dsa.json")),
+    ("ecdh", include_str!("../../../vectors/ecdh.json")),
+    ("x25519", include_str!("../../../vectors/x25519.json")),
+    ("ml-kem", include_str!("../../../vectors/ml-kem.json")),
 ];
 
 /// All known answers.
@@ -36,6 +43,7 @@ struct Known {
     algorithm: Algorithm,
     id: String,
     key: Vec<u8>,
+    private: Vec<u8>,
     iv: Vec<u8>,
     associated: Vec<u8>,
     message: Option<Vec<u8>>,
@@ -74,6 +82,9 @@ impl Vectors {
         cases.extend(impossible_lengths(algorithm, operation));
         if operation == Operation::Copy {
             cases.extend(copies(algorithm));
+        }
+        if algorithm.draws(operation) && operation != Operation::Encapsulate {
+            cases.extend(draws(algorithm, operation));
         }
         cases
     }
@@ -125,6 +136,7 @@ impl Known {
         let known = Known {
             algorithm,
             key: hex(&case.key)?,
+            private: hex(&case.private)?,
             iv: hex(&case.iv)?,
             associated: hex(&case.associated)?,
             message: case.message.as_deref().map(hex).transpose()?,
@@ -134,6 +146,11 @@ impl Known {
             id: case.id,
         };
         ensure!(known.iv.len() == shape.iv, "the IV has {} bytes", known.iv.len());
+        if let Some(parts) = public_key::parts(algorithm) {
+            let tag = parts.signature + parts.encapsulation;
+            ensure!(known.tag.len() == tag, "the tag has {} bytes", known.tag.len());
+            return Ok(known);
+        }
         ensure!(known.tag.len() == shape.tag, "the tag has {} bytes", known.tag.len());
         ensure!(known.message.is_some() || !known.valid, "a valid case without a message");
         Ok(known)
@@ -153,6 +170,10 @@ impl Known {
     }
 
     fn cases(&self, operation: Operation, cases: &mut Vec<(String, OwnedCase)>) {
+        if self.algorithm.has_key_pairs() {
+            cases.extend(self.with_key_pair(operation).map(|case| (self.id.clone(), case)));
+            return;
+        }
         let aead = self.algorithm.shape().kind == Kind::Aead;
         let right = |bytes: &[u8]| OwnedAnswer::Output(bytes.to_vec());
         match (&self.message, operation) {
@@ -180,6 +201,55 @@ impl Known {
             _ => {}
         }
     }
+}
+
+impl Known {
+    /// What it says of an operation with the key pair, or with a half of it.
+    fn with_key_pair(&self, operation: Operation) -> Option<OwnedCase> {
+        let taken = if self.valid {
+            OwnedAnswer::Output(self.result.clone())
+        } else {
+            OwnedAnswer::Refusal
+        };
+        let message = self.message.as_deref().unwrap_or_default();
+        let with = |key: &[u8], other: &[u8]| OwnedCase {
+            key: key.to_vec(),
+            associated: other.to_vec(),
+            ..self.case(operation, message, taken.clone())
+        };
+        let (public, private) = (self.key.as_slice(), self.private.as_slice());
+        match operation {
+            Operation::Verify => Some(with(public, &[])),
+            Operation::Encapsulate => Some(with(public, private)),
+            Operation::Sign if self.algorithm.draws(operation) => None,
+            Operation::Sign | Operation::KeyAgreement | Operation::Decapsulate => {
+                (!private.is_empty()).then(|| with(private, &[]))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What is drawn has no known answer: a pair is generated, and some digests are signed, and taken back.
+fn draws(algorithm: Algorithm, operation: Operation) -> impl Iterator<Item = (String, OwnedCase)> {
+    const SIGNED: usize = 5;
+    let count = if operation == Operation::Sign { SIGNED } else { 1 };
+    (0..count).map(move |number| {
+        let mut input = vec![0; algorithm.fixed_message(operation).unwrap_or(0)];
+        material::fill(Part::Message, number, &mut input);
+        let other = if input.is_empty() { &[] } else { algorithm.timed_public_key() };
+        let case = OwnedCase {
+            algorithm,
+            operation,
+            key: algorithm.timed_key(operation).to_vec(),
+            iv: Vec::new(),
+            associated: other.to_vec(),
+            input,
+            tag: Vec::new(),
+            answer: OwnedAnswer::Output(Vec::new()),
+        };
+        (format!("round trip {number}"), case)
+    })
 }
 
 /// Messages that are not whole blocks must be turned down where padding is off.
@@ -240,6 +310,8 @@ struct FileCase {
     #[serde(default)]
     key: String,
     #[serde(default)]
+    private: String,
+    #[serde(default)]
     iv: String,
     #[serde(default)]
     associated: String,
@@ -275,9 +347,15 @@ mod tests {
         for &algorithm in Algorithm::ALL {
             for &operation in algorithm.operations() {
                 let cases = vectors.cases(algorithm, operation);
-                // MD5 is older than large sets of answers.
-                let least = if algorithm == Algorithm::Md5 { 14 } else { 30 };
-                assert!(cases.len() >= least, "{algorithm} {operation}: {}", cases.len());
+                let enough = match operation {
+                    // Signing is shown by verifying, too, and a pair that is made by using it.
+                    Operation::GenerateKey => 1,
+                    Operation::Sign => 5,
+                    // MD5 is older than large sets of answers.
+                    _ if algorithm == Algorithm::Md5 => 14,
+                    _ => 30,
+                };
+                assert!(cases.len() >= enough, "{algorithm} {operation}: {}", cases.len());
                 for (id, case) in cases {
                     let request = Request::Check { provider: 0, case: case.borrowed() };
                     assert!(encode(&request, &mut frame).is_ok(), "{id}");

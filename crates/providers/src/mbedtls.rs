@@ -1,7 +1,9 @@
 //! Mbed TLS through its own low-level interface, in two builds that live side by side: plain C, and
 //! with the CPU's crypto instructions.
 
+mod draw;
 pub(crate) mod ffi;
+mod key_pairs;
 mod limits;
 
 use crate::lengths::keys_fit;
@@ -43,6 +45,7 @@ mod c {
     include!("mbedtls/digests.rs");
     include!("mbedtls/sha3.rs");
     include!("mbedtls/generator.rs");
+    include!("mbedtls/public_key.rs");
 }
 mod accel {
     use super::ffi::accel as library;
@@ -52,6 +55,7 @@ mod accel {
     include!("mbedtls/digests.rs");
     include!("mbedtls/sha3.rs");
     include!("mbedtls/generator.rs");
+    include!("mbedtls/public_key.rs");
 }
 
 type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
@@ -76,6 +80,9 @@ impl Provider for MbedTls {
     }
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
+        if workload.algorithm.has_key_pairs() && !key_pairs::has(workload.algorithm) {
+            return Err(Unsupported::Algorithm);
+        }
         software_supports(workload)?;
         limits::supports(workload)
     }

@@ -9,6 +9,7 @@ mod hash;
 #[cfg(feature = "openssl")]
 pub(crate) mod linked;
 mod mac;
+mod public_key;
 pub(crate) mod system;
 
 use crate::lengths::keys_fit;
@@ -102,6 +103,9 @@ impl<L: Libcrypto> Source<L> {
                     L::EVP_RAND_free(generator);
                     !generator.is_null()
                 }
+                Kind::Signature | Kind::KeyAgreement | Kind::KeyEncapsulation => {
+                    public_key::is_here(*self, algorithm)
+                }
                 Kind::Copy => false,
             }
         };
@@ -130,6 +134,9 @@ fn session<L: Libcrypto>(
         Kind::Mac => body(&mut MacSession::open(source, algorithm, phase, keys, jobs)?),
         Kind::Generator => body(&mut GeneratorSession::open(source, algorithm, phase, keys, jobs)?),
         Kind::Copy => Err(Unsupported::Algorithm.into()),
+        Kind::Signature | Kind::KeyAgreement | Kind::KeyEncapsulation => {
+            public_key::session(source, workload, keys, &jobs, body)
+        }
     }
 }
 
@@ -167,8 +174,8 @@ fn evp_name(algorithm: Algorithm) -> &'static CStr {
         Algorithm::Sha3_256 => c"SHA3-256",
         Algorithm::Sha3_512 => c"SHA3-512",
         Algorithm::Poly1305 => c"POLY1305",
-        // The cipher that only copies; no session asks for it.
-        Algorithm::Memcpy => c"NULL",
+        // The cipher that only copies; no session asks for it, nor by this way for a key pair.
+        _ => c"NULL",
     }
 }
 

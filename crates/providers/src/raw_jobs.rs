@@ -1,6 +1,7 @@
 //! A session's jobs in the form that C functions take them. The firmware compiles this file, too.
 
 use alloc::vec::Vec;
+use cpb_core::public_key::Lengths;
 use cpb_core::{Checking, Dispatch, KeyUse, Phase};
 use cpb_core::{CryptoWorkload, Error, Job, Kind, Unsupported};
 
@@ -37,15 +38,15 @@ impl<'a> RawJobs<'a> {
         let shape = workload.algorithm.shape();
         let message = workload.message as usize;
         let associated = workload.associated as usize;
-        let output = workload.algorithm.output_length(message);
+        let Lengths { key, output, tag } = workload.lengths();
         let fits = |job: &Job<'_>| {
             let input = match &job.data {
                 cpb_core::Data::Apart { input, .. } => input.len(),
                 cpb_core::Data::InPlace(buffer) => buffer.len(),
             };
-            (job.iv.len(), job.tag.len(), job.associated.len()) == (shape.iv, shape.tag, associated)
+            (job.iv.len(), job.tag.len(), job.associated.len()) == (shape.iv, tag, associated)
                 && (input, job.data.output().len()) == (message, output)
-                && (shape.key == 0 || job.key < keys.len())
+                && (key == 0 || job.key < keys.len())
         };
         if !jobs.iter().all(fits) || jobs.is_empty() {
             return Err(Unsupported::Length.into());

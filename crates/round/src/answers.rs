@@ -9,24 +9,33 @@ use cpb_core::{CryptoWorkload, Error, Operation, Phase, Placement, Provider, Uns
 /// Updates of a stream that are looked at, before and after it is timed.
 const STREAM_UPDATES: usize = 3;
 
-/// The workload's memory; for Decrypt with what this provider encrypted.
+/// The workload's memory; for Decrypt with what this provider encrypted, for Verify with what it
+/// signed, for Decapsulate with what it encapsulated.
 pub(crate) fn prepare<'m>(
     provider: &dyn Provider,
     workload: &CryptoWorkload,
     memory: Option<&'m mut [u8]>,
 ) -> Result<Arena<'m>, Error> {
     let mut arena = Arena::new(workload, memory).ok_or(Unsupported::Memory)?;
-    if workload.operation == Operation::Decrypt && workload.phase != Phase::Setup {
-        let encrypt = CryptoWorkload {
-            operation: Operation::Encrypt,
-            phase: Phase::Message,
-            placement: Placement::Apart,
-            ..*workload
-        };
-        let mut source = Arena::new(&encrypt, None).ok_or(Unsupported::Memory)?;
-        run_once(provider, &encrypt, &mut source)?;
-        arena.set_inputs(&source.outputs(), source.tags());
+    let counterpart = match workload.operation {
+        Operation::Decrypt => Operation::Encrypt,
+        Operation::Verify => Operation::Sign,
+        Operation::Decapsulate => Operation::Encapsulate,
+        _ => return Ok(arena),
+    };
+    if workload.phase == Phase::Setup {
+        return Ok(arena);
     }
+    let before = CryptoWorkload {
+        operation: counterpart,
+        phase: Phase::Message,
+        placement: Placement::Apart,
+        ..*workload
+    };
+    let mut source = Arena::new(&before, None).ok_or(Unsupported::Memory)?;
+    run_once(provider, &before, &mut source)?;
+    let inputs = if counterpart == Operation::Encrypt { source.outputs() } else { source.inputs() };
+    arena.set_inputs(&inputs, source.tags());
     Ok(arena)
 }
 
@@ -96,6 +105,9 @@ pub(crate) fn check_after(
     if workload.operation == Operation::Random && workload.phase != Phase::Setup {
         return if computes { check_random(provider, workload, arena, right, run) } else { Ok(()) };
     }
+    if workload.algorithm.draws(workload.operation) {
+        return if computes { check_drawn(provider, workload, arena, &right) } else { Ok(()) };
+    }
     let last = if workload.phase == Phase::Update || workload.placement == Placement::InPlace {
         let mut again = prepare(provider, workload, None)?;
         first(provider, workload, &mut again, computes)?
@@ -109,6 +121,27 @@ pub(crate) fn check_after(
         answers
     };
     if last == right { Ok(()) } else { Err(Error::WrongAnswer) }
+}
+
+/// What was drawn last is not what was drawn first, and its counterpart takes it: a signature is
+/// verified. (A secret's other half was shown to be right by the known-answer check, as was a pair.)
+fn check_drawn(
+    provider: &dyn Provider,
+    workload: &CryptoWorkload,
+    mut arena: Arena<'_>,
+    first: &Answers,
+) -> Result<(), Error> {
+    let last = Answers::of(&mut arena);
+    if last == *first {
+        return Err(Error::WrongAnswer);
+    }
+    if workload.operation != Operation::Sign {
+        return Ok(());
+    }
+    let verify = CryptoWorkload { operation: Operation::Verify, ..*workload };
+    let mut taken = Arena::new(&verify, None).ok_or(Unsupported::Memory)?;
+    taken.set_inputs(&arena.inputs(), &last.tags);
+    run_once(provider, &verify, &mut taken)
 }
 
 /// What a generator wrote last was written whole, and the first job's is not what it wrote first; one

@@ -3,7 +3,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 use cpb_core::material::{self, Part};
-use cpb_core::{CryptoWorkload, Data, DataSet, Depth, Job, KeyUse, Placement};
+use cpb_core::public_key::Lengths;
+use cpb_core::{CryptoWorkload, Data, DataSet, Depth, Job, KeyUse, Operation, Placement};
 
 /// Buffers begin on a page of their own, so that no two providers see another alignment.
 const PAGE: usize = 4096;
@@ -72,7 +73,7 @@ impl<'m> Arena<'m> {
         let shape = workload.algorithm.shape();
         let jobs = jobs(workload)?;
         let message = workload.message as usize;
-        let output = workload.algorithm.output_length(message);
+        let Lengths { output, tag, .. } = workload.lengths();
         let in_place = workload.placement == Placement::InPlace;
         let mut stride = message.next_multiple_of(PAGE).max(PAGE);
         if !in_place {
@@ -92,16 +93,24 @@ impl<'m> Arena<'m> {
         };
         let keys = if workload.keys == KeyUse::PerMessage { jobs } else { 1 };
         let mut arena = Arena {
-            keys: (0..keys).map(|index| made(Part::Key, index, shape.key)).collect(),
+            keys: if workload.algorithm.has_key_pairs() {
+                vec![workload.algorithm.timed_key(workload.operation).to_vec()]
+            } else {
+                (0..keys).map(|index| made(Part::Key, index, shape.key)).collect()
+            },
             ivs: (0..jobs).map(|index| made(Part::Iv, index, shape.iv)).collect(),
             associated: made(Part::Associated, 0, workload.associated as usize),
             memory,
             origin,
-            tags: vec![vec![0; shape.tag]; jobs],
+            tags: vec![vec![0; tag]; jobs],
             layout,
         };
+        let peer = workload.algorithm.timed_public_key();
         for (index, (input, _)) in arena.buffers().enumerate() {
-            material::fill(Part::Message, index, input);
+            match workload.operation {
+                Operation::KeyAgreement => input.copy_from_slice(peer),
+                _ => material::fill(Part::Message, index, input),
+            }
         }
         Some(arena)
     }

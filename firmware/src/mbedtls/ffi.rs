@@ -27,7 +27,19 @@ pub(crate) const MD_SHA1: c_int = 4;
 pub(crate) const MD_SHA256: c_int = 6;
 pub(crate) const MD_SHA512: c_int = 8;
 
+// mbedtls/rsa.h
+pub(crate) const RSA_PKCS_V15: c_int = 0;
+pub(crate) const RSA_PKCS_V21: c_int = 1;
+const RSA_PUBLIC: c_int = 0;
+const RSA_PRIVATE: c_int = 1;
+// mbedtls/ecp.h: mbedtls_ecp_group_id, and the form of a point
+pub(crate) const ECP_DP_SECP256R1: c_int = 3;
+pub(crate) const ECP_DP_SECP384R1: c_int = 4;
+pub(crate) const ECP_DP_CURVE25519: c_int = 9;
+pub(crate) const ECP_PF_UNCOMPRESSED: c_int = 0;
+
 pub(crate) mod library {
+    use super::{RSA_PKCS_V15, RSA_PRIVATE, RSA_PUBLIC};
     use core::ffi::{c_int, c_uchar, c_uint, c_void};
     use core::marker::{PhantomData, PhantomPinned};
     use core::mem::MaybeUninit;
@@ -86,6 +98,10 @@ pub(crate) mod library {
         Sha512Context: 216, 8;
         CtrDrbgContext: 320, 4;
         HmacDrbgContext: 100, 4;
+        RsaContext: 172, 4;
+        Mpi: 12, 4;
+        EcpGroup: 124, 4;
+        EcpPoint: 36, 4;
     }
 
     /// `fn aes_init(..)` declares the C function `mbedtls_aes_init`; with `= "name"`, that one.
@@ -237,6 +253,109 @@ pub(crate) mod library {
         fn ctr_drbg_set_reseed_interval(context: *mut CtrDrbgContext, requests: c_int);
         fn ctr_drbg_seed(context: *mut CtrDrbgContext, entropy: Entropy, source: *mut c_void, personalisation: *const c_uchar, length: usize) -> c_int;
         fn ctr_drbg_random(context: *mut c_void, output: *mut c_uchar, length: usize) -> c_int;
+
+        // mbedtls/rsa.h
+        fn rsa_init_3 = "mbedtls_rsa_init" (context: *mut RsaContext, padding: c_int, digest: c_int);
+        fn rsa_free(context: *mut RsaContext);
+        fn rsa_set_padding(context: *mut RsaContext, padding: c_int, digest: c_int);
+        fn rsa_import_raw(context: *mut RsaContext, n: *const c_uchar, n_length: usize, p: *const c_uchar, p_length: usize, q: *const c_uchar, q_length: usize, d: *const c_uchar, d_length: usize, e: *const c_uchar, e_length: usize) -> c_int;
+        fn rsa_complete(context: *mut RsaContext) -> c_int;
+        fn rsa_export_raw(context: *const RsaContext, n: *mut c_uchar, n_length: usize, p: *mut c_uchar, p_length: usize, q: *mut c_uchar, q_length: usize, d: *mut c_uchar, d_length: usize, e: *mut c_uchar, e_length: usize) -> c_int;
+        fn rsa_export_crt(context: *const RsaContext, dp: *mut Mpi, dq: *mut Mpi, qp: *mut Mpi) -> c_int;
+        fn rsa_gen_key(context: *mut RsaContext, draw: Entropy, source: *mut c_void, bits: c_uint, exponent: c_int) -> c_int;
+        fn rsa_pkcs1_sign_8 = "mbedtls_rsa_pkcs1_sign" (context: *mut RsaContext, draw: Entropy, source: *mut c_void, mode: c_int, digest: c_int, length: c_uint, hash: *const c_uchar, signature: *mut c_uchar) -> c_int;
+        fn rsa_pkcs1_verify_8 = "mbedtls_rsa_pkcs1_verify" (context: *mut RsaContext, draw: Option<Entropy>, source: *mut c_void, mode: c_int, digest: c_int, length: c_uint, hash: *const c_uchar, signature: *const c_uchar) -> c_int;
+        fn rsa_rsassa_pss_sign_ext(context: *mut RsaContext, draw: Entropy, source: *mut c_void, digest: c_int, length: c_uint, hash: *const c_uchar, salt: c_int, signature: *mut c_uchar) -> c_int;
+        fn rsa_rsassa_pss_verify_ext(context: *mut RsaContext, draw: Option<Entropy>, source: *mut c_void, mode: c_int, digest: c_int, length: c_uint, hash: *const c_uchar, mgf1_digest: c_int, salt: c_int, signature: *const c_uchar) -> c_int;
+
+        // mbedtls/bignum.h: big-endian, padded with zeros
+        fn mpi_init(number: *mut Mpi);
+        fn mpi_free(number: *mut Mpi);
+        fn mpi_read_binary(number: *mut Mpi, digits: *const c_uchar, length: usize) -> c_int;
+        fn mpi_write_binary(number: *const Mpi, digits: *mut c_uchar, length: usize) -> c_int;
+
+        // mbedtls/ecp.h
+        fn ecp_group_init(group: *mut EcpGroup);
+        fn ecp_group_free(group: *mut EcpGroup);
+        fn ecp_group_load(group: *mut EcpGroup, id: c_int) -> c_int;
+        fn ecp_point_init(point: *mut EcpPoint);
+        fn ecp_point_free(point: *mut EcpPoint);
+        fn ecp_point_read_binary(group: *const EcpGroup, point: *mut EcpPoint, encoded: *const c_uchar, length: usize) -> c_int;
+        fn ecp_point_write_binary(group: *const EcpGroup, point: *const EcpPoint, form: c_int, written: *mut usize, encoded: *mut c_uchar, length: usize) -> c_int;
+        fn ecp_check_pubkey(group: *const EcpGroup, point: *const EcpPoint) -> c_int;
+        fn ecp_gen_keypair(group: *mut EcpGroup, scalar: *mut Mpi, point: *mut EcpPoint, draw: Entropy, source: *mut c_void) -> c_int;
+
+        // mbedtls/ecdsa.h, mbedtls/ecdh.h
+        fn ecdsa_sign(group: *mut EcpGroup, r: *mut Mpi, s: *mut Mpi, scalar: *const Mpi, hash: *const c_uchar, length: usize, draw: Entropy, source: *mut c_void) -> c_int;
+        fn ecdsa_verify(group: *mut EcpGroup, hash: *const c_uchar, length: usize, public: *const EcpPoint, r: *const Mpi, s: *const Mpi) -> c_int;
+        fn ecdh_compute_shared(group: *mut EcpGroup, secret: *mut Mpi, peer: *const EcpPoint, own: *const Mpi, draw: Entropy, source: *mut c_void) -> c_int;
+    }
+
+    /// As 3.6 has it: the padding is set later.
+    ///
+    /// # Safety
+    /// There is room for a context.
+    pub(crate) unsafe extern "C" fn rsa_init(context: *mut RsaContext) {
+        // SAFETY: as promised by the caller.
+        unsafe { rsa_init_3(context, RSA_PKCS_V15, 0) }
+    }
+
+    /// Signs by PKCS #1 v1.5, as the context's padding says.
+    ///
+    /// # Safety
+    /// The context has a private key; digest and signature have the lengths that go with it.
+    pub(crate) unsafe fn rsa_sign(
+        context: *mut RsaContext,
+        draw: Entropy,
+        source: *mut c_void,
+        digest: c_int,
+        length: c_uint,
+        hash: *const c_uchar,
+        signature: *mut c_uchar,
+    ) -> c_int {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            rsa_pkcs1_sign_8(context, draw, source, RSA_PRIVATE, digest, length, hash, signature)
+        }
+    }
+
+    /// Verifies by PKCS #1 v1.5, as the context's padding says.
+    ///
+    /// # Safety
+    /// The context has a key; digest and signature have the lengths that go with it.
+    pub(crate) unsafe fn rsa_verify(
+        context: *mut RsaContext,
+        digest: c_int,
+        length: c_uint,
+        hash: *const c_uchar,
+        signature: *const c_uchar,
+    ) -> c_int {
+        let none = core::ptr::null_mut();
+        // SAFETY: as promised by the caller; a public operation draws nothing.
+        unsafe {
+            rsa_pkcs1_verify_8(context, None, none, RSA_PUBLIC, digest, length, hash, signature)
+        }
+    }
+
+    /// Verifies by PSS, with a salt of this length and no other.
+    ///
+    /// # Safety
+    /// As above.
+    pub(crate) unsafe fn rsa_verify_pss(
+        context: *mut RsaContext,
+        digest: c_int,
+        length: c_uint,
+        hash: *const c_uchar,
+        salt: c_int,
+        signature: *const c_uchar,
+    ) -> c_int {
+        let none = core::ptr::null_mut();
+        // SAFETY: as promised by the caller; a public operation draws nothing.
+        unsafe {
+            rsa_rsassa_pss_verify_ext(
+                context, None, none, RSA_PUBLIC, digest, length, hash, digest, salt, signature,
+            )
+        }
     }
 
     /// As 3.6 has it. 2.28 writes as many bytes as it reads, and takes whole blocks only, but for the

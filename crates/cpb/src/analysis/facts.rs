@@ -99,6 +99,9 @@ pub struct Checks {
     /// Those whose answer cannot be known: of a generator that adds entropy of its own.
     #[serde(skip_serializing_if = "is_zero")]
     pub distinct: u32,
+    /// Those whose answer is drawn anew each time, and that came back from their counterpart.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub round_trips: u32,
     /// Those that a provider cannot run.
     pub unsupported: u32,
     /// The first wrong one of each provider, algorithm and operation, in words.
@@ -112,6 +115,7 @@ impl Checks {
         for check in &record.checks {
             checks.right += check.right;
             checks.distinct += check.distinct;
+            checks.round_trips += check.round_trips;
             checks.unsupported += check.unsupported;
             if let Some(wrong) = &check.wrong {
                 let who = format!("{} {} {}", check.provider, check.algorithm, check.operation);

@@ -3,9 +3,10 @@
 use crate::analysis::batches::{LEAST_STEPS, least_interval, nanoseconds};
 use crate::analysis::no_figure::NoFigure;
 use crate::analysis::units::Nanoseconds;
-use crate::record::Round;
+use crate::record::{Batch, Round};
+use cpb_core::Ticks;
 use cpb_core::message::ClockDescription;
-use cpb_core::sample::{BUCKETS, bucket_bounds};
+use cpb_core::sample::{BUCKETS, bucket, bucket_bounds};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -29,7 +30,8 @@ pub struct Latency {
     pub operations: u64,
 }
 
-/// Of all rounds of a cell together.
+/// Of all rounds of a cell together. A batch of one operation is the time of a single one, too: of so
+/// slow an operation hardly more are timed, as of making an RSA key.
 ///
 /// # Errors
 /// Single operations are too short for the clock, or none was timed.
@@ -44,6 +46,11 @@ pub fn of<'a>(
             *buckets.entry(*bucket).or_default() += u64::from(*count);
         }
         max = max.max(round.latency_max);
+        let single = if round.iterations == 1 { round.samples.as_slice() } else { &[] };
+        for Batch(ticks, ..) in single.iter().flatten() {
+            *buckets.entry(bucket(Ticks(*ticks))).or_default() += 1;
+            max = max.max(*ticks);
+        }
     }
     let operations: u64 = buckets.values().sum();
     if operations == 0 {
@@ -93,8 +100,7 @@ fn percentile(buckets: &BTreeMap<u16, u64>, total: u64, share: f64, max: u64) ->
 mod tests {
     use super::*;
     use crate::analysis::fixtures::{clock, round};
-    use cpb_core::sample::bucket;
-    use cpb_core::{Histogram, Ticks};
+    use cpb_core::Histogram;
 
     fn rounds(values: impl Iterator<Item = u64>) -> Round {
         let mut histogram = Histogram::default();
@@ -121,6 +127,17 @@ mod tests {
         assert_eq!((few.p90, few.p99), (None, None));
         assert_eq!(usize::from(bucket(Ticks(u64::MAX / 2))), BUCKETS - 1);
         assert!(few.max.0.is_finite());
+    }
+
+    #[test]
+    fn a_batch_of_one_operation_is_one_that_was_timed() {
+        let reading = crate::record::Reading(1, 1);
+        let batches = vec![vec![Batch(9_020, reading, reading); 12]];
+        let slow = Round { samples: batches, ..rounds(std::iter::empty()) };
+        let latency = of(std::slice::from_ref(&slow), &clock(20)).unwrap();
+        assert_eq!((latency.operations, latency.max), (12, Nanoseconds(9_000.0)));
+        let many = Round { iterations: 2, ..slow };
+        assert_eq!(of(&[many], &clock(20)), Err(NoFigure::NotReached));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{DONE, FAILED, output};
 use crate::names;
-use crate::record::{ProviderRecord, Reason};
+use crate::record::{Check, ProviderRecord, Reason};
 use crate::run::known_answers;
 use crate::sources::{self, Home, Known};
 use crate::transport::{Patience, Place};
@@ -57,14 +57,28 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     Ok(DONE)
 }
 
+/// How many answers were shown to be right, and how.
+#[derive(Clone, Copy, Default)]
+struct Shown {
+    right: u32,
+    distinct: u32,
+    round_trips: u32,
+}
+
+impl Shown {
+    fn of(check: &Check) -> Shown {
+        let Check { right, distinct, round_trips, .. } = *check;
+        Shown { right, distinct, round_trips }
+    }
+}
+
 /// One provider's answers.
 struct Column {
     name: String,
     /// Why there are none at all.
     absent: Option<String>,
-    /// By algorithm and operation: how many were right, and how many answers could not be known;
-    /// none if it does not have them.
-    right: Vec<Option<(u32, u32)>>,
+    /// By algorithm and operation; none if it does not have them.
+    right: Vec<Option<Shown>>,
     /// What was wrong, in words, by place in `right`.
     wrong: Vec<(usize, String)>,
 }
@@ -86,7 +100,7 @@ impl Column {
         let mut runner = start()?;
         for what in rows(algorithms) {
             let (check, reason) = known_answers(&mut runner, &known.source, vectors, what);
-            let right = check.map_or((0, 0), |check| (check.right, check.distinct));
+            let right = check.as_ref().map(Shown::of).unwrap_or_default();
             let answer = match reason {
                 None => Some(right),
                 Some(Reason::Unsupported(_)) => None,
@@ -108,8 +122,9 @@ impl Column {
             return "WRONG".to_owned();
         }
         match self.right.get(row) {
-            Some(Some((0, distinct @ 1..))) => format!("~{distinct}"),
-            Some(Some((right, _))) => right.to_string(),
+            Some(Some(Shown { right: 0, distinct: count @ 1.., .. })) => format!("~{count}"),
+            Some(Some(Shown { right: 0, round_trips: count @ 1.., .. })) => format!("↔{count}"),
+            Some(Some(shown)) => shown.right.to_string(),
             _ => "-".to_owned(),
         }
     }
@@ -123,7 +138,7 @@ fn rows(algorithms: &[Algorithm]) -> Vec<(Algorithm, Operation)> {
 }
 
 /// Width of the first column: the longest algorithm and operation.
-const FIRST: usize = 26;
+const FIRST: usize = 31;
 
 /// Width of everything: a terminal's usual one.
 const WIDTH: usize = 80;
@@ -168,11 +183,14 @@ fn matrix(algorithms: &[Algorithm], columns: &[Column]) -> String {
         heading = "";
     }
     let counts = || columns.iter().flat_map(|column| column.right.iter().flatten());
-    let total: u32 = counts().map(|(right, _)| right).sum();
+    let total: u32 = counts().map(|shown| shown.right).sum();
     let wrong: usize = columns.iter().map(|column| column.wrong.len()).sum();
     text += &format!("{total} known answers right, {wrong} algorithms wrong\n");
-    if counts().any(|(_, distinct)| *distinct > 0) {
+    if counts().any(|shown| shown.distinct > 0) {
         text += "~ random bytes that cannot be known: answered in full, each time anew\n";
+    }
+    if counts().any(|shown| shown.round_trips > 0) {
+        text += "↔ drawn anew each time: shown to be right by its counterpart\n";
     }
     for column in columns {
         if let Some(absent) = &column.absent {
@@ -209,7 +227,7 @@ fn block_text(
     for (row, (algorithm, operation)) in rows.iter().enumerate() {
         let cells: Vec<String> = columns.iter().map(|column| column.cell(row)).collect();
         if !only_theirs || cells.iter().any(|cell| cell != "-") {
-            text += &line(&format!("{algorithm:<18}{operation}"), cells);
+            text += &line(&format!("{algorithm:<18}{operation} "), cells);
         }
     }
     text
@@ -225,7 +243,9 @@ mod tests {
         let column = |(number, name): (usize, &str)| Column {
             name: name.to_owned(),
             absent: None,
-            right: (0..4).map(|row| (row == number % 4).then_some((30, 0))).collect(),
+            right: (0..4)
+                .map(|row| (row == number % 4).then_some(Shown { right: 30, ..Shown::default() }))
+                .collect(),
             wrong: Vec::new(),
         };
         let names = [

@@ -1,7 +1,7 @@
 //! What the terminal's tables hold: rates, threads, latencies.
 
 use super::groups::{Comparisons, Group};
-use super::numbers::{margin, megabytes, short, significant, time};
+use super::numbers::{large, margin, megabytes, short, significant, time};
 use super::table::{Block, Place};
 use crate::analysis::no_figure::NoFigure;
 use crate::analysis::summary::{Figures, Known, Row};
@@ -48,7 +48,11 @@ impl Rates<'_> {
     /// Each group as one block, or, if all sizes are wanted, as several.
     pub(crate) fn blocks(&self, groups: &[&Group<'_>], margins: Margins) -> Vec<Block> {
         let mut blocks = Vec::new();
-        let most = groups.iter().map(|group| group.sizes.len().min(SHOWN)).max().unwrap_or(0);
+        let most = groups.iter().map(|group| match group.workload().algorithm.has_key_pairs() {
+            true => SHOWN,
+            false => group.sizes.len().min(SHOWN),
+        });
+        let most = most.max().unwrap_or(0);
         for group in groups {
             // Sizes that were added near a crossover are of its two paths only.
             let common: Vec<u32> = group
@@ -80,6 +84,10 @@ impl Rates<'_> {
         let unused = width - sizes.len();
         let largest = *sizes.last().unwrap_or(&0);
         let mut columns = vec![String::new(); unused];
+        let in_operations = group.workload().algorithm.has_key_pairs() && unused >= 2;
+        if in_operations {
+            columns[unused - 2..].clone_from_slice(&["ops/s", "p99"].map(str::to_owned));
+        }
         columns.extend(sizes.iter().map(|size| match size {
             0 => "time".to_owned(),
             size => Size::from(*size).to_string(),
@@ -97,6 +105,12 @@ impl Rates<'_> {
                 sizes.iter().map(|size| group.row(provider, *size).map_or(Place::Blank, rate)),
             );
             let row = group.row(provider, largest);
+            if let (true, Some(figures)) =
+                (in_operations, row.and_then(|row| row.figures.measured()))
+            {
+                places[unused - 2] = operations(figures);
+                places[unused - 1] = far(figures);
+            }
             if self.cycles {
                 let figures = row.and_then(|row| row.figures.measured());
                 places.push(figures.map_or(Place::Blank, |found| cycles(found, margins.cycles)));
@@ -185,6 +199,17 @@ pub(crate) fn threads_of(groups: &[Group<'_>], first: &Group<'_>) -> Option<Bloc
     })
 }
 
+/// Operations in a second, of all threads together.
+fn operations(figures: &Figures) -> Place {
+    Place::figure(large(1e9 / figures.time.value.0), String::new())
+}
+
+/// What ninety-nine of a hundred operations take at most, if so many were timed.
+fn far(figures: &Figures) -> Place {
+    let p99 = figures.latency.measured().and_then(|latency| latency.p99);
+    p99.map_or(Place::Blank, |p99| Place::figure(time(p99), String::new()))
+}
+
 fn rate_and_scaling(row: &Row) -> Place {
     match &row.figures {
         Known::Without(reason) => Place::Word(reason.short()),
@@ -214,7 +239,7 @@ pub(crate) fn latencies(group: &Group<'_>) -> Option<Block> {
                 .map(|ns| ns.map_or(Place::Blank, |ns| Place::figure(time(ns), String::new())))
                 .to_vec(),
         };
-        let name = match row.workload.message {
+        let name = match row.workload.bytes() as u32 {
             0 => row.provider.clone(),
             size => format!("{} {}", row.provider, Size::from(size)),
         };

@@ -14,7 +14,7 @@ pub(crate) struct Group<'a> {
     pub(crate) threads: u8,
     /// What it is, in words.
     pub(crate) heading: String,
-    /// Message lengths, ascending; 0 for a key schedule.
+    /// Message lengths, ascending; 0 for a key schedule, and for what is done with key pairs.
     pub(crate) sizes: Vec<u32>,
     /// Who was measured, in the order of the list of providers.
     pub(crate) providers: Vec<&'a str>,
@@ -79,7 +79,7 @@ pub(crate) fn groups(summary: &Summary) -> Vec<Group<'_>> {
             groups.len() - 1
         });
         let group = &mut groups[place];
-        let size = row.workload.message;
+        let size = row.workload.bytes() as u32;
         if let Err(place) = group.sizes.binary_search(&size) {
             group.sizes.insert(place, size);
         }

@@ -210,6 +210,10 @@ fn checks(summary: &Summary) -> String {
              cannot be known"
         ));
     }
+    if checks.round_trips > 0 {
+        let came_back = thousands(checks.round_trips.into());
+        words.push_str(&format!(", {came_back} round trips of what is drawn anew each time"));
+    }
     if checks.unsupported > 0 {
         words.push_str(&format!(", {} unsupported", thousands(checks.unsupported.into())));
     }

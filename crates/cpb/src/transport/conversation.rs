@@ -6,7 +6,7 @@ use cpb_core::check::Finding;
 use cpb_core::frame::{self, Decoder, FrameError, MAX_FRAME};
 use cpb_core::measure::Budget;
 use cpb_core::message::{ClockDescription, Reply, Request};
-use cpb_core::{CryptoWorkload, Error, Identity, Ticks, Unsupported, Workload};
+use cpb_core::{CryptoWorkload, Error, Identity, Operation, Ticks, Unsupported, Workload};
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -196,8 +196,9 @@ impl Runner for Conversation {
     }
 
     fn check(&mut self, provider: u8, case: &OwnedCase) -> Result<Finding, Lost> {
-        let request = Request::Check { provider, case: case.borrowed() };
-        self.ask(&request, Duration::ZERO, |reply| match reply {
+        let case = case.borrowed();
+        let request = Request::Check { provider, case };
+        self.ask(&request, making_keys(case.operation), |reply| match reply {
             Reply::Finding(finding) => Some(finding),
             Reply::Failed(Error::Unsupported(reason)) => Some(Finding::Unsupported(reason)),
             _ => None,
@@ -287,7 +288,14 @@ fn longest(workload: &CryptoWorkload, budget: &Budget, threads: u8) -> Duration 
         cpb_core::DataSet::Unique { chunks } => f64::from(chunks),
     };
     let bytes = f64::from(workload.message) * jobs * UNTIMED_OPERATIONS * f64::from(threads);
-    Duration::from_nanos(given) + Duration::from_secs_f64(bytes / SLOW_BYTES_PER_SECOND)
+    Duration::from_nanos(given)
+        + Duration::from_secs_f64(bytes / SLOW_BYTES_PER_SECOND)
+        + making_keys(workload.operation) * threads.into()
+}
+
+/// How long a few key pairs may take to be made: of RSA-4096 one takes seconds, and now and then many.
+fn making_keys(operation: Operation) -> Duration {
+    Duration::from_secs(if operation == Operation::GenerateKey { 60 } else { 0 })
 }
 
 /// Passes whole frames on until the stream ends, and word of a runner of another version. Other bytes

@@ -243,6 +243,7 @@ fn checks(plan: &Plan, names: &[String], lines: &mut Vec<Line>) {
         for provider in names.iter().filter(|name| *name != "null") {
             lines.push(Line::Check(Check {
                 distinct: 0,
+                round_trips: 0,
                 provider: provider.clone(),
                 algorithm: what.0,
                 operation: what.1,
@@ -383,6 +384,7 @@ fn failures(lines: &mut Vec<Line>) {
     );
     lines.push(Line::Check(Check {
         distinct: 0,
+        round_trips: 0,
         provider: "openssl:nocrypto".into(),
         algorithm: cpb_core::Algorithm::Aes128Ctr,
         operation: Operation::Encrypt,

@@ -353,15 +353,18 @@ fn published() -> impl Strategy<Value = Published> {
 }
 
 pub(crate) fn line() -> impl Strategy<Value = Line> {
-    let check = (cell(), any::<(u32, u32, u32)>(), option::of(word())).prop_map(
-        |(Cell { provider, workload, .. }, (right, distinct, unsupported), wrong)| Check {
-            distinct,
-            provider,
-            algorithm: workload.algorithm,
-            operation: workload.operation,
-            right,
-            unsupported,
-            wrong,
+    let check = (cell(), any::<(u32, u32, u32, u32)>(), option::of(word())).prop_map(
+        |(Cell { provider, workload, .. }, (right, distinct, round_trips, unsupported), wrong)| {
+            Check {
+                distinct,
+                round_trips,
+                provider,
+                algorithm: workload.algorithm,
+                operation: workload.operation,
+                right,
+                unsupported,
+                wrong,
+            }
         },
     );
     let end = (word(), any::<bool>(), state(), vec(word(), 0..3)).prop_map(

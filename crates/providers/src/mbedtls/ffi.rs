@@ -60,6 +60,14 @@ pub(crate) const MD_SHA3_512: c_int = 0x13;
 // mbedtls/sha3.h: mbedtls_sha3_id
 pub(crate) const SHA3_256: c_int = 2;
 pub(crate) const SHA3_512: c_int = 4;
+// mbedtls/rsa.h
+pub(crate) const RSA_PKCS_V15: c_int = 0;
+pub(crate) const RSA_PKCS_V21: c_int = 1;
+// mbedtls/ecp.h: mbedtls_ecp_group_id, and the form of a point
+pub(crate) const ECP_DP_SECP256R1: c_int = 3;
+pub(crate) const ECP_DP_SECP384R1: c_int = 4;
+pub(crate) const ECP_DP_CURVE25519: c_int = 9;
+pub(crate) const ECP_PF_UNCOMPRESSED: c_int = 0;
 // library/aesni.h: what to ask `aesni_has_support` for.
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 pub(crate) const AESNI_AES: c_uint = 0x0200_0000;
@@ -118,6 +126,31 @@ macro_rules! variant {
                         0 => gcm_update_ad(context, aad, aad_length),
                         error => error,
                     }
+                }
+            }
+
+            /// Signs by PKCS #1 v1.5, as the context's padding says; other versions have a mode more.
+            pub(crate) use self::rsa_pkcs1_sign as rsa_sign;
+            /// Verifies by PKCS #1 v1.5, as the context's padding says.
+            pub(crate) use self::rsa_pkcs1_verify as rsa_verify;
+
+            /// Verifies by PSS, with a salt of this length and no other.
+            ///
+            /// # Safety
+            /// The context has a key; digest and signature have the lengths that go with it.
+            pub(crate) unsafe fn rsa_verify_pss(
+                context: *mut RsaContext,
+                digest: c_int,
+                length: c_uint,
+                hash: *const c_uchar,
+                salt: c_int,
+                signature: *const c_uchar,
+            ) -> c_int {
+                // SAFETY: as promised by the caller.
+                unsafe {
+                    rsa_rsassa_pss_verify_ext(
+                        context, digest, length, hash, digest, salt, signature,
+                    )
                 }
             }
 
@@ -267,6 +300,42 @@ macro_rules! variant {
                 fn ctr_drbg_set_reseed_interval(context: *mut CtrDrbgContext, requests: c_int);
                 fn ctr_drbg_seed(context: *mut CtrDrbgContext, entropy: Entropy, source: *mut c_void, personalisation: *const c_uchar, length: usize) -> c_int;
                 fn ctr_drbg_random(context: *mut c_void, output: *mut c_uchar, length: usize) -> c_int;
+
+                // mbedtls/rsa.h
+                fn rsa_init(context: *mut RsaContext);
+                fn rsa_free(context: *mut RsaContext);
+                fn rsa_set_padding(context: *mut RsaContext, padding: c_int, digest: c_int) -> c_int;
+                fn rsa_import_raw(context: *mut RsaContext, n: *const c_uchar, n_length: usize, p: *const c_uchar, p_length: usize, q: *const c_uchar, q_length: usize, d: *const c_uchar, d_length: usize, e: *const c_uchar, e_length: usize) -> c_int;
+                fn rsa_complete(context: *mut RsaContext) -> c_int;
+                fn rsa_export_raw(context: *const RsaContext, n: *mut c_uchar, n_length: usize, p: *mut c_uchar, p_length: usize, q: *mut c_uchar, q_length: usize, d: *mut c_uchar, d_length: usize, e: *mut c_uchar, e_length: usize) -> c_int;
+                fn rsa_export_crt(context: *const RsaContext, dp: *mut Mpi, dq: *mut Mpi, qp: *mut Mpi) -> c_int;
+                fn rsa_gen_key(context: *mut RsaContext, draw: Entropy, source: *mut c_void, bits: c_uint, exponent: c_int) -> c_int;
+                fn rsa_pkcs1_sign(context: *mut RsaContext, draw: Entropy, source: *mut c_void, digest: c_int, length: c_uint, hash: *const c_uchar, signature: *mut c_uchar) -> c_int;
+                fn rsa_pkcs1_verify(context: *mut RsaContext, digest: c_int, length: c_uint, hash: *const c_uchar, signature: *const c_uchar) -> c_int;
+                fn rsa_rsassa_pss_sign_ext(context: *mut RsaContext, draw: Entropy, source: *mut c_void, digest: c_int, length: c_uint, hash: *const c_uchar, salt: c_int, signature: *mut c_uchar) -> c_int;
+                fn rsa_rsassa_pss_verify_ext(context: *mut RsaContext, digest: c_int, length: c_uint, hash: *const c_uchar, mgf1_digest: c_int, salt: c_int, signature: *const c_uchar) -> c_int;
+
+                // mbedtls/bignum.h: big-endian, padded with zeros
+                fn mpi_init(number: *mut Mpi);
+                fn mpi_free(number: *mut Mpi);
+                fn mpi_read_binary(number: *mut Mpi, digits: *const c_uchar, length: usize) -> c_int;
+                fn mpi_write_binary(number: *const Mpi, digits: *mut c_uchar, length: usize) -> c_int;
+
+                // mbedtls/ecp.h
+                fn ecp_group_init(group: *mut EcpGroup);
+                fn ecp_group_free(group: *mut EcpGroup);
+                fn ecp_group_load(group: *mut EcpGroup, id: c_int) -> c_int;
+                fn ecp_point_init(point: *mut EcpPoint);
+                fn ecp_point_free(point: *mut EcpPoint);
+                fn ecp_point_read_binary(group: *const EcpGroup, point: *mut EcpPoint, encoded: *const c_uchar, length: usize) -> c_int;
+                fn ecp_point_write_binary(group: *const EcpGroup, point: *const EcpPoint, form: c_int, written: *mut usize, encoded: *mut c_uchar, length: usize) -> c_int;
+                fn ecp_check_pubkey(group: *const EcpGroup, point: *const EcpPoint) -> c_int;
+                fn ecp_gen_keypair(group: *mut EcpGroup, scalar: *mut Mpi, point: *mut EcpPoint, draw: Entropy, source: *mut c_void) -> c_int;
+
+                // mbedtls/ecdsa.h, mbedtls/ecdh.h
+                fn ecdsa_sign(group: *mut EcpGroup, r: *mut Mpi, s: *mut Mpi, scalar: *const Mpi, hash: *const c_uchar, length: usize, draw: Entropy, source: *mut c_void) -> c_int;
+                fn ecdsa_verify(group: *mut EcpGroup, hash: *const c_uchar, length: usize, public: *const EcpPoint, r: *const Mpi, s: *const Mpi) -> c_int;
+                fn ecdh_compute_shared(group: *mut EcpGroup, secret: *mut Mpi, peer: *const EcpPoint, own: *const Mpi, draw: Entropy, source: *mut c_void) -> c_int;
             }
         }
     };

@@ -15,6 +15,7 @@ pub(super) fn open(
         Algorithm::HmacDrbgSha256 => hmac_drbg(workload, keys, jobs, ffi::MD_SHA256, body),
         Algorithm::HmacDrbgSha512 => hmac_drbg(workload, keys, jobs, ffi::MD_SHA512, body),
         Algorithm::CtrDrbgAes256 => ctr_drbg(workload, keys, jobs, body),
+        other if other.has_key_pairs() => key_pair(workload, keys, jobs, body),
         _ => session(workload, keys, jobs, body),
     }
 }

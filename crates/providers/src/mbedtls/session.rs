@@ -56,12 +56,7 @@ pub(super) fn session(
         Algorithm::Aes128Cmac => cmac(workload, keys, jobs, ffi::CIPHER_AES_128_ECB, body),
         Algorithm::Aes256Cmac => cmac(workload, keys, jobs, ffi::CIPHER_AES_256_ECB, body),
         Algorithm::Poly1305 => poly1305(workload, keys, jobs, body),
-        Algorithm::HmacDrbgSha256
-        | Algorithm::HmacDrbgSha512
-        | Algorithm::CtrDrbgAes256
-        | Algorithm::Memcpy => {
-            Err(Unsupported::Algorithm.into())
-        }
+        _ => Err(Unsupported::Algorithm.into()),
     }
 }
 

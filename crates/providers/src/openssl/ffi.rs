@@ -47,6 +47,12 @@ opaque! {
     EVP_RAND_CTX;
     /// `ENGINE`; null where no engine is asked for.
     ENGINE;
+    /// `EVP_PKEY`: a key pair, or its public half.
+    EVP_PKEY;
+    /// `EVP_PKEY_CTX`
+    EVP_PKEY_CTX;
+    /// `BIGNUM`
+    BIGNUM;
     /// `OPENSSL_INIT_SETTINGS`
     OPENSSL_INIT_SETTINGS;
 }
@@ -76,6 +82,18 @@ pub(crate) const EVP_CTRL_AEAD_SET_MAC_KEY: c_int = 0x17;
 // openssl/core_names.h
 pub(crate) const OSSL_MAC_PARAM_DIGEST: &core::ffi::CStr = c"digest";
 pub(crate) const OSSL_MAC_PARAM_CIPHER: &core::ffi::CStr = c"cipher";
+
+// openssl/evp.h: what `EVP_PKEY_fromdata` makes.
+pub(crate) const EVP_PKEY_PUBLIC_KEY: c_int = 0x86;
+pub(crate) const EVP_PKEY_KEYPAIR: c_int = 0x87;
+// openssl/rsa.h
+pub(crate) const RSA_PKCS1_PADDING: c_int = 1;
+pub(crate) const RSA_PKCS1_PSS_PADDING: c_int = 6;
+pub(crate) const RSA_PSS_SALTLEN_DIGEST: c_int = -1;
+// openssl/core.h: kinds of `OSSL_PARAM`; integers are as the machine has them.
+pub(crate) const OSSL_PARAM_UNSIGNED_INTEGER: c_uint = 2;
+pub(crate) const OSSL_PARAM_UTF8_STRING: c_uint = 4;
+pub(crate) const OSSL_PARAM_OCTET_STRING: c_uint = 5;
 
 // openssl/crypto.h: what to ask `OpenSSL_version` for.
 pub(crate) const OPENSSL_VERSION: c_int = 0;
@@ -257,6 +275,131 @@ c_functions! { linked or loaded as Libcrypto:
         additional: *const c_uchar,
         additional_length: usize,
     ) -> c_int;
+
+    // openssl/evp.h: key pairs. Verifying: 1 is success, 0 a signature that does not fit.
+    fn EVP_PKEY_free(key: *mut EVP_PKEY);
+    fn EVP_PKEY_CTX_new_from_name(
+        context: *mut OSSL_LIB_CTX,
+        name: *const c_char,
+        properties: *const c_char,
+    ) -> *mut EVP_PKEY_CTX;
+    fn EVP_PKEY_CTX_new_from_pkey(
+        context: *mut OSSL_LIB_CTX,
+        key: *mut EVP_PKEY,
+        properties: *const c_char,
+    ) -> *mut EVP_PKEY_CTX;
+    fn EVP_PKEY_CTX_free(context: *mut EVP_PKEY_CTX);
+    fn EVP_PKEY_CTX_set_params(
+        context: *mut EVP_PKEY_CTX,
+        params: *const OSSL_PARAM,
+    ) -> c_int;
+    fn EVP_PKEY_fromdata_init(context: *mut EVP_PKEY_CTX) -> c_int;
+    fn EVP_PKEY_fromdata(
+        context: *mut EVP_PKEY_CTX,
+        key: *mut *mut EVP_PKEY,
+        selection: c_int,
+        params: *mut OSSL_PARAM,
+    ) -> c_int;
+    fn EVP_PKEY_get_octet_string_param(
+        key: *const EVP_PKEY,
+        name: *const c_char,
+        buffer: *mut c_uchar,
+        size: usize,
+        length: *mut usize,
+    ) -> c_int;
+    fn EVP_PKEY_get_bn_param(
+        key: *const EVP_PKEY,
+        name: *const c_char,
+        number: *mut *mut BIGNUM,
+    ) -> c_int;
+    fn EVP_PKEY_keygen_init(context: *mut EVP_PKEY_CTX) -> c_int;
+    fn EVP_PKEY_generate(context: *mut EVP_PKEY_CTX, key: *mut *mut EVP_PKEY) -> c_int;
+    fn EVP_PKEY_sign_init(context: *mut EVP_PKEY_CTX) -> c_int;
+    fn EVP_PKEY_sign(
+        context: *mut EVP_PKEY_CTX,
+        signature: *mut c_uchar,
+        signature_length: *mut usize,
+        digest: *const c_uchar,
+        digest_length: usize,
+    ) -> c_int;
+    fn EVP_PKEY_verify_init(context: *mut EVP_PKEY_CTX) -> c_int;
+    fn EVP_PKEY_verify(
+        context: *mut EVP_PKEY_CTX,
+        signature: *const c_uchar,
+        signature_length: usize,
+        digest: *const c_uchar,
+        digest_length: usize,
+    ) -> c_int;
+    fn EVP_PKEY_derive_init(context: *mut EVP_PKEY_CTX) -> c_int;
+    fn EVP_PKEY_derive_set_peer(
+        context: *mut EVP_PKEY_CTX,
+        peer: *mut EVP_PKEY,
+    ) -> c_int;
+    fn EVP_PKEY_derive(
+        context: *mut EVP_PKEY_CTX,
+        secret: *mut c_uchar,
+        length: *mut usize,
+    ) -> c_int;
+    fn EVP_PKEY_encapsulate_init(
+        context: *mut EVP_PKEY_CTX,
+        params: *const OSSL_PARAM,
+    ) -> c_int;
+    fn EVP_PKEY_encapsulate(
+        context: *mut EVP_PKEY_CTX,
+        encapsulation: *mut c_uchar,
+        encapsulation_length: *mut usize,
+        secret: *mut c_uchar,
+        secret_length: *mut usize,
+    ) -> c_int;
+    fn EVP_PKEY_decapsulate_init(
+        context: *mut EVP_PKEY_CTX,
+        params: *const OSSL_PARAM,
+    ) -> c_int;
+    fn EVP_PKEY_decapsulate(
+        context: *mut EVP_PKEY_CTX,
+        secret: *mut c_uchar,
+        secret_length: *mut usize,
+        encapsulation: *const c_uchar,
+        encapsulation_length: usize,
+    ) -> c_int;
+    /// With a null digest: of algorithms that hash by themselves.
+    fn EVP_DigestSignInit_ex(
+        context: *mut EVP_MD_CTX,
+        key_context: *mut *mut EVP_PKEY_CTX,
+        digest: *const c_char,
+        library: *mut OSSL_LIB_CTX,
+        properties: *const c_char,
+        key: *mut EVP_PKEY,
+        params: *const OSSL_PARAM,
+    ) -> c_int;
+    fn EVP_DigestSign(
+        context: *mut EVP_MD_CTX,
+        signature: *mut c_uchar,
+        signature_length: *mut usize,
+        message: *const c_uchar,
+        message_length: usize,
+    ) -> c_int;
+    fn EVP_DigestVerifyInit_ex(
+        context: *mut EVP_MD_CTX,
+        key_context: *mut *mut EVP_PKEY_CTX,
+        digest: *const c_char,
+        library: *mut OSSL_LIB_CTX,
+        properties: *const c_char,
+        key: *mut EVP_PKEY,
+        params: *const OSSL_PARAM,
+    ) -> c_int;
+    fn EVP_DigestVerify(
+        context: *mut EVP_MD_CTX,
+        signature: *const c_uchar,
+        signature_length: usize,
+        message: *const c_uchar,
+        message_length: usize,
+    ) -> c_int;
+
+    // openssl/bn.h
+    fn BN_bn2binpad(number: *const BIGNUM, output: *mut c_uchar, length: c_int)
+    -> c_int;
+    fn BN_clear_free(number: *mut BIGNUM);
 }
 
 #[cfg(all(test, feature = "openssl"))]

@@ -1,0 +1,236 @@
+//! Algorithms with key pairs: how long their parts are, in which encoding, and the pairs that are
+//! timed.
+//!
+//! Every encoding has one length, so that a job's buffers have, too:
+//!
+//! | part | encoding |
+//! |---|---|
+//! | RSA, public | n, e (4 bytes), big-endian |
+//! | RSA, private | n, e, d, p, q, d mod (p-1), d mod (q-1), 1/q mod p, big-endian |
+//! | P-256, P-384, public | the uncompressed point: 4, x, y (SEC 1, 2.3.3) |
+//! | P-256, P-384, private | the scalar, big-endian |
+//! | Ed25519, X25519 | as in RFC 8032 and RFC 7748 |
+//! | ML-KEM-768, ML-DSA-65, private | the seed: d and z of FIPS 203, xi of FIPS 204 |
+//! | ECDSA signature | r, s, big-endian (IEEE P1363), not DER |
+//!
+//! A generated pair is its private key and, behind it, its public key.
+
+use crate::algorithm::{Algorithm, Operation};
+
+/// How long the parts of an algorithm with key pairs are, in bytes; 0 where it has no such part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Parts {
+    /// Private key.
+    pub private: usize,
+    /// Public key.
+    pub public: usize,
+    /// Digest that is signed; `None` if messages are.
+    pub digest: Option<usize>,
+    /// Signature.
+    pub signature: usize,
+    /// Secret that two sides have in common in the end.
+    pub secret: usize,
+    /// Encapsulation of it.
+    pub encapsulation: usize,
+}
+
+/// The length of the messages that are signed in timed rounds, by who hashes them by itself.
+const MESSAGE: usize = 32;
+
+/// Bytes of an RSA key's public exponent.
+pub const RSA_EXPONENT: usize = 4;
+
+const NONE: Parts =
+    Parts { private: 0, public: 0, digest: None, signature: 0, secret: 0, encapsulation: 0 };
+
+const fn rsa(bits: usize) -> Parts {
+    let modulus = bits / 8;
+    Parts {
+        private: 2 * modulus + RSA_EXPONENT + 5 * (modulus / 2),
+        public: modulus + RSA_EXPONENT,
+        digest: Some(32),
+        signature: modulus,
+        ..NONE
+    }
+}
+
+const fn curve(bits: usize) -> Parts {
+    Parts { private: bits / 8, public: 1 + bits / 4, ..NONE }
+}
+
+/// The parts of `algorithm`; `None` if it has no key pairs.
+pub const fn parts(algorithm: Algorithm) -> Option<Parts> {
+    let (p256, p384) = (curve(256), curve(384));
+    Some(match algorithm {
+        Algorithm::Rsa2048Pkcs1 | Algorithm::Rsa2048Pss => rsa(2048),
+        Algorithm::Rsa3072Pkcs1 | Algorithm::Rsa3072Pss => rsa(3072),
+        Algorithm::Rsa4096Pkcs1 | Algorithm::Rsa4096Pss => rsa(4096),
+        Algorithm::EcdsaP256 => Parts { digest: Some(32), signature: 64, ..p256 },
+        Algorithm::EcdsaP384 => Parts { digest: Some(48), signature: 96, ..p384 },
+        Algorithm::Ed25519 => Parts { private: 32, public: 32, signature: 64, ..NONE },
+        // FIPS 204, table 2.
+        Algorithm::MlDsa65 => Parts { private: 32, public: 1952, signature: 3309, ..NONE },
+        Algorithm::EcdhP256 => Parts { secret: 32, ..p256 },
+        Algorithm::EcdhP384 => Parts { secret: 48, ..p384 },
+        Algorithm::X25519 => Parts { private: 32, public: 32, secret: 32, ..NONE },
+        // FIPS 203, table 3.
+        Algorithm::MlKem768 => {
+            Parts { private: 64, public: 1184, secret: 32, encapsulation: 1088, ..NONE }
+        }
+        _ => return None,
+    })
+}
+
+/// How long the parts of a job are, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lengths {
+    /// The key.
+    pub key: usize,
+    /// What comes out.
+    pub output: usize,
+    /// What goes beside it: an AEAD's tag, a signature, an encapsulation.
+    pub tag: usize,
+}
+
+impl Algorithm {
+    /// How long key, output and tag are of an operation on a message of `message` bytes.
+    pub const fn lengths(self, operation: Operation, message: usize) -> Lengths {
+        let Some(parts) = parts(self) else {
+            let shape = self.shape();
+            return Lengths { key: shape.key, output: self.output_length(message), tag: shape.tag };
+        };
+        let Parts { private, public, signature, secret, encapsulation, .. } = parts;
+        match operation {
+            Operation::Sign => Lengths { key: private, output: 0, tag: signature },
+            Operation::Verify => Lengths { key: public, output: 0, tag: signature },
+            Operation::KeyAgreement => Lengths { key: private, output: secret, tag: 0 },
+            Operation::Encapsulate => Lengths { key: public, output: secret, tag: encapsulation },
+            Operation::Decapsulate => Lengths { key: private, output: secret, tag: encapsulation },
+            _ => Lengths { key: 0, output: private + public, tag: 0 },
+        }
+    }
+
+    /// The length of the message that a timed operation of an algorithm with key pairs works on: the
+    /// digest, the peer's public key, or nothing. It is not varied.
+    pub const fn fixed_message(self, operation: Operation) -> Option<usize> {
+        let Some(parts) = parts(self) else { return None };
+        Some(match operation {
+            Operation::Sign | Operation::Verify => match parts.digest {
+                Some(digest) => digest,
+                None => MESSAGE,
+            },
+            Operation::KeyAgreement => parts.public,
+            _ => 0,
+        })
+    }
+
+    /// Whether an operation can have a message of so many bytes; of a cipher's blocks this says nothing.
+    pub(crate) const fn takes(self, operation: Operation, message: usize) -> bool {
+        match self.fixed_message(operation) {
+            None => true,
+            Some(fixed) => {
+                let signs_messages = matches!(operation, Operation::Sign | Operation::Verify)
+                    && matches!(parts(self), Some(Parts { digest: None, .. }));
+                signs_messages || message == fixed
+            }
+        }
+    }
+
+    /// Whether an operation draws something at random, so that its outcome is another each time: a
+    /// round trip then shows that it is right. ECDSA and ML-DSA know signing without, but libraries
+    /// draw unless they are told otherwise.
+    pub const fn draws(self, operation: Operation) -> bool {
+        match operation {
+            Operation::GenerateKey | Operation::Encapsulate => true,
+            Operation::Sign => !matches!(
+                self,
+                Algorithm::Rsa2048Pkcs1
+                    | Algorithm::Rsa3072Pkcs1
+                    | Algorithm::Rsa4096Pkcs1
+                    | Algorithm::Ed25519
+            ),
+            _ => false,
+        }
+    }
+
+    /// Whether all who are right have the same outcome. They have not where something is drawn, nor where
+    /// what is taken back was: a signature, an encapsulation.
+    pub const fn foretold(self, operation: Operation) -> bool {
+        match operation {
+            Operation::Verify => !self.draws(Operation::Sign),
+            Operation::Decapsulate => false,
+            other => !self.draws(other),
+        }
+    }
+
+    /// The key of a timed operation: private or public, of a pair that was published with known answers
+    /// (`vectors/README.md`). Empty where the operation needs none, or the algorithm has no key pairs.
+    pub const fn timed_key(self, operation: Operation) -> &'static [u8] {
+        match operation {
+            Operation::Verify | Operation::Encapsulate => self.timed_public_key(),
+            Operation::GenerateKey => &[],
+            _ => self.timed_private_key(),
+        }
+    }
+
+    /// The private key of the timed pair.
+    pub const fn timed_private_key(self) -> &'static [u8] {
+        let Some(parts) = parts(self) else { return &[] };
+        timed_pair(self).split_at(parts.private).0
+    }
+
+    /// The public key of the timed pair: the peer's in an agreement, which is then with oneself.
+    pub const fn timed_public_key(self) -> &'static [u8] {
+        let Some(parts) = parts(self) else { return &[] };
+        timed_pair(self).split_at(parts.private).1
+    }
+}
+
+const fn timed_pair(algorithm: Algorithm) -> &'static [u8] {
+    macro_rules! pair {
+        ($name:literal) => {
+            include_bytes!(concat!("../../../vectors/key-pairs/", $name))
+        };
+    }
+    match algorithm {
+        Algorithm::Rsa2048Pkcs1 | Algorithm::Rsa2048Pss => pair!("rsa-2048"),
+        Algorithm::Rsa3072Pkcs1 | Algorithm::Rsa3072Pss => pair!("rsa-3072"),
+        Algorithm::Rsa4096Pkcs1 | Algorithm::Rsa4096Pss => pair!("rsa-4096"),
+        Algorithm::EcdsaP256 | Algorithm::EcdhP256 => pair!("p-256"),
+        Algorithm::EcdsaP384 | Algorithm::EcdhP384 => pair!("p-384"),
+        Algorithm::Ed25519 => pair!("ed25519"),
+        Algorithm::X25519 => pair!("x25519"),
+        Algorithm::MlDsa65 => pair!("ml-dsa-65"),
+        Algorithm::MlKem768 => pair!("ml-kem-768"),
+        _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_algorithm_with_key_pairs_has_parts_and_a_pair_of_their_length() {
+        for &algorithm in Algorithm::ALL {
+            let parts = parts(algorithm);
+            assert_eq!(parts.is_some(), algorithm.has_key_pairs(), "{algorithm}");
+            let Some(parts) = parts else { continue };
+            assert_eq!(timed_pair(algorithm).len(), parts.private + parts.public, "{algorithm}");
+            for &operation in algorithm.operations() {
+                let lengths = algorithm.lengths(operation, 0);
+                assert_eq!(algorithm.timed_key(operation).len(), lengths.key);
+                assert!(lengths.output + lengths.tag > 0, "{algorithm} {operation}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_rsa_pair_says_its_modulus_twice() {
+        for algorithm in [Algorithm::Rsa2048Pkcs1, Algorithm::Rsa3072Pss, Algorithm::Rsa4096Pkcs1] {
+            let public = algorithm.timed_public_key();
+            assert!(algorithm.timed_key(Operation::Sign).starts_with(public));
+            assert_eq!(public.len() - RSA_EXPONENT, algorithm.lengths(Operation::Sign, 32).tag);
+        }
+    }
+}

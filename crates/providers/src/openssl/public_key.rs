@@ -1,0 +1,453 @@
+//! Sessions of algorithms with key pairs: contexts are made once, as `openssl speed` does, and each
+//! operation signs, verifies, agrees, encapsulates or makes a pair.
+
+mod key;
+
+use super::ffi::Libcrypto;
+use super::{Source, ffi, last_error, succeeded};
+use crate::raw_jobs::{RawJob, RawJobs};
+use core::ffi::{CStr, c_int};
+use core::marker::PhantomData;
+use core::ptr;
+use cpb_core::public_key::{Lengths, Parts, parts};
+use cpb_core::{
+    Algorithm, CryptoWorkload, Error, Operation, Phase, Progress, Session, Unsupported,
+};
+use key::{Key, Names};
+
+type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
+
+pub(super) fn session<L: Libcrypto>(
+    source: Source<L>,
+    workload: &CryptoWorkload,
+    keys: &[&[u8]],
+    jobs: &RawJobs<'_>,
+    body: Body<'_>,
+) -> Result<(), Error> {
+    let Lengths { key, .. } = workload.lengths();
+    let names = Names::of(source, workload.algorithm).ok_or(Unsupported::Algorithm)?;
+    let parts = parts(workload.algorithm).ok_or(Unsupported::Algorithm)?;
+    let session = Open { names, parts, jobs, algorithm: workload.algorithm };
+    if workload.operation == Operation::GenerateKey {
+        return session.generate(body);
+    }
+    let own = keys.first().filter(|own| own.len() == key).ok_or(Unsupported::Length)?;
+    match workload.operation {
+        Operation::Sign => session.sign(&names.private(own)?, body),
+        // A public key that is none is a signature that does not fit.
+        Operation::Verify => session.verify(&names.public(own).or_else(refused)?, body),
+        Operation::KeyAgreement => session.agree(&names.private(own)?, workload.phase, body),
+        Operation::Encapsulate => session.encapsulate(&names.public(own)?, body),
+        _ => session.decapsulate(&names.private(own)?, body),
+    }
+}
+
+/// Whether the library has an algorithm. Version 1.1.1, without providers, is asked for none.
+pub(super) fn is_here<L: Libcrypto>(source: Source<L>, algorithm: Algorithm) -> bool {
+    Names::of(source, algorithm).is_some_and(|names| names.context().is_ok())
+}
+
+/// What a library says no to for its content.
+fn refused<T>(error: Error) -> Result<T, Error> {
+    match error {
+        Error::Device(_) => Err(Error::Refused),
+        other => Err(other),
+    }
+}
+
+/// What every session here has.
+struct Open<'a, L: Libcrypto> {
+    names: Names<L>,
+    parts: Parts,
+    jobs: &'a RawJobs<'a>,
+    algorithm: Algorithm,
+}
+
+/// A session that does `run` to each job that is submitted.
+struct Submit<'a, F> {
+    jobs: &'a RawJobs<'a>,
+    run: F,
+}
+
+impl<F: FnMut(&RawJob) -> Result<(), Error>> Session for Submit<'_, F> {
+    #[inline]
+    fn submit(&mut self, job: usize) -> Result<Progress, Error> {
+        (self.run)(self.jobs.job(job)?)?;
+        Ok(Progress::Done)
+    }
+
+    fn output(&self, job: usize) -> Option<&[u8]> {
+        self.jobs.output(job)
+    }
+}
+
+// In all closures below: contexts and keys are live as long as the session, and the pointers of a job
+// are valid for the lengths that `RawJobs` found.
+impl<L: Libcrypto> Open<'_, L> {
+    fn run(
+        &self,
+        run: impl FnMut(&RawJob) -> Result<(), Error>,
+        body: Body<'_>,
+    ) -> Result<(), Error> {
+        body(&mut Submit { jobs: self.jobs, run })
+    }
+
+    fn sign(&self, key: &Key<L>, body: Body<'_>) -> Result<(), Error> {
+        let (message, length) = (self.jobs.message, self.parts.signature);
+        if self.parts.digest.is_none() {
+            let context = Digest::<L>::new()?;
+            // SAFETY: null asks for no digest, the default library and no properties.
+            let begin = || unsafe {
+                L::EVP_DigestSignInit_ex(
+                    context.0,
+                    ptr::null_mut(),
+                    ptr::null(),
+                    ptr::null_mut(),
+                    ptr::null(),
+                    key.0,
+                    ptr::null(),
+                )
+            };
+            let sign = |job: &RawJob| {
+                // A context signs once; then it is begun again, with the same key.
+                succeeded::<L>(begin())?;
+                let mut written = length;
+                let (tag, input) = (job.tag, job.input);
+                // SAFETY: see above.
+                succeeded::<L>(unsafe {
+                    L::EVP_DigestSign(context.0, tag, &mut written, input, message)
+                })?;
+                whole(written, length)
+            };
+            return self.run(sign, body);
+        }
+        let context = Context::<L>::of(key)?;
+        // SAFETY: the context is live.
+        succeeded::<L>(unsafe { L::EVP_PKEY_sign_init(context.0) })?;
+        self.pad(&context)?;
+        let on_curve = self.names.is_curve();
+        let sign = |job: &RawJob| {
+            let mut der = [0; MAX_DER];
+            let (output, mut written) =
+                if on_curve { (der.as_mut_ptr(), MAX_DER) } else { (job.tag, length) };
+            // SAFETY: see above; `written` is the room there is.
+            succeeded::<L>(unsafe {
+                L::EVP_PKEY_sign(context.0, output, &mut written, job.input, message)
+            })?;
+            if on_curve {
+                // SAFETY: the tag has the signature's length.
+                let tag = unsafe { core::slice::from_raw_parts_mut(job.tag, length) };
+                return from_der(der.get(..written).unwrap_or_default(), tag);
+            }
+            whole(written, length)
+        };
+        self.run(sign, body)
+    }
+
+    fn verify(&self, key: &Key<L>, body: Body<'_>) -> Result<(), Error> {
+        let (message, length) = (self.jobs.message, self.parts.signature);
+        if self.parts.digest.is_none() {
+            let context = Digest::<L>::new()?;
+            // SAFETY: null asks for no digest, the default library and no properties.
+            let begin = || unsafe {
+                L::EVP_DigestVerifyInit_ex(
+                    context.0,
+                    ptr::null_mut(),
+                    ptr::null(),
+                    ptr::null_mut(),
+                    ptr::null(),
+                    key.0,
+                    ptr::null(),
+                )
+            };
+            let verify = |job: &RawJob| {
+                succeeded::<L>(begin())?;
+                // SAFETY: see above.
+                verified::<L>(unsafe {
+                    L::EVP_DigestVerify(context.0, job.tag, length, job.input, message)
+                })
+            };
+            return self.run(verify, body);
+        }
+        let context = Context::<L>::of(key)?;
+        // SAFETY: the context is live.
+        succeeded::<L>(unsafe { L::EVP_PKEY_verify_init(context.0) })?;
+        self.pad(&context)?;
+        let on_curve = self.names.is_curve();
+        let verify = |job: &RawJob| {
+            let mut der = [0; MAX_DER];
+            let (signature, length) = if on_curve {
+                // SAFETY: the tag has the signature's length.
+                let tag = unsafe { core::slice::from_raw_parts(job.tag, length) };
+                let length = to_der(tag, &mut der);
+                (der.as_ptr(), length)
+            } else {
+                (job.tag.cast_const(), length)
+            };
+            // SAFETY: see above.
+            verified::<L>(unsafe {
+                L::EVP_PKEY_verify(context.0, signature, length, job.input, message)
+            })
+        };
+        self.run(verify, body)
+    }
+
+    /// The padding of RSA, and which digest is signed.
+    fn pad(&self, context: &Context<L>) -> Result<(), Error> {
+        let set = |params: &[ffi::OSSL_PARAM]| {
+            // SAFETY: the list ends as it must; strings and numbers outlive the call.
+            succeeded::<L>(unsafe { L::EVP_PKEY_CTX_set_params(context.0, params.as_ptr()) })
+        };
+        let digest = if self.parts.digest == Some(48) { c"SHA2-384" } else { c"SHA2-256" };
+        let text = |name: &CStr, value: &CStr| {
+            // SAFETY: both are C strings that outlive the parameter; it is only read.
+            unsafe {
+                L::OSSL_PARAM_construct_utf8_string(name.as_ptr(), value.as_ptr().cast_mut(), 0)
+            }
+        };
+        // SAFETY: takes nothing.
+        let end = unsafe { L::OSSL_PARAM_construct_end() };
+        match self.algorithm {
+            Algorithm::Rsa2048Pkcs1 | Algorithm::Rsa3072Pkcs1 | Algorithm::Rsa4096Pkcs1 => {
+                set(&[text(c"pad-mode", c"pkcs1"), text(c"digest", digest), end])
+            }
+            Algorithm::Rsa2048Pss | Algorithm::Rsa3072Pss | Algorithm::Rsa4096Pss => set(&[
+                text(c"pad-mode", c"pss"),
+                text(c"digest", digest),
+                text(c"saltlen", c"digest"),
+                text(c"mgf1-digest", digest),
+                end,
+            ]),
+            _ => set(&[text(c"digest", digest), end]),
+        }
+    }
+
+    fn agree(&self, key: &Key<L>, phase: Phase, body: Body<'_>) -> Result<(), Error> {
+        let context = Context::<L>::of(key)?;
+        // SAFETY: the context is live.
+        succeeded::<L>(unsafe { L::EVP_PKEY_derive_init(context.0) })?;
+        let length = self.parts.secret;
+        let peer = |job: &RawJob| {
+            // SAFETY: the input is a public key by its length.
+            let public = unsafe { core::slice::from_raw_parts(job.input, self.parts.public) };
+            let peer = self.names.public(public).or_else(refused)?;
+            // SAFETY: both are live; the context keeps the peer.
+            succeeded::<L>(unsafe { L::EVP_PKEY_derive_set_peer(context.0, peer.0) })
+                .or_else(refused)
+        };
+        let derive = |job: &RawJob| {
+            let mut written = length;
+            // SAFETY: see above.
+            succeeded::<L>(unsafe { L::EVP_PKEY_derive(context.0, job.output, &mut written) })
+                .or_else(refused)?;
+            whole(written, length)
+        };
+        if phase == Phase::Update {
+            peer(self.jobs.job(0)?)?;
+            return self.run(derive, body);
+        }
+        let both = |job: &RawJob| {
+            peer(job)?;
+            derive(job)
+        };
+        self.run(both, body)
+    }
+
+    fn encapsulate(&self, key: &Key<L>, body: Body<'_>) -> Result<(), Error> {
+        let context = Context::<L>::of(key)?;
+        // SAFETY: the context is live; null: no parameters.
+        succeeded::<L>(unsafe { L::EVP_PKEY_encapsulate_init(context.0, ptr::null()) })?;
+        let encapsulate = |job: &RawJob| {
+            let (mut tag, mut secret) = (self.parts.encapsulation, self.parts.secret);
+            // SAFETY: see above.
+            succeeded::<L>(unsafe {
+                L::EVP_PKEY_encapsulate(context.0, job.tag, &mut tag, job.output, &mut secret)
+            })?;
+            whole(tag, self.parts.encapsulation)
+        };
+        self.run(encapsulate, body)
+    }
+
+    fn decapsulate(&self, key: &Key<L>, body: Body<'_>) -> Result<(), Error> {
+        let context = Context::<L>::of(key)?;
+        // SAFETY: the context is live; null: no parameters.
+        succeeded::<L>(unsafe { L::EVP_PKEY_decapsulate_init(context.0, ptr::null()) })?;
+        let length = self.parts.encapsulation;
+        let decapsulate = |job: &RawJob| {
+            let mut secret = self.parts.secret;
+            // SAFETY: see above.
+            succeeded::<L>(unsafe {
+                L::EVP_PKEY_decapsulate(context.0, job.output, &mut secret, job.tag, length)
+            })?;
+            whole(secret, self.parts.secret)
+        };
+        self.run(decapsulate, body)
+    }
+
+    /// Makes pairs; each job's last one is written when the session is over, for writing it out is not
+    /// part of making it.
+    fn generate(&self, body: Body<'_>) -> Result<(), Error> {
+        let context = self.names.context()?;
+        // SAFETY: the context is live.
+        succeeded::<L>(unsafe { L::EVP_PKEY_keygen_init(context.0) })?;
+        self.names.ask(&context)?;
+        let mut pairs: Vec<Option<Key<L>>> = Vec::new();
+        pairs.resize_with(self.jobs.all().len(), || None);
+        let mut session = Generate { open: self, context, pairs };
+        body(&mut session)?;
+        for (pair, job) in session.pairs.iter().zip(self.jobs.all()) {
+            let Some(pair) = pair else { continue };
+            let length = self.parts.private + self.parts.public;
+            // SAFETY: the output has the pair's length.
+            let output = unsafe { core::slice::from_raw_parts_mut(job.output, length) };
+            let (private, public) = output.split_at_mut(self.parts.private);
+            self.names.write(pair, private, public)?;
+        }
+        Ok(())
+    }
+}
+
+struct Generate<'a, L: Libcrypto> {
+    open: &'a Open<'a, L>,
+    context: Context<L>,
+    pairs: Vec<Option<Key<L>>>,
+}
+
+impl<L: Libcrypto> Session for Generate<'_, L> {
+    #[inline]
+    fn submit(&mut self, job: usize) -> Result<Progress, Error> {
+        let mut key = ptr::null_mut();
+        // SAFETY: the context is live; a new key is made where null is.
+        succeeded::<L>(unsafe { L::EVP_PKEY_generate(self.context.0, &mut key) })?;
+        *self.pairs.get_mut(job).ok_or(Error::Contract)? = Some(Key(key, PhantomData));
+        Ok(Progress::Done)
+    }
+
+    fn output(&self, job: usize) -> Option<&[u8]> {
+        self.open.jobs.output(job)
+    }
+}
+
+/// As much must be written as was asked for.
+fn whole(written: usize, length: usize) -> Result<(), Error> {
+    if written == length { Ok(()) } else { Err(Error::WrongAnswer) }
+}
+
+/// 1: it fits. Anything else: it does not, or is no signature at all.
+fn verified<L: Libcrypto>(status: c_int) -> Result<(), Error> {
+    if status == 1 {
+        return Ok(());
+    }
+    last_error::<L>();
+    Err(Error::Refused)
+}
+
+/// An `EVP_PKEY_CTX` of one's own.
+struct Context<L: Libcrypto>(*mut ffi::EVP_PKEY_CTX, PhantomData<L>);
+
+impl<L: Libcrypto> Context<L> {
+    fn of(key: &Key<L>) -> Result<Context<L>, Error> {
+        // SAFETY: the key is live; null is the default library and no properties.
+        let context = unsafe { L::EVP_PKEY_CTX_new_from_pkey(ptr::null_mut(), key.0, ptr::null()) };
+        if context.is_null() { Err(last_error::<L>()) } else { Ok(Context(context, PhantomData)) }
+    }
+}
+
+impl<L: Libcrypto> Drop for Context<L> {
+    fn drop(&mut self) {
+        // SAFETY: ours; nothing uses it afterwards.
+        unsafe { L::EVP_PKEY_CTX_free(self.0) }
+    }
+}
+
+/// An `EVP_MD_CTX` of one's own.
+struct Digest<L: Libcrypto>(*mut ffi::EVP_MD_CTX, PhantomData<L>);
+
+impl<L: Libcrypto> Digest<L> {
+    fn new() -> Result<Digest<L>, Error> {
+        // SAFETY: takes nothing.
+        let context = unsafe { L::EVP_MD_CTX_new() };
+        if context.is_null() { Err(last_error::<L>()) } else { Ok(Digest(context, PhantomData)) }
+    }
+}
+
+impl<L: Libcrypto> Drop for Digest<L> {
+    fn drop(&mut self) {
+        // SAFETY: ours; nothing uses it afterwards.
+        unsafe { L::EVP_MD_CTX_free(self.0) }
+    }
+}
+
+/// The longest DER of an ECDSA signature here: two numbers of 49 bytes, with tags and lengths.
+const MAX_DER: usize = 3 + 2 * (2 + 49);
+
+/// `r` and `s` in a row as `SEQUENCE { INTEGER r, INTEGER s }`; returns its length.
+fn to_der(signature: &[u8], der: &mut [u8; MAX_DER]) -> usize {
+    let mut length = 2;
+    for number in signature.chunks(signature.len().div_ceil(2).max(1)) {
+        let zeros = number.iter().take_while(|byte| **byte == 0).count();
+        let digits = number.get(zeros..).unwrap_or_default();
+        // A first bit of one would make it negative; zero has one digit.
+        let sign = digits.first().is_none_or(|first| *first >= 0x80);
+        der[length] = 0x02;
+        der[length + 1] = (digits.len() + usize::from(sign)) as u8;
+        length += 2;
+        if sign {
+            der[length] = 0;
+            length += 1;
+        }
+        der[length..length + digits.len()].copy_from_slice(digits);
+        length += digits.len();
+    }
+    der[0] = 0x30;
+    der[1] = (length - 2) as u8;
+    length
+}
+
+/// The other way; the sequence is of the library's own making and so short that each length is one byte.
+fn from_der(der: &[u8], signature: &mut [u8]) -> Result<(), Error> {
+    let mut rest = der.get(2..).ok_or(Error::WrongAnswer)?;
+    let half = signature.len() / 2;
+    for number in signature.chunks_mut(half) {
+        let length = usize::from(*rest.get(1).ok_or(Error::WrongAnswer)?);
+        let digits = rest.get(2..2 + length).ok_or(Error::WrongAnswer)?;
+        rest = &rest[2 + length..];
+        let zeros = digits.len().saturating_sub(half);
+        let digits = &digits[zeros..];
+        let (high, low) = number.split_at_mut(half - digits.len());
+        high.fill(0);
+        low.copy_from_slice(digits);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn der_and_back_is_the_same_signature() {
+        for (first, second) in [(0x00, 0x00), (0x00, 0x80), (0x7f, 0xff), (0x80, 0x01)] {
+            for half in [32, 48] {
+                let mut signature = vec![0x11; 2 * half];
+                signature[0] = first;
+                signature[1] = second;
+                signature[half] = second;
+                signature[half + 1] = first;
+                let mut der = [0; MAX_DER];
+                let length = to_der(&signature, &mut der);
+                assert_eq!(usize::from(der[1]), length - 2);
+                let mut back = vec![0xff; 2 * half];
+                from_der(&der[..length], &mut back).unwrap();
+                assert_eq!(back, signature);
+            }
+        }
+    }
+
+    #[test]
+    fn zero_is_one_digit() {
+        let mut der = [0; MAX_DER];
+        assert_eq!(to_der(&[0; 64], &mut der), 8);
+        assert_eq!(der[..8], [0x30, 6, 2, 1, 0, 2, 1, 0]);
+    }
+}

@@ -1,0 +1,254 @@
+//! Keys in the encodings of `cpb_core::public_key`, as libcrypto takes and gives them.
+
+use super::Context;
+use crate::openssl::ffi::{self, Libcrypto};
+use crate::openssl::{Source, last_error, succeeded};
+use core::ffi::{CStr, c_int, c_uint};
+use core::marker::PhantomData;
+use core::ptr;
+use cpb_core::public_key::RSA_EXPONENT;
+use cpb_core::{Algorithm, Error, Unsupported};
+
+/// An `EVP_PKEY` of one's own.
+pub(super) struct Key<L: Libcrypto>(pub(super) *mut ffi::EVP_PKEY, pub(super) PhantomData<L>);
+
+impl<L: Libcrypto> Drop for Key<L> {
+    fn drop(&mut self) {
+        // SAFETY: ours; nothing uses it afterwards.
+        unsafe { L::EVP_PKEY_free(self.0) }
+    }
+}
+
+/// What libcrypto calls an algorithm, and the parts of its keys.
+#[derive(Clone, Copy)]
+pub(super) struct Names<L: Libcrypto> {
+    source: Source<L>,
+    name: &'static CStr,
+    parts: KeyParts,
+}
+
+#[derive(Clone, Copy)]
+enum KeyParts {
+    /// Numbers in a row, the modulus of so many bits first.
+    Rsa(u64),
+    /// A scalar and a point of the group of that name.
+    Curve(&'static CStr),
+    /// Two octet strings of these names.
+    Octets { private: &'static CStr },
+}
+
+/// Numbers of an RSA key in their order, and of how many bits each is for 16 bits of modulus; of the
+/// exponent it is none. Two in front make a public key.
+const RSA: [(&CStr, usize); 8] = [
+    (c"n", 16),
+    (c"e", 0),
+    (c"d", 16),
+    (c"rsa-factor1", 8),
+    (c"rsa-factor2", 8),
+    (c"rsa-exponent1", 8),
+    (c"rsa-exponent2", 8),
+    (c"rsa-coefficient1", 8),
+];
+
+impl<L: Libcrypto> Names<L> {
+    pub(super) fn of(source: Source<L>, algorithm: Algorithm) -> Option<Names<L>> {
+        let (name, parts) = match algorithm {
+            Algorithm::Rsa2048Pkcs1 | Algorithm::Rsa2048Pss => (c"RSA", KeyParts::Rsa(2048)),
+            Algorithm::Rsa3072Pkcs1 | Algorithm::Rsa3072Pss => (c"RSA", KeyParts::Rsa(3072)),
+            Algorithm::Rsa4096Pkcs1 | Algorithm::Rsa4096Pss => (c"RSA", KeyParts::Rsa(4096)),
+            Algorithm::EcdsaP256 | Algorithm::EcdhP256 => (c"EC", KeyParts::Curve(c"P-256")),
+            Algorithm::EcdsaP384 | Algorithm::EcdhP384 => (c"EC", KeyParts::Curve(c"P-384")),
+            Algorithm::Ed25519 => (c"ED25519", KeyParts::Octets { private: c"priv" }),
+            Algorithm::X25519 => (c"X25519", KeyParts::Octets { private: c"priv" }),
+            Algorithm::MlDsa65 => (c"ML-DSA-65", KeyParts::Octets { private: c"seed" }),
+            Algorithm::MlKem768 => (c"ML-KEM-768", KeyParts::Octets { private: c"seed" }),
+            _ => return None,
+        };
+        Some(Names { source, name, parts })
+    }
+
+    pub(super) fn is_curve(&self) -> bool {
+        matches!(self.parts, KeyParts::Curve(_))
+    }
+
+    /// A context for making keys.
+    pub(super) fn context(&self) -> Result<Context<L>, Error> {
+        // SAFETY: the name is a C string; null is the default library.
+        let context = unsafe {
+            let (name, properties) = (self.name.as_ptr(), self.source.properties());
+            L::EVP_PKEY_CTX_new_from_name(ptr::null_mut(), name, properties)
+        };
+        if context.is_null() {
+            last_error::<L>();
+            return Err(Unsupported::BuildOption.into());
+        }
+        Ok(Context(context, PhantomData))
+    }
+
+    /// Tells a context which pair it is to generate.
+    pub(super) fn ask(&self, context: &Context<L>) -> Result<(), Error> {
+        let mut params = Params::default();
+        match self.parts {
+            KeyParts::Rsa(bits) => params.number(c"bits", &bits.to_be_bytes()),
+            KeyParts::Curve(group) => params.group(group),
+            KeyParts::Octets { .. } => return Ok(()),
+        }
+        let params = params.list::<L>();
+        // SAFETY: the list ends as it must, and what it points to outlives the call.
+        succeeded::<L>(unsafe { L::EVP_PKEY_CTX_set_params(context.0, params.list.as_ptr()) })
+    }
+
+    pub(super) fn private(&self, key: &[u8]) -> Result<Key<L>, Error> {
+        let mut params = Params::default();
+        match self.parts {
+            KeyParts::Rsa(bits) => params.rsa(bits, key),
+            KeyParts::Curve(group) => {
+                params.group(group);
+                params.number(c"priv", key);
+            }
+            KeyParts::Octets { private } => params.octets(private, key),
+        }
+        self.make(ffi::EVP_PKEY_KEYPAIR, params)
+    }
+
+    pub(super) fn public(&self, key: &[u8]) -> Result<Key<L>, Error> {
+        let mut params = Params::default();
+        match self.parts {
+            KeyParts::Rsa(bits) => params.rsa(bits, key),
+            KeyParts::Curve(group) => {
+                params.group(group);
+                params.octets(c"pub", key);
+            }
+            KeyParts::Octets { .. } => params.octets(c"pub", key),
+        }
+        self.make(ffi::EVP_PKEY_PUBLIC_KEY, params)
+    }
+
+    fn make(&self, selection: c_int, params: Params) -> Result<Key<L>, Error> {
+        let context = self.context()?;
+        let mut params = params.list::<L>();
+        let mut key = ptr::null_mut();
+        // SAFETY: the context is live; the list ends as it must, and what it points to outlives the
+        // call, which copies it.
+        unsafe {
+            succeeded::<L>(L::EVP_PKEY_fromdata_init(context.0))?;
+            let list = params.list.as_mut_ptr();
+            succeeded::<L>(L::EVP_PKEY_fromdata(context.0, &mut key, selection, list))?;
+        }
+        Ok(Key(key, PhantomData))
+    }
+
+    /// Both halves of a pair.
+    pub(super) fn write(
+        &self,
+        pair: &Key<L>,
+        private: &mut [u8],
+        public: &mut [u8],
+    ) -> Result<(), Error> {
+        match self.parts {
+            KeyParts::Rsa(bits) => {
+                let mut rest = &mut *private;
+                for (name, share) in RSA {
+                    let (number, after) = rest.split_at_mut(rsa_length(bits, share));
+                    write_number::<L>(pair, name, number)?;
+                    rest = after;
+                }
+                public.copy_from_slice(&private[..public.len()]);
+                Ok(())
+            }
+            KeyParts::Curve(_) => {
+                write_number::<L>(pair, c"priv", private)?;
+                write_octets::<L>(pair, c"encoded-pub-key", public)
+            }
+            KeyParts::Octets { private: name } => {
+                write_octets::<L>(pair, name, private)?;
+                write_octets::<L>(pair, c"pub", public)
+            }
+        }
+    }
+}
+
+fn rsa_length(bits: u64, share: usize) -> usize {
+    if share == 0 { RSA_EXPONENT } else { bits as usize / 8 * share / 16 }
+}
+
+fn write_number<L: Libcrypto>(pair: &Key<L>, name: &CStr, output: &mut [u8]) -> Result<(), Error> {
+    let mut number = ptr::null_mut();
+    // SAFETY: the key is live, the name a C string; the number is freed whatever comes of it.
+    unsafe {
+        succeeded::<L>(L::EVP_PKEY_get_bn_param(pair.0, name.as_ptr(), &mut number))?;
+        let length = output.len() as c_int;
+        let written = L::BN_bn2binpad(number, output.as_mut_ptr(), length);
+        L::BN_clear_free(number);
+        if written == length { Ok(()) } else { Err(Error::WrongAnswer) }
+    }
+}
+
+fn write_octets<L: Libcrypto>(pair: &Key<L>, name: &CStr, output: &mut [u8]) -> Result<(), Error> {
+    let mut length = 0;
+    // SAFETY: the key is live, the name a C string, and the output as long as is said.
+    succeeded::<L>(unsafe {
+        let (buffer, room) = (output.as_mut_ptr(), output.len());
+        L::EVP_PKEY_get_octet_string_param(pair.0, name.as_ptr(), buffer, room, &mut length)
+    })?;
+    if length == output.len() { Ok(()) } else { Err(Error::WrongAnswer) }
+}
+
+/// Parameters to be, each with its own memory.
+#[derive(Default)]
+struct Params {
+    values: Vec<(&'static CStr, c_uint, Vec<u8>)>,
+}
+
+/// A list as libcrypto takes it, and the memory that it points to.
+struct List {
+    list: Vec<ffi::OSSL_PARAM>,
+    _values: Vec<(&'static CStr, c_uint, Vec<u8>)>,
+}
+
+impl Params {
+    /// A big-endian number, in the machine's order.
+    fn number(&mut self, name: &'static CStr, digits: &[u8]) {
+        let mut digits = digits.to_vec();
+        if cfg!(target_endian = "little") {
+            digits.reverse();
+        }
+        self.values.push((name, ffi::OSSL_PARAM_UNSIGNED_INTEGER, digits));
+    }
+
+    fn octets(&mut self, name: &'static CStr, octets: &[u8]) {
+        self.values.push((name, ffi::OSSL_PARAM_OCTET_STRING, octets.to_vec()));
+    }
+
+    fn group(&mut self, group: &CStr) {
+        let text = group.to_bytes_with_nul().to_vec();
+        self.values.push((c"group", ffi::OSSL_PARAM_UTF8_STRING, text));
+    }
+
+    /// As many numbers as `key` holds.
+    fn rsa(&mut self, bits: u64, mut key: &[u8]) {
+        for (name, share) in RSA {
+            let Some((number, rest)) = key.split_at_checked(rsa_length(bits, share)) else {
+                return;
+            };
+            self.number(name, number);
+            key = rest;
+        }
+    }
+
+    fn list<L: Libcrypto>(mut self) -> List {
+        let mut list: Vec<_> = (self.values.iter_mut())
+            .map(|(name, kind, value)| ffi::OSSL_PARAM {
+                key: name.as_ptr(),
+                data_type: *kind,
+                data: value.as_mut_ptr().cast(),
+                // A text's length is without its end.
+                data_size: value.len() - usize::from(*kind == ffi::OSSL_PARAM_UTF8_STRING),
+                return_size: usize::MAX,
+            })
+            .collect();
+        // SAFETY: takes nothing.
+        list.push(unsafe { L::OSSL_PARAM_construct_end() });
+        List { list, _values: self.values }
+    }
+}
