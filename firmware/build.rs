@@ -41,7 +41,7 @@ fn build() -> Result<(), String> {
     println!("cargo:rustc-env=CPB_BOARD={}", mbedtls::board()?);
     println!("cargo:rustc-env=CPB_BAUD={}", options.baud);
     println!(
-        "cargo:rustc-env=CPB_PLACEMENT=code {}, tables {}, stack {}, buffers {}",
+        "cargo:rustc-env=CPB_PLACEMENT=code {} (key pairs: flash), tables {}, stack {}, buffers {}",
         options.code.name, options.tables.name, options.stack.name, options.buffers.name
     );
     mbedtls::build(&options)

@@ -43,6 +43,7 @@ pub(crate) fn script(options: &Options) -> String {
     LONG(LOADADDR(.data)); LONG(ADDR(.data)); LONG(__data_end);
     __copies_end = .;
   }} > FLASH
+  .key_pairs : ALIGN(32) {{ {} . = ALIGN(4); }} > FLASH
   .text : ALIGN(32) {{
     *(.text .text.*) . = ALIGN(4);
   }} > {code} AT > FLASH
@@ -65,16 +66,24 @@ pub(crate) fn script(options: &Options) -> String {
   .bulk (NOLOAD) : ALIGN(32) {{ __bulk = .; . += {BULK}; __bulk_end = .; }} > OCRAM
   .buffers (NOLOAD) : ALIGN(32) {{ __buffers = .; }} > {buffers}
   __buffers_end = {:#x};
-  __sizes_text = SIZEOF(.vectors) + SIZEOF(.startup) + SIZEOF(.text);
+  __sizes_text = SIZEOF(.vectors) + SIZEOF(.startup) + SIZEOF(.key_pairs) + SIZEOF(.text);
   __sizes_rodata = SIZEOF(.rodata);
   __sizes_data = SIZEOF(.data);
   __sizes_bss = SIZEOF(.bss);
   /DISCARD/ : {{ *(.ARM.exidx .ARM.exidx.* .ARM.extab.* .comment .note.*) }}
 }}
 ",
+        key_pairs(),
         options.buffers.region.start + options.buffers.region.size
     );
     script
+}
+
+/// The library's code for key pairs. It stays in flash whatever the placement: with it, code would not fit
+/// into the ITCM; its loops are small and it is used for milliseconds at a time, so that the caches hold
+/// what is needed of it.
+fn key_pairs() -> String {
+    crate::mbedtls::KEY_PAIRS.iter().map(|name| format!("*-{name}.o(.text .text.*) ")).collect()
 }
 
 /// What the boot ROM reads, where there is one: flash configuration block, image vector table, boot

@@ -32,11 +32,8 @@ const COMPILER: &str = "arm-none-eabi-gcc";
 const TARGET: [&str; 4] = ["-mcpu=cortex-m7", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv5-d16"];
 
 /// What `mbedtls/cpb_config.h` leaves in.
-const FILES: [&str; 30] = [
+const FILES: [&str; 20] = [
     "aes",
-    "asn1parse",
-    "asn1write",
-    "bignum",
     "camellia",
     "ccm",
     "chacha20",
@@ -47,22 +44,29 @@ const FILES: [&str; 30] = [
     "constant_time",
     "ctr_drbg",
     "des",
-    "ecdh",
-    "ecdsa",
-    "ecp",
-    "ecp_curves",
     "gcm",
     "hmac_drbg",
     "md",
     "md5",
-    "oid",
     "platform_util",
     "poly1305",
-    "rsa",
-    "rsa_internal",
     "sha1",
     "sha256",
     "sha512",
+];
+
+/// And for key pairs: see `linker::key_pairs`.
+pub(crate) const KEY_PAIRS: [&str; 10] = [
+    "asn1parse",
+    "asn1write",
+    "bignum",
+    "ecdh",
+    "ecdsa",
+    "ecp",
+    "ecp_curves",
+    "oid",
+    "rsa",
+    "rsa_internal",
 ];
 
 /// Builds it and tells cargo to link it, with the C library that the compiler comes with.
@@ -88,7 +92,10 @@ pub(crate) fn build(options: &Options) -> Result<(), String> {
         .define("MBEDTLS_CONFIG_FILE", "\"cpb_config.h\"")
         .file("mbedtls/layout.c");
     flags.iter().for_each(|flag| _ = build.flag(flag));
-    FILES.iter().for_each(|name| _ = build.file(library.join(format!("{name}.c"))));
+    FILES
+        .iter()
+        .chain(&KEY_PAIRS)
+        .for_each(|name| _ = build.file(library.join(format!("{name}.c"))));
     build.try_compile("mbedtls").map_err(|error| format!("Mbed TLS did not build: {error}"))?;
 
     for (name, question) in [("c", "-print-file-name=libc.a"), ("gcc", "-print-libgcc-file-name")] {
