@@ -6,8 +6,8 @@ use std::fmt::Write;
 
 /// For the C code, the frames and the loop: `frame::encode` alone takes 13 KiB.
 const STACK: u32 = 32 << 10;
-/// For contexts and whatever else is small and timed. RSA-4096 has 64 powers of 520 bytes at a time.
-const HEAP: u32 = 52 << 10;
+/// For contexts and whatever else is small and timed. RSA-2048 has 32 powers of 140 bytes at a time.
+const HEAP: u32 = 16 << 10;
 /// For what is big and not timed: known answers, samples.
 const BULK: u32 = 256 << 10;
 /// The image vector table: `IVT_OFFSET` of the boot ROM for serial NOR flash.
@@ -44,6 +44,7 @@ pub(crate) fn script(options: &Options) -> String {
     __copies_end = .;
   }} > FLASH
   .key_pairs : ALIGN(32) {{ {} . = ALIGN(4); }} > FLASH
+  .serve : ALIGN(32) {{ *(.text.*cpb_firmware5serve*) . = ALIGN(4); }} > FLASH
   .text : ALIGN(32) {{
     *(.text .text.*) . = ALIGN(4);
   }} > {code} AT > FLASH
@@ -66,7 +67,8 @@ pub(crate) fn script(options: &Options) -> String {
   .bulk (NOLOAD) : ALIGN(32) {{ __bulk = .; . += {BULK}; __bulk_end = .; }} > OCRAM
   .buffers (NOLOAD) : ALIGN(32) {{ __buffers = .; }} > {buffers}
   __buffers_end = {:#x};
-  __sizes_text = SIZEOF(.vectors) + SIZEOF(.startup) + SIZEOF(.key_pairs) + SIZEOF(.text);
+  __sizes_text = SIZEOF(.vectors) + SIZEOF(.startup) + SIZEOF(.key_pairs) + SIZEOF(.serve)
+    + SIZEOF(.text);
   __sizes_rodata = SIZEOF(.rodata);
   __sizes_data = SIZEOF(.data);
   __sizes_bss = SIZEOF(.bss);
@@ -79,7 +81,7 @@ pub(crate) fn script(options: &Options) -> String {
     script
 }
 
-/// The library's code for key pairs. It stays in flash whatever the placement: with it, code would not fit
+/// The library's code for key pairs. Like the conversation with the host, which is never timed, it stays in flash whatever the placement: with it, code would not fit
 /// into the ITCM; its loops are small and it is used for milliseconds at a time, so that the caches hold
 /// what is needed of it.
 fn key_pairs() -> String {

@@ -71,9 +71,12 @@ impl Provider for MbedTls {
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
         let sha_3 = matches!(workload.algorithm, Algorithm::Sha3_256 | Algorithm::Sha3_512);
-        let pairs = workload.algorithm.has_key_pairs() && !key_pairs::has(workload.algorithm);
-        if sha_3 || pairs {
+        let pairs = workload.algorithm.has_key_pairs();
+        if sha_3 || (pairs && !key_pairs::has(workload.algorithm)) {
             return Err(Unsupported::Algorithm);
+        }
+        if pairs && !workload.algorithm.has_timed_pair() {
+            return Err(Unsupported::Memory);
         }
         software_supports(workload)?;
         limits::supports(workload)?;
