@@ -23,6 +23,8 @@ try:
 except ImportError:
     Cipher = None
 
+import verify_key_pairs
+
 DIGESTS = {
     "md5": "md5",
     "sha-1": "sha1",
@@ -74,7 +76,11 @@ def main(directory):
                 seen.add((algorithm, case["id"]))
                 valid = case.get("valid", True)
                 counts.setdefault(algorithm, Counter())[valid] += 1
-                if Cipher is None and algorithm not in DIGESTS | HMACS | GENERATORS:
+                alone = algorithm in DIGESTS | HMACS | GENERATORS
+                pairs = algorithm in verify_key_pairs.LENGTHS
+                if Cipher is None and not alone:
+                    skipped.add(algorithm)
+                elif pairs and not verify_key_pairs.recomputable(algorithm):
                     skipped.add(algorithm)
                 elif agrees(algorithm, case) != valid:
                     wrong.append(f"{name}: disagrees")
@@ -96,6 +102,8 @@ def well_formed(algorithm, case):
     """Lengths and presence of fields, as README.md promises them."""
     valid = case.get("valid", True)
     length = {n: len(bytes.fromhex(v)) for n, v in case.items() if n not in ("id", "valid")}
+    if algorithm in verify_key_pairs.LENGTHS:
+        return verify_key_pairs.well_formed(algorithm, case, length)
     if set(case) - FIELDS or case.get("valid") is True or max(length.values()) > 2048:
         return False
     present = set(length)
@@ -127,6 +135,8 @@ def well_formed(algorithm, case):
 def agrees(algorithm, case):
     """Whether an independent implementation accepts the case, both ways where there are two."""
     case = {n: bytes.fromhex(v) for n, v in case.items() if n not in ("id", "valid")}
+    if algorithm in verify_key_pairs.LENGTHS:
+        return verify_key_pairs.agrees(algorithm, case)
     message, result = case.get("message"), case["result"]
     if algorithm in DIGESTS:
         return hashlib.new(DIGESTS[algorithm], message).digest() == result
