@@ -77,14 +77,18 @@ fn every_algorithm_has_the_same_output_on_the_emulated_board_as_on_linux() {
         return;
     }
     let lab = Lab::new();
-    let names: Vec<&str> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
+    // Of those with key pairs, what the image holds and whose outcome nobody draws.
+    let pairs = ["rsa-2048-pkcs1", "ecdh-p256", "ecdh-p384", "x25519"];
+    let of_all = Algorithm::ALL.iter().filter(|algorithm| !algorithm.has_key_pairs());
+    let names: Vec<&str> = of_all.map(|algorithm| algorithm.name()).chain(pairs).collect();
     let what = "-s 1K --phase message --budget 0.5s -q -o here.jsonl";
     let ran = lab.run(&format!("run -p mbedtls:c,memcpy {what} -a {}", names.join(",")));
     assert_eq!(ran.status, Some(0), "{}", ran.all());
     let mut here = outputs(&lab.path("here.jsonl"));
     // The list without a host has the first operation of each.
-    here.retain(|workload, _| !workload.contains("/decrypt/"));
-    assert_eq!(here.len(), Algorithm::ALL.len());
+    let later = ["/decrypt/", "/verify/", "/generate-key/"];
+    here.retain(|workload, _| !later.iter().any(|operation| workload.contains(operation)));
+    assert_eq!(here.len(), names.len());
     // Mbed TLS 2.28, which the board has, knows no SHA-3.
     let (newer, here): (BTreeMap<_, _>, BTreeMap<_, _>) =
         here.into_iter().partition(|(workload, _)| workload.starts_with("sha3-"));
