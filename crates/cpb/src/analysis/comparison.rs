@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(gains.len(), 2, "{gains:?}");
         assert!(gains[0].0 == "openssl:nocrypto" && (gains[0].1 / 5.0 - 1.0).abs() < 0.001);
         assert!(gains[1].0 == "openssl:scalar" && (gains[1].1 / 7.0 - 1.0).abs() < 0.001);
-        assert_eq!(found.fastest, ["openssl"]);
+        assert_eq!(found.fastest, ["openssl", "openssl-system"]);
     }
 
     #[test]
