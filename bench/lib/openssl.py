@@ -97,19 +97,29 @@ SPEED = {
 def speed(command, what, size, elapsed=True, cpu=None, seconds=1):
     """Runs `openssl speed` for a workload; nanoseconds per byte by what it prints. `elapsed` is
     wall-clock time, else user time."""
-    arguments = [command, "speed", "-mr", "-seconds", str(seconds), "-bytes", str(size)]
+    return 1e9 / bytes_per_second(_speed(command, ["-bytes", str(size), *SPEED[what]], elapsed, cpu, seconds))
+
+
+def operations(command, what, elapsed=True, cpu=None, seconds=1):
+    """Runs `openssl speed` for an algorithm with key pairs; operations per second, in the order in which
+    it prints them."""
+    return operations_per_second(_speed(command, [what], elapsed, cpu, seconds))
+
+
+def _speed(command, what, elapsed, cpu, seconds):
+    arguments = [command, "speed", "-mr", "-seconds", str(seconds)]
     arguments += ["-elapsed"] if elapsed else []
     environment = {k: v for k, v in os.environ.items() if not k.startswith("OPENSSL_")}
     pin = None if cpu is None else (lambda: os.sched_setaffinity(0, {cpu}))
     done = subprocess.run(
-        arguments + SPEED[what],
+        arguments + what,
         capture_output=True,
         text=True,
         check=True,
         env=environment,
         preexec_fn=pin,
     )
-    return 1e9 / bytes_per_second(done.stdout)
+    return done.stdout
 
 
 def bytes_per_second(text):
@@ -118,3 +128,16 @@ def bytes_per_second(text):
     if len(rates) != 1 or float(rates[0]) <= 0:
         raise ValueError(f"openssl speed printed no rate: {text!r}")
     return float(rates[0])
+
+
+# What `openssl speed -mr` puts before its results (apps/speed.c), and how many fields stand before the rates.
+KEY_PAIRS = {"+F2": 2, "+F4": 2, "+F5": 2, "+F6": 3}
+
+
+def operations_per_second(text):
+    """The rates in what `openssl speed -mr` prints: +F4:number:bits:sign:verify."""
+    for line in text.splitlines():
+        kind, *fields = line.split(":")
+        if kind in KEY_PAIRS:
+            return [float(rate) for rate in fields[KEY_PAIRS[kind] :]]
+    raise ValueError(f"openssl speed printed no rates: {text!r}")

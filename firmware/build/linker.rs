@@ -44,7 +44,7 @@ pub(crate) fn script(options: &Options) -> String {
     __copies_end = .;
   }} > FLASH
   .key_pairs : ALIGN(32) {{ {} . = ALIGN(4); }} > FLASH
-  .serve : ALIGN(32) {{ *(.text.*cpb_firmware5serve*) . = ALIGN(4); }} > FLASH
+  .untimed : ALIGN(32) {{ {} . = ALIGN(4); }} > FLASH
   .text : ALIGN(32) {{
     *(.text .text.*) . = ALIGN(4);
   }} > {code} AT > FLASH
@@ -67,7 +67,7 @@ pub(crate) fn script(options: &Options) -> String {
   .bulk (NOLOAD) : ALIGN(32) {{ __bulk = .; . += {BULK}; __bulk_end = .; }} > OCRAM
   .buffers (NOLOAD) : ALIGN(32) {{ __buffers = .; }} > {buffers}
   __buffers_end = {:#x};
-  __sizes_text = SIZEOF(.vectors) + SIZEOF(.startup) + SIZEOF(.key_pairs) + SIZEOF(.serve)
+  __sizes_text = SIZEOF(.vectors) + SIZEOF(.startup) + SIZEOF(.key_pairs) + SIZEOF(.untimed)
     + SIZEOF(.text);
   __sizes_rodata = SIZEOF(.rodata);
   __sizes_data = SIZEOF(.data);
@@ -76,12 +76,29 @@ pub(crate) fn script(options: &Options) -> String {
 }}
 ",
         key_pairs(),
+        untimed(),
         options.buffers.region.start + options.buffers.region.size
     );
     script
 }
 
-/// The library's code for key pairs. Like the conversation with the host, which is never timed, it stays in flash whatever the placement: with it, code would not fit
+/// Rust code that never runs while the clock does: the conversation with the host, and what prepares and
+/// checks a round. `cpb_core::measure` and the sessions are not among it.
+fn untimed() -> String {
+    let modules = [
+        "cpb_firmware5serve",
+        "cpb_round",
+        "cpb_core5check",
+        "cpb_core5frame",
+        "core5slice4sort",
+        "core3fmt",
+        "postcard",
+        "serde",
+    ];
+    modules.map(|module| format!("*(.text.*{module}*) ")).concat()
+}
+
+/// The library's code for key pairs. It stays in flash whatever the placement: with it, code would not fit
 /// into the ITCM; its loops are small and it is used for milliseconds at a time, so that the caches hold
 /// what is needed of it.
 fn key_pairs() -> String {

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Does cpb read the same level as `openssl speed` for what is done with key pairs?
+
+The same library from the same source with the same options, on the same CPU, in pairs that take turns to go
+first. An agreement with a peer whose key is read already is what `openssl speed` times.
+
+Target: RSA-2048 and ECDSA P-256 (sign, verify) and X25519, operations per second within 3 %.
+"""
+
+from lib import build, cpb, machine, openssl
+from lib.result import Result, marked, percent
+from lib.spread import median, median_interval
+
+PAIRS = 7
+TARGET = 0.03
+# What `openssl speed` calls an algorithm, and what its rates are of, in its order.
+PEERS = {
+    "rsa2048": ["rsa-2048-pkcs1/sign/message/32", "rsa-2048-pkcs1/verify/message/32"],
+    "ecdsap256": ["ecdsa-p256/sign/message/32", "ecdsa-p256/verify/message/32"],
+    "ecdhp256": ["ecdh-p256/key-agreement/update/65"],
+    "ecdhx25519": ["x25519/key-agreement/update/32"],
+    "ed25519": ["ed25519/sign/message/32", "ed25519/verify/message/32"],
+}
+GATED = ("rsa2048", "ecdsap256", "ecdhx25519")
+
+
+def main():
+    build.cpb()
+    app, cpu = openssl.app(), machine.measuring_cpu()
+    watch = machine.Watch()
+    record = build.scratch("records") / "key_pairs.jsonl"
+    pairs = {cell: [] for cells in PEERS.values() for cell in cells}
+    for number in range(PAIRS):
+        for peer, cells in PEERS.items():
+            for cell, values in pair(app, cpu, record, peer, cells, number % 2 == 0).items():
+                pairs[cell].append(values)
+        print(f"pair {number + 1} of {PAIRS} done", flush=True)
+    report(app, pairs, watch)
+
+
+def pair(app, cpu, record, peer, cells, first):
+    """Operations per second by cpb and by `openssl speed` in wall-clock and in user time."""
+
+    def peers():
+        return [openssl.operations(app, peer, elapsed, cpu) for elapsed in (True, False)]
+
+    before = None if first else peers()
+    parts = [cell.split("/") for cell in cells]
+    only = ["-a", parts[0][0], "--operation", ",".join(part[1] for part in parts)]
+    only += ["--phase", parts[0][2], "--budget", f"{len(cells)}s", "--cpu", str(cpu)]
+    summary, _ = cpb.run(record, "-p", "openssl", *only)
+    found = cpb.figures(summary)
+    wall, user = before or peers()
+    return {
+        cell: (1e9 / cpb.value(found["openssl", cell]["ns_per_operation"]), wall[place], user[place])
+        for place, cell in enumerate(cells)
+    }
+
+
+def report(app, pairs, watch):
+    """The result file."""
+    result = Result(
+        "key_pairs",
+        "does cpb read the same level as `openssl speed` for what is done with key pairs?",
+        "bench/key_pairs.py",
+    )
+    name, compiler = openssl.version(app)
+    result.text(
+        f"{PAIRS} pairs of 1 s an operation each, both on CPU {machine.measuring_cpu()}, taking turns to go "
+        "first; operations per second (`openssl speed -seconds 1`, with `-elapsed`, and without: user time, "
+        "which other programs do not lengthen). cpb's figure leans towards undisturbed passes.",
+        "",
+        f"Peer: {name}; {compiler}",
+    )
+    rows, met = [], True
+    gated = {cell for peer in GATED for cell in PEERS[peer]}
+    for cell, values in pairs.items():
+        by_user = [own / user for own, _, user in values]
+        middle, (low, high) = median(by_user), median_interval(by_user)
+        within = abs(middle - 1) <= TARGET
+        met = met and (within or cell not in gated)
+        rows.append(
+            [
+                cell,
+                f"{median([own for own, *_ in values]):.0f}",
+                f"{median([user for *_, user in values]):.0f}",
+                f"{middle:.4f}",
+                f"{low:.4f} to {high:.4f}",
+                marked(within),
+                f"{median([own / wall for own, wall, _ in values]):.4f}",
+            ]
+        )
+    result.table(
+        [
+            "workload",
+            ">cpb, ops/s",
+            ">speed, ops/s of user time",
+            ">cpb / speed",
+            ">95 % interval",
+            f">within {percent(TARGET, 0)}",
+            ">cpb / speed -elapsed",
+        ],
+        rows,
+    )
+    result.verdict(met, f"RSA-2048, ECDSA P-256 and X25519 within {percent(TARGET, 0)} of `openssl speed`.")
+    result.write(watch)
+
+
+if __name__ == "__main__":
+    main()
