@@ -12,7 +12,8 @@ fn the_table_of_providers_is_what_cpb_list_says() {
     let readme = std::fs::read_to_string(path).expect("README.md");
     let (before, rest) = readme.split_once(BEGIN).expect("the table's beginning");
     let (there, after) = rest.split_once(END).expect("the table's end");
-    let mut table = String::from("\n| provider | what it is | where it comes from |\n|---|---|---|\n");
+    let mut table =
+        String::from("\n| provider | what it is | where it comes from |\n|---|---|---|\n");
     for entry in cpb_providers::LIST {
         let from = match (entry.loads, entry.variants) {
             (true, _) => "installed, loaded when it is measured",
