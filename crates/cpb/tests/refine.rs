@@ -52,7 +52,7 @@ fn sizes_near_a_crossover_are_measured_until_it_is_known_closely() {
 #[test]
 fn a_run_against_a_record_measures_the_same_and_says_what_is_slower() {
     let lab = Lab::new();
-    let before = run(&lab, "-a sha-256 -s 64,512 --budget 1s -o before.jsonl", "1");
+    let before = run(&lab, "-a sha-256 -s 64,512 --budget 2s -o before.jsonl", "1");
     assert_eq!(before.status, Some(0), "{}", before.all());
     let again = "--against before.jsonl --fail-if-slower 40%";
 

@@ -51,19 +51,25 @@ fn open() -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
 
 /// Those of the CPU's extensions that the crates look for and find.
 fn features() -> Vec<&'static str> {
-    let mut found = Vec::new();
-    macro_rules! look_for {
-        ($detected:ident: $($name:tt)+) => {
-            $(if std::arch::$detected!($name) {
-                found.push($name);
-            })+
-        };
-    }
     #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
-    look_for!(is_x86_feature_detected: "aes" "vaes" "pclmulqdq" "sha" "ssse3" "avx2");
+    let looked_for = [
+        ("aes", is_x86_feature_detected!("aes")),
+        ("vaes", is_x86_feature_detected!("vaes")),
+        ("pclmulqdq", is_x86_feature_detected!("pclmulqdq")),
+        ("sha", is_x86_feature_detected!("sha")),
+        ("ssse3", is_x86_feature_detected!("ssse3")),
+        ("avx2", is_x86_feature_detected!("avx2")),
+    ];
     #[cfg(target_arch = "aarch64")]
-    look_for!(is_aarch64_feature_detected: "aes" "pmull" "sha2" "sha3");
-    found
+    let looked_for = [
+        ("aes", std::arch::is_aarch64_feature_detected!("aes")),
+        ("pmull", std::arch::is_aarch64_feature_detected!("pmull")),
+        ("sha2", std::arch::is_aarch64_feature_detected!("sha2")),
+        ("sha3", std::arch::is_aarch64_feature_detected!("sha3")),
+    ];
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")))]
+    let looked_for: [(&str, bool); 0] = [];
+    looked_for.into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect()
 }
 
 type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
