@@ -86,10 +86,6 @@ pub(crate) const OSSL_MAC_PARAM_CIPHER: &core::ffi::CStr = c"cipher";
 // openssl/evp.h: what `EVP_PKEY_fromdata` makes.
 pub(crate) const EVP_PKEY_PUBLIC_KEY: c_int = 0x86;
 pub(crate) const EVP_PKEY_KEYPAIR: c_int = 0x87;
-// openssl/rsa.h
-pub(crate) const RSA_PKCS1_PADDING: c_int = 1;
-pub(crate) const RSA_PKCS1_PSS_PADDING: c_int = 6;
-pub(crate) const RSA_PSS_SALTLEN_DIGEST: c_int = -1;
 // openssl/core.h: kinds of `OSSL_PARAM`; integers are as the machine has them.
 pub(crate) const OSSL_PARAM_UNSIGNED_INTEGER: c_uint = 2;
 pub(crate) const OSSL_PARAM_UTF8_STRING: c_uint = 4;

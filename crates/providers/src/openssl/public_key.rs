@@ -6,7 +6,7 @@ mod key;
 use super::ffi::Libcrypto;
 use super::{Source, ffi, last_error, succeeded};
 use crate::raw_jobs::{RawJob, RawJobs};
-use core::ffi::{CStr, c_int};
+use core::ffi::{CStr, c_char, c_int};
 use core::marker::PhantomData;
 use core::ptr;
 use cpb_core::public_key::{Lengths, Parts, parts};
@@ -96,21 +96,8 @@ impl<L: Libcrypto> Open<'_, L> {
         let (message, length) = (self.jobs.message, self.parts.signature);
         if self.parts.digest.is_none() {
             let context = Digest::<L>::new()?;
-            // SAFETY: null asks for no digest, the default library and no properties.
-            let begin = || unsafe {
-                L::EVP_DigestSignInit_ex(
-                    context.0,
-                    ptr::null_mut(),
-                    ptr::null(),
-                    ptr::null_mut(),
-                    ptr::null(),
-                    key.0,
-                    ptr::null(),
-                )
-            };
             let sign = |job: &RawJob| {
-                // A context signs once; then it is begun again, with the same key.
-                succeeded::<L>(begin())?;
+                context.begin(L::EVP_DigestSignInit_ex, key)?;
                 let mut written = length;
                 let (tag, input) = (job.tag, job.input);
                 // SAFETY: see above.
@@ -148,20 +135,8 @@ impl<L: Libcrypto> Open<'_, L> {
         let (message, length) = (self.jobs.message, self.parts.signature);
         if self.parts.digest.is_none() {
             let context = Digest::<L>::new()?;
-            // SAFETY: null asks for no digest, the default library and no properties.
-            let begin = || unsafe {
-                L::EVP_DigestVerifyInit_ex(
-                    context.0,
-                    ptr::null_mut(),
-                    ptr::null(),
-                    ptr::null_mut(),
-                    ptr::null(),
-                    key.0,
-                    ptr::null(),
-                )
-            };
             let verify = |job: &RawJob| {
-                succeeded::<L>(begin())?;
+                context.begin(L::EVP_DigestVerifyInit_ex, key)?;
                 // SAFETY: see above.
                 verified::<L>(unsafe {
                     L::EVP_DigestVerify(context.0, job.tag, length, job.input, message)
@@ -369,7 +344,29 @@ impl<L: Libcrypto> Digest<L> {
         let context = unsafe { L::EVP_MD_CTX_new() };
         if context.is_null() { Err(last_error::<L>()) } else { Ok(Digest(context, PhantomData)) }
     }
+
+    /// Begins with `key`: a context signs or verifies once, and is then begun again.
+    #[inline]
+    fn begin(&self, init: Init, key: &Key<L>) -> Result<(), Error> {
+        let (null, none) = (ptr::null(), ptr::null_mut());
+        // SAFETY: both are live; nulls ask for no digest, the default library, no properties and no
+        // parameters, and give nothing back.
+        succeeded::<L>(unsafe {
+            init(self.0, ptr::null_mut(), null, none, null, key.0, ptr::null())
+        })
+    }
 }
+
+/// `EVP_DigestSignInit_ex` and `EVP_DigestVerifyInit_ex`.
+type Init = unsafe fn(
+    *mut ffi::EVP_MD_CTX,
+    *mut *mut ffi::EVP_PKEY_CTX,
+    *const c_char,
+    *mut ffi::OSSL_LIB_CTX,
+    *const c_char,
+    *mut ffi::EVP_PKEY,
+    *const ffi::OSSL_PARAM,
+) -> c_int;
 
 impl<L: Libcrypto> Drop for Digest<L> {
     fn drop(&mut self) {
