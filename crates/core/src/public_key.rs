@@ -125,14 +125,12 @@ impl Algorithm {
     }
 
     /// Whether an operation can have a message of so many bytes; of a cipher's blocks this says nothing.
-    pub(crate) const fn takes(self, operation: Operation, message: usize) -> bool {
-        match self.fixed_message(operation) {
-            None => true,
-            Some(fixed) => {
-                let signs_messages = matches!(operation, Operation::Sign | Operation::Verify)
-                    && matches!(parts(self), Some(Parts { digest: None, .. }));
-                signs_messages || message == fixed
-            }
+    pub(crate) fn takes(self, operation: Operation, message: usize) -> bool {
+        let signs = matches!(operation, Operation::Sign | Operation::Verify);
+        match (self.fixed_message(operation), parts(self)) {
+            (Some(_), Some(Parts { digest: None, .. })) if signs => true,
+            (Some(fixed), _) => message == fixed,
+            (None, _) => (self.shortest()..=self.longest()).contains(&message),
         }
     }
 

@@ -187,11 +187,7 @@ impl CryptoWorkload {
             return Err(Unsupported::Algorithm);
         }
         let whole_blocks = (self.message as usize).is_multiple_of(shape.block);
-        let takes = self.algorithm.takes(self.operation, self.message as usize);
-        if self.message > MAX_MESSAGE
-            || !(whole_blocks && takes)
-            || (shape.tag == 0 && self.associated > 0)
-        {
+        if self.message > MAX_MESSAGE || !whole_blocks || (shape.tag == 0 && self.associated > 0) {
             return Err(Unsupported::Length);
         }
         if self.phase == Phase::Setup && (self.message, self.associated) != (0, 0) {
@@ -200,14 +196,11 @@ impl CryptoWorkload {
         if shape.key == 0 && matches!(self.phase, Phase::Setup | Phase::MessageWithKey) {
             return Err(Unsupported::Phase);
         }
-        if self.phase == Phase::Update && !self.algorithm.goes_on() {
+        let goes_on = self.algorithm.goes_on() && self.operation != Operation::GenerateKey;
+        if self.phase == Phase::Update && !goes_on {
             return Err(Unsupported::Phase);
         }
-        if self.phase == Phase::Update && self.operation == Operation::GenerateKey {
-            return Err(Unsupported::Phase);
-        }
-        let (shortest, longest) = (self.algorithm.shortest(), self.algorithm.longest());
-        let takes = (shortest..=longest).contains(&(self.message as usize));
+        let takes = self.algorithm.takes(self.operation, self.message as usize);
         if self.phase != Phase::Setup && !takes {
             return Err(Unsupported::Length);
         }
@@ -220,9 +213,9 @@ impl CryptoWorkload {
             return Err(Unsupported::Mode);
         }
         // What goes on has another answer each time.
-        let goes_on =
+        let another =
             self.phase == Phase::Update || generator || self.algorithm.draws(self.operation);
-        let unchecked = goes_on && self.checking == Checking::Each;
+        let unchecked = another && self.checking == Checking::Each;
         if keyless_many || unchecked || (!cipher && self.placement == Placement::InPlace) {
             return Err(Unsupported::Mode);
         }
