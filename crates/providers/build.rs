@@ -4,9 +4,15 @@
 //! a folder that all cargo profiles share (`build/vendored.rs`), so that a debug build, a release
 //! build and the tests measure the same machine code.
 
-#[cfg(any(feature = "openssl", feature = "mbedtls"))]
+#[cfg(feature = "aws-lc")]
+#[path = "build/aws_lc.rs"]
+mod aws_lc;
+#[cfg(any(feature = "openssl", feature = "mbedtls", feature = "aws-lc"))]
 #[path = "build/compiler.rs"]
 mod compiler;
+#[cfg(any(feature = "aws-lc", feature = "rustcrypto"))]
+#[path = "build/lock.rs"]
+mod lock;
 #[cfg(feature = "mbedtls")]
 #[path = "build/mbedtls.rs"]
 mod mbedtls;
@@ -45,10 +51,12 @@ fn build() -> Result<(), String> {
     #[cfg(feature = "rustcrypto")]
     rustcrypto::tell()?;
 
-    #[cfg(any(feature = "openssl", feature = "mbedtls"))]
+    #[cfg(any(feature = "openssl", feature = "mbedtls", feature = "aws-lc"))]
     {
         compiler::forget_the_profile();
         let compiler = compiler::Compiler::find(&target)?;
+        #[cfg(feature = "aws-lc")]
+        aws_lc::tell(&compiler)?;
         #[cfg(feature = "openssl")]
         openssl::build(&target, &compiler)?;
         #[cfg(feature = "mbedtls")]

@@ -33,7 +33,7 @@ const SUBCOMMANDS: &[Subcommand] = &[
     },
     Subcommand {
         name: "static",
-        about: "[--guest | --test] [TARGET...]: static binaries into dist/, the lab's, or the tests'",
+        about: "[--test] [TARGET...]: static binaries into dist/, or fast built ones for tests",
         run: static_build::run,
     },
     Subcommand {

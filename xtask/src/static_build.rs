@@ -1,11 +1,9 @@
-//! `cargo xtask static [--guest | --test] [TARGET...]`: cpb as one static file for each target. The C
-//! compiler and linker is zig, which scripts/setup.sh installs into .venv, or Debian's gcc for a target
-//! whose musl Rust does not ship: that file has glibc inside.
+//! `cargo xtask static [--test] [TARGET...]`: cpb as one static file for each target. The C compiler
+//! and linker is zig, which scripts/setup.sh installs into .venv, or Debian's gcc for a target whose musl
+//! Rust does not ship: that file has glibc inside.
 //!
-//! Into dist/ go complete binaries, to be copied to boards. With `--guest`, what the lab's guests
-//! need goes into target/lab: Mbed TLS is there for right answers, OpenSSL, which takes four times
-//! as long to build, is not. With `--test`, what the tests of other architectures run goes into
-//! target/static: complete, but built fast.
+//! Into dist/ go those to be copied to boards. With `--test`, those that the lab's guests and the tests
+//! of other architectures run go into target/static: as complete, but built fast.
 
 use crate::tree;
 use std::fs;
@@ -25,62 +23,29 @@ const TARGETS: [(&str, Option<&str>); 4] = [
     ("riscv64gc-unknown-linux-gnu", Some("riscv64-linux-gnu-")),
 ];
 
+/// What is linked into the files for boards: all but AWS-LC, which takes a minute for each of them, and is
+/// not for 32-bit Arm.
+const STATIC: &str = "openssl,mbedtls,rustcrypto";
+
 /// What a file may have: a board's flash is small, and so is the line to it.
 const MOST_BYTES: u64 = 20 << 20;
 
-/// What the files are for.
-#[derive(Clone, Copy, PartialEq)]
-enum Purpose {
-    Boards,
-    Guests,
-    Tests,
-}
-
-impl Purpose {
-    /// What a command line has for it.
-    const OPTIONS: [(&str, Purpose); 2] =
-        [("--guest", Purpose::Guests), ("--test", Purpose::Tests)];
-
-    fn folder(self) -> PathBuf {
-        match self {
-            Purpose::Boards => tree::root().join("dist"),
-            Purpose::Guests => guests(),
-            Purpose::Tests => for_tests(),
-        }
-    }
-
-    /// Cargo's options for it, and the profile among them.
-    fn options(self) -> (&'static [&'static str], &'static str) {
-        match self {
-            Purpose::Boards => (&["--release"], "release"),
-            Purpose::Guests => {
-                (&["--profile", "guest", "--no-default-features", "--features", "mbedtls"], "guest")
-            }
-            Purpose::Tests => (&["--profile", "guest"], "guest"),
-        }
-    }
-}
+/// What a command line has for tests' files, and the profile that these are built in.
+const FOR_TESTS: &str = "--test";
+const FAST: &str = "fast";
 
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let option = |argument: &String| {
-        Purpose::OPTIONS.iter().find(|(name, _)| name == argument).map(|(_, purpose)| *purpose)
-    };
-    let purpose = arguments.iter().find_map(option).unwrap_or(Purpose::Boards);
+    let for_tests = arguments.iter().any(|argument| argument == FOR_TESTS);
     let known: Vec<&str> = TARGETS.iter().map(|(target, _)| *target).collect();
-    let named: Vec<&str> = arguments
-        .iter()
-        .filter(|argument| option(argument).is_none())
-        .map(String::as_str)
-        .collect();
+    let named: Vec<&str> =
+        arguments.iter().map(String::as_str).filter(|argument| *argument != FOR_TESTS).collect();
     if let Some(unknown) = named.iter().find(|name| !known.contains(name)) {
         return Err(format!("there is no target `{unknown}`; there are: {}", known.join(", ")));
     }
-    // Guests are booted on the first two only.
-    let usual = if purpose == Purpose::Guests { &known[..2] } else { &known[..] };
-    let targets = if named.is_empty() { usual } else { &named[..] };
+    let targets = if named.is_empty() { &known } else { &named };
     for (target, prefix) in TARGETS.iter().filter(|(target, _)| targets.contains(target)) {
         let began = Instant::now();
-        let built = build(target, *prefix, purpose)?;
+        let built = build(target, *prefix, for_tests)?;
         let size = fs::metadata(&built).map_err(|error| format!("{}: {error}", built.display()))?;
         let (megabytes, seconds) = (size.len() as f64 / 1e6, began.elapsed().as_secs_f64());
         println!("{}: {megabytes:.1} MB, in {seconds:.0} s", built.display());
@@ -95,31 +60,23 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// The folder of the guests' binaries.
-pub(crate) fn guests() -> PathBuf {
-    tree::target_directory().join("lab")
-}
-
-/// Builds them all.
-pub(crate) fn build_guests() -> Result<(), String> {
-    run(&["--guest".to_owned()])
-}
-
-/// The folder of the binaries that tests run by `qemu-user`.
+/// The folder of the binaries that tests run.
 pub(crate) fn for_tests() -> PathBuf {
     tree::target_directory().join("static")
 }
 
 /// Builds them all.
 pub(crate) fn build_for_tests() -> Result<(), String> {
-    run(&["--test".to_owned()])
+    run(&[FOR_TESTS.to_owned()])
 }
 
-fn build(target: &str, gcc: Option<&str>, purpose: Purpose) -> Result<PathBuf, String> {
-    let (options, profile) = purpose.options();
+fn build(target: &str, gcc: Option<&str>, tests: bool) -> Result<PathBuf, String> {
+    let profile = if tests { FAST } else { "release" };
     // Names of functions are four fifths of such a file.
     let options = |mut command: Command| {
-        command.args(options).env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
+        command
+            .args(["--no-default-features", "--features", STATIC, "--profile", profile])
+            .env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
         command
     };
     match gcc {
@@ -131,7 +88,7 @@ fn build(target: &str, gcc: Option<&str>, purpose: Purpose) -> Result<PathBuf, S
         }
     }
     let built = tree::target_directory().join(target).join(profile).join("cpb");
-    let folder = purpose.folder();
+    let folder = if tests { for_tests() } else { tree::root().join("dist") };
     let wanted = folder.join(format!("cpb-{target}"));
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     fs::copy(&built, &wanted).map_err(|error| format!("{}: {error}", wanted.display()))?;

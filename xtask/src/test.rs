@@ -1,5 +1,5 @@
-//! `cargo xtask test`: check, the guests' and boards' binaries, the boards' images, every Rust test, every script test, and an
-//! account of what was skipped.
+//! `cargo xtask test`: check, the guests' and boards' binaries, the boards' images, every Rust test, every
+//! script test, and an account of what was skipped.
 //!
 //! With `CPB_CI` set, a skip is a failure unless `.ci/allowed-skips` names it.
 
@@ -30,16 +30,10 @@ pub(crate) fn run(_arguments: &[String]) -> Result<(), String> {
     let unchecked = checked.skipped.iter().map(|(n, r)| Skip::new(n, r));
     tally.skipped.extend(unchecked);
 
-    println!("\n== guests");
-    if let Err(error) = static_build::build_guests() {
-        println!("{error}");
-        tally.failed.push("guests (no static cpb)".to_owned());
-    }
-
     println!("\n== static");
     if let Err(error) = static_build::build_for_tests() {
         println!("{error}");
-        tally.failed.push("static (no binaries for boards)".to_owned());
+        tally.failed.push("static (no binaries for guests and boards)".to_owned());
     }
 
     println!("\n== firmware");
@@ -93,7 +87,7 @@ fn cargo_test(root: &Path, skip_log: &Path, tally: &mut Tally) {
         .args(["test", "--workspace", "--no-fail-fast"])
         .env("CPB_SKIP_LOG", skip_log)
         // The tests of the lab boot guests only where they are told of binaries for them.
-        .env("CPB_LAB_BINARIES", static_build::guests())
+        .env("CPB_LAB_BINARIES", static_build::for_tests())
         // Those of other architectures run what is in a folder, too.
         .env("CPB_STATIC_BINARIES", static_build::for_tests())
         // And those of the firmware look at images that are there.

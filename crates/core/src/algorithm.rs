@@ -1,5 +1,6 @@
 //! Algorithms and operations: one standard spelling each, used in code, plans, records and reports.
 
+use crate::record;
 use core::fmt;
 use core::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -15,6 +16,8 @@ pub enum Kind {
     SectorCipher,
     /// Authenticated encryption with associated data.
     Aead,
+    /// Protection of a record of TLS, whose MAC is encrypted with the message: see [`record`].
+    Record,
     /// Hash function, no key.
     Hash,
     /// Message authentication code.
@@ -24,7 +27,7 @@ pub enum Kind {
     /// None: the message is moved as it is.
     Copy,
     /// Digital signature with a key pair. The lengths of its parts, and of those of the next two, are
-    /// told by [`Lengths`](crate::public_key::Lengths).
+    /// told by [`Lengths`](crate::Lengths).
     Signature,
     /// Agreement on a secret, of one's own private and the peer's public key.
     KeyAgreement,
@@ -50,6 +53,13 @@ pub struct Shape {
     pub digest: usize,
 }
 
+impl Shape {
+    /// That of an algorithm that fixes no length.
+    const fn any_length(kind: Kind) -> Shape {
+        Shape { kind, key: 0, iv: 0, block: 1, tag: 0, digest: 0 }
+    }
+}
+
 /// The largest `Shape::key` of any algorithm.
 pub const MAX_KEY: usize = 64;
 /// The largest `Shape::iv` of any algorithm.
@@ -60,8 +70,7 @@ pub const MAX_TAG: usize = 16;
 pub const MAX_DIGEST: usize = 64;
 
 macro_rules! algorithms {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal, $kind:ident, key $key:literal, iv $iv:literal,
-        block $block:literal, tag $tag:literal, digest $digest:literal;)*) => {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, $kind:ident $(, $part:ident $length:literal)*;)*) => {
         /// A cryptographic algorithm with all its parameters fixed.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         pub enum Algorithm { $($(#[$doc])* $variant,)* }
@@ -78,9 +87,7 @@ macro_rules! algorithms {
             /// The lengths it fixes.
             pub const fn shape(self) -> Shape {
                 match self {
-                    $(Algorithm::$variant => Shape {
-                        kind: Kind::$kind, key: $key, iv: $iv, block: $block, tag: $tag, digest: $digest,
-                    },)*
+                    $(Algorithm::$variant => Shape { $($part: $length,)* ..Shape::any_length(Kind::$kind) },)*
                 }
             }
         }
@@ -93,125 +100,129 @@ macro_rules! algorithms {
 // (Camellia), SP 800-67 (DES and 3DES, whose keys hold their parity bits), RFC 1321 (MD5), FIPS 180-4 (SHA),
 // FIPS 202 (SHA-3), RFC 2104 with a key as long as the digest, as RFC 2104 section 3 advises (HMAC), SP 800-38B
 // (CMAC), SP 800-90A with 256 bits of entropy and a nonce of half as many (DRBGs): a key is the entropy input,
-// the nonce, and the personalisation string, if there is one.
+// the nonce, and the personalisation string, if there is one. A record of TLS has AES's key, then HMAC's.
 algorithms! {
     /// AES-128 in cipher block chaining mode.
-    Aes128Cbc = "aes-128-cbc", BlockCipher, key 16, iv 16, block 16, tag 0, digest 0;
+    Aes128Cbc = "aes-128-cbc", BlockCipher, key 16, iv 16, block 16;
     /// AES-192 in cipher block chaining mode.
-    Aes192Cbc = "aes-192-cbc", BlockCipher, key 24, iv 16, block 16, tag 0, digest 0;
+    Aes192Cbc = "aes-192-cbc", BlockCipher, key 24, iv 16, block 16;
     /// AES-256 in cipher block chaining mode.
-    Aes256Cbc = "aes-256-cbc", BlockCipher, key 32, iv 16, block 16, tag 0, digest 0;
+    Aes256Cbc = "aes-256-cbc", BlockCipher, key 32, iv 16, block 16;
     /// AES-128 block by block.
-    Aes128Ecb = "aes-128-ecb", BlockCipher, key 16, iv 0, block 16, tag 0, digest 0;
+    Aes128Ecb = "aes-128-ecb", BlockCipher, key 16, block 16;
     /// AES-192 block by block.
-    Aes192Ecb = "aes-192-ecb", BlockCipher, key 24, iv 0, block 16, tag 0, digest 0;
+    Aes192Ecb = "aes-192-ecb", BlockCipher, key 24, block 16;
     /// AES-256 block by block.
-    Aes256Ecb = "aes-256-ecb", BlockCipher, key 32, iv 0, block 16, tag 0, digest 0;
+    Aes256Ecb = "aes-256-ecb", BlockCipher, key 32, block 16;
     /// AES-128 in counter mode.
-    Aes128Ctr = "aes-128-ctr", StreamCipher, key 16, iv 16, block 1, tag 0, digest 0;
+    Aes128Ctr = "aes-128-ctr", StreamCipher, key 16, iv 16;
     /// AES-192 in counter mode.
-    Aes192Ctr = "aes-192-ctr", StreamCipher, key 24, iv 16, block 1, tag 0, digest 0;
+    Aes192Ctr = "aes-192-ctr", StreamCipher, key 24, iv 16;
     /// AES-256 in counter mode.
-    Aes256Ctr = "aes-256-ctr", StreamCipher, key 32, iv 16, block 1, tag 0, digest 0;
+    Aes256Ctr = "aes-256-ctr", StreamCipher, key 32, iv 16;
     /// AES-128 for sectors: XTS.
-    Aes128Xts = "aes-128-xts", SectorCipher, key 32, iv 16, block 1, tag 0, digest 0;
+    Aes128Xts = "aes-128-xts", SectorCipher, key 32, iv 16;
     /// AES-256 for sectors: XTS.
-    Aes256Xts = "aes-256-xts", SectorCipher, key 64, iv 16, block 1, tag 0, digest 0;
+    Aes256Xts = "aes-256-xts", SectorCipher, key 64, iv 16;
     /// AES-128 in Galois/counter mode.
-    Aes128Gcm = "aes-128-gcm", Aead, key 16, iv 12, block 1, tag 16, digest 0;
+    Aes128Gcm = "aes-128-gcm", Aead, key 16, iv 12, tag 16;
     /// AES-192 in Galois/counter mode.
-    Aes192Gcm = "aes-192-gcm", Aead, key 24, iv 12, block 1, tag 16, digest 0;
+    Aes192Gcm = "aes-192-gcm", Aead, key 24, iv 12, tag 16;
     /// AES-256 in Galois/counter mode.
-    Aes256Gcm = "aes-256-gcm", Aead, key 32, iv 12, block 1, tag 16, digest 0;
+    Aes256Gcm = "aes-256-gcm", Aead, key 32, iv 12, tag 16;
     /// AES-128 in counter mode with CBC-MAC.
-    Aes128Ccm = "aes-128-ccm", Aead, key 16, iv 12, block 1, tag 16, digest 0;
+    Aes128Ccm = "aes-128-ccm", Aead, key 16, iv 12, tag 16;
     /// AES-192 in counter mode with CBC-MAC.
-    Aes192Ccm = "aes-192-ccm", Aead, key 24, iv 12, block 1, tag 16, digest 0;
+    Aes192Ccm = "aes-192-ccm", Aead, key 24, iv 12, tag 16;
     /// AES-256 in counter mode with CBC-MAC.
-    Aes256Ccm = "aes-256-ccm", Aead, key 32, iv 12, block 1, tag 16, digest 0;
+    Aes256Ccm = "aes-256-ccm", Aead, key 32, iv 12, tag 16;
     /// ChaCha20 with Poly1305.
-    Chacha20Poly1305 = "chacha20-poly1305", Aead, key 32, iv 12, block 1, tag 16, digest 0;
+    Chacha20Poly1305 = "chacha20-poly1305", Aead, key 32, iv 12, tag 16;
+    /// A record of TLS: AES-128 in cipher block chaining mode over a message and its HMAC with SHA-1.
+    Aes128CbcHmacSha1Tls = "aes-128-cbc-hmac-sha-1-tls", Record, key 36, iv 16;
     /// ChaCha20 alone.
-    Chacha20 = "chacha20", StreamCipher, key 32, iv 16, block 1, tag 0, digest 0;
+    Chacha20 = "chacha20", StreamCipher, key 32, iv 16;
     /// Camellia-256 in cipher block chaining mode.
-    Camellia256Cbc = "camellia-256-cbc", BlockCipher, key 32, iv 16, block 16, tag 0, digest 0;
+    Camellia256Cbc = "camellia-256-cbc", BlockCipher, key 32, iv 16, block 16;
     /// Triple DES with three keys in cipher block chaining mode: for old devices only.
-    TripleDesCbc = "3des-cbc", BlockCipher, key 24, iv 8, block 8, tag 0, digest 0;
+    TripleDesCbc = "3des-cbc", BlockCipher, key 24, iv 8, block 8;
     /// DES in cipher block chaining mode: broken, and still in engines.
-    DesCbc = "des-cbc", BlockCipher, key 8, iv 8, block 8, tag 0, digest 0;
+    DesCbc = "des-cbc", BlockCipher, key 8, iv 8, block 8;
     /// MD5: broken, and still in engines.
-    Md5 = "md5", Hash, key 0, iv 0, block 1, tag 0, digest 16;
+    Md5 = "md5", Hash, digest 16;
     /// SHA-1.
-    Sha1 = "sha-1", Hash, key 0, iv 0, block 1, tag 0, digest 20;
+    Sha1 = "sha-1", Hash, digest 20;
     /// SHA-224.
-    Sha224 = "sha-224", Hash, key 0, iv 0, block 1, tag 0, digest 28;
+    Sha224 = "sha-224", Hash, digest 28;
     /// SHA-256.
-    Sha256 = "sha-256", Hash, key 0, iv 0, block 1, tag 0, digest 32;
+    Sha256 = "sha-256", Hash, digest 32;
     /// SHA-384.
-    Sha384 = "sha-384", Hash, key 0, iv 0, block 1, tag 0, digest 48;
+    Sha384 = "sha-384", Hash, digest 48;
     /// SHA-512.
-    Sha512 = "sha-512", Hash, key 0, iv 0, block 1, tag 0, digest 64;
+    Sha512 = "sha-512", Hash, digest 64;
     /// SHA3-256.
-    Sha3_256 = "sha3-256", Hash, key 0, iv 0, block 1, tag 0, digest 32;
+    Sha3_256 = "sha3-256", Hash, digest 32;
     /// SHA3-512.
-    Sha3_512 = "sha3-512", Hash, key 0, iv 0, block 1, tag 0, digest 64;
+    Sha3_512 = "sha3-512", Hash, digest 64;
     /// HMAC with SHA-1.
-    HmacSha1 = "hmac-sha-1", Mac, key 20, iv 0, block 1, tag 0, digest 20;
+    HmacSha1 = "hmac-sha-1", Mac, key 20, digest 20;
     /// HMAC with SHA-256.
-    HmacSha256 = "hmac-sha-256", Mac, key 32, iv 0, block 1, tag 0, digest 32;
+    HmacSha256 = "hmac-sha-256", Mac, key 32, digest 32;
     /// HMAC with SHA-512.
-    HmacSha512 = "hmac-sha-512", Mac, key 64, iv 0, block 1, tag 0, digest 64;
+    HmacSha512 = "hmac-sha-512", Mac, key 64, digest 64;
     /// CMAC with AES-128.
-    Aes128Cmac = "aes-128-cmac", Mac, key 16, iv 0, block 1, tag 0, digest 16;
+    Aes128Cmac = "aes-128-cmac", Mac, key 16, digest 16;
     /// CMAC with AES-256.
-    Aes256Cmac = "aes-256-cmac", Mac, key 32, iv 0, block 1, tag 0, digest 16;
+    Aes256Cmac = "aes-256-cmac", Mac, key 32, digest 16;
     /// Poly1305. A key is good for one message, so that a message has its key in every phase.
-    Poly1305 = "poly1305", Mac, key 32, iv 0, block 1, tag 0, digest 16;
+    Poly1305 = "poly1305", Mac, key 32, digest 16;
     /// HMAC_DRBG with SHA-256, without prediction resistance.
-    HmacDrbgSha256 = "hmac-drbg-sha-256", Generator, key 48, iv 0, block 1, tag 0, digest 0;
+    HmacDrbgSha256 = "hmac-drbg-sha-256", Generator, key 48;
     /// HMAC_DRBG with SHA-512, without prediction resistance.
-    HmacDrbgSha512 = "hmac-drbg-sha-512", Generator, key 48, iv 0, block 1, tag 0, digest 0;
+    HmacDrbgSha512 = "hmac-drbg-sha-512", Generator, key 48;
     /// CTR_DRBG with AES-256 and the derivation function, without prediction resistance.
-    CtrDrbgAes256 = "ctr-drbg-aes-256", Generator, key 48, iv 0, block 1, tag 0, digest 0;
+    CtrDrbgAes256 = "ctr-drbg-aes-256", Generator, key 48;
     /// The C library's copying of memory: what bounds all others.
-    Memcpy = "memcpy", Copy, key 0, iv 0, block 1, tag 0, digest 0;
+    Memcpy = "memcpy", Copy;
     /// RSA-2048, PKCS #1 v1.5 signatures of SHA-256 digests.
-    Rsa2048Pkcs1 = "rsa-2048-pkcs1", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    Rsa2048Pkcs1 = "rsa-2048-pkcs1", Signature;
     /// RSA-3072, PKCS #1 v1.5 signatures of SHA-256 digests.
-    Rsa3072Pkcs1 = "rsa-3072-pkcs1", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    Rsa3072Pkcs1 = "rsa-3072-pkcs1", Signature;
     /// RSA-4096, PKCS #1 v1.5 signatures of SHA-256 digests.
-    Rsa4096Pkcs1 = "rsa-4096-pkcs1", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    Rsa4096Pkcs1 = "rsa-4096-pkcs1", Signature;
     /// RSA-2048, PSS signatures of SHA-256 digests, with a salt as long as these.
-    Rsa2048Pss = "rsa-2048-pss", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    Rsa2048Pss = "rsa-2048-pss", Signature;
     /// RSA-3072, PSS signatures of SHA-256 digests, with a salt as long as these.
-    Rsa3072Pss = "rsa-3072-pss", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    Rsa3072Pss = "rsa-3072-pss", Signature;
     /// RSA-4096, PSS signatures of SHA-256 digests, with a salt as long as these.
-    Rsa4096Pss = "rsa-4096-pss", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    Rsa4096Pss = "rsa-4096-pss", Signature;
     /// ECDSA on NIST's P-256, of SHA-256 digests.
-    EcdsaP256 = "ecdsa-p256", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    EcdsaP256 = "ecdsa-p256", Signature;
     /// ECDSA on NIST's P-384, of SHA-384 digests.
-    EcdsaP384 = "ecdsa-p384", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    EcdsaP384 = "ecdsa-p384", Signature;
     /// Ed25519.
-    Ed25519 = "ed25519", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    Ed25519 = "ed25519", Signature;
     /// ML-DSA-65, with an empty context.
-    MlDsa65 = "ml-dsa-65", Signature, key 0, iv 0, block 1, tag 0, digest 0;
+    MlDsa65 = "ml-dsa-65", Signature;
     /// Diffie-Hellman on NIST's P-256.
-    EcdhP256 = "ecdh-p256", KeyAgreement, key 0, iv 0, block 1, tag 0, digest 0;
+    EcdhP256 = "ecdh-p256", KeyAgreement;
     /// Diffie-Hellman on NIST's P-384.
-    EcdhP384 = "ecdh-p384", KeyAgreement, key 0, iv 0, block 1, tag 0, digest 0;
+    EcdhP384 = "ecdh-p384", KeyAgreement;
     /// X25519.
-    X25519 = "x25519", KeyAgreement, key 0, iv 0, block 1, tag 0, digest 0;
+    X25519 = "x25519", KeyAgreement;
     /// ML-KEM-768.
-    MlKem768 = "ml-kem-768", KeyEncapsulation, key 0, iv 0, block 1, tag 0, digest 0;
+    MlKem768 = "ml-kem-768", KeyEncapsulation;
 }
 
 impl Algorithm {
     /// The operations that make sense for it.
     pub const fn operations(self) -> &'static [Operation] {
         match self.shape().kind {
-            Kind::BlockCipher | Kind::StreamCipher | Kind::SectorCipher | Kind::Aead => {
-                &[Operation::Encrypt, Operation::Decrypt]
-            }
+            Kind::BlockCipher
+            | Kind::StreamCipher
+            | Kind::SectorCipher
+            | Kind::Aead
+            | Kind::Record => &[Operation::Encrypt, Operation::Decrypt],
             Kind::Hash => &[Operation::Hash],
             Kind::Mac => &[Operation::Mac],
             Kind::Generator => &[Operation::Random],
@@ -235,6 +246,7 @@ impl Algorithm {
     pub const fn output_length(self, message: usize) -> usize {
         match self.shape().kind {
             Kind::Hash | Kind::Mac => self.shape().digest,
+            Kind::Record => record::length(message),
             _ => message,
         }
     }
@@ -256,6 +268,7 @@ impl Algorithm {
             Algorithm::Aes128Ccm | Algorithm::Aes192Ccm | Algorithm::Aes256Ccm => (1 << 24) - 1,
             // IEEE 1619, section 5.1: a data unit has at most 2^20 blocks.
             Algorithm::Aes128Xts | Algorithm::Aes256Xts => 16 << 20,
+            Algorithm::Aes128CbcHmacSha1Tls => record::LONGEST,
             _ => usize::MAX,
         }
     }
@@ -270,9 +283,15 @@ impl Algorithm {
             Kind::Aead => {
                 !matches!(self, Algorithm::Aes128Ccm | Algorithm::Aes192Ccm | Algorithm::Aes256Ccm)
             }
-            Kind::SectorCipher | Kind::Generator | Kind::Copy => false,
+            Kind::SectorCipher | Kind::Record | Kind::Generator | Kind::Copy => false,
             Kind::Signature | Kind::KeyEncapsulation => false,
         }
+    }
+
+    /// Whether an operation refuses what was forged, or spoilt by an earlier one.
+    pub const fn refuses(self, operation: Operation) -> bool {
+        matches!(self.shape().kind, Kind::Aead | Kind::Record)
+            && matches!(operation, Operation::Decrypt)
     }
 
     /// Whether it takes keys of other lengths than `Shape::key`, too: an HMAC does.

@@ -5,9 +5,10 @@ mod round_trip;
 
 pub use random::DISTINCT_FROM;
 
-use crate::algorithm::{Algorithm, Operation};
+use crate::Lengths;
+use crate::algorithm::{Algorithm, Kind, Operation};
 use crate::provider::{Data, Error, Job, Progress, Provider, Session, Unsupported, Wait};
-use crate::public_key::Lengths;
+use crate::record;
 use crate::workload::{CryptoWorkload, Phase, Placement};
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +23,7 @@ pub struct Case<'a> {
     pub key: &'a [u8],
     /// IV, nonce or initial counter block.
     pub iv: &'a [u8],
-    /// Associated data; of an operation with a key pair that draws, the other half of it.
+    /// Associated data, a record's header; of an operation with a key pair that draws, the other half of it.
     pub associated: &'a [u8],
     /// What goes in. Of a generator its length alone counts: so much is asked for.
     pub input: &'a [u8],
@@ -111,11 +112,18 @@ fn check_one(
     if placement == Placement::InPlace && shape.digest != 0 {
         return Err(Unsupported::Mode.into());
     }
+    let (message, associated) = match shape.kind {
+        Kind::Record => {
+            let Case { operation, associated, input, .. } = *case;
+            (record::message(operation, associated, input.len()).ok_or(Unsupported::Length)?, 0)
+        }
+        _ => (case.input.len(), case.associated.len()),
+    };
     let workload = CryptoWorkload {
         phase,
         placement,
-        associated: case.associated.len() as u32,
-        ..CryptoWorkload::new(case.algorithm, case.operation, case.input.len() as u32)
+        associated: associated as u32,
+        ..CryptoWorkload::new(case.algorithm, case.operation, message as u32)
     };
     let Lengths { output: length, tag: tag_length, .. } = workload.lengths();
     let supported = provider.supports(&workload);

@@ -14,17 +14,20 @@ pub mod check;
 pub mod clock;
 pub mod copy;
 pub mod frame;
+mod lengths;
 pub mod material;
 pub mod measure;
 pub mod message;
 pub mod null;
 pub mod provider;
 pub mod public_key;
+pub mod record;
 pub mod sample;
 pub mod workload;
 
 pub use algorithm::{Algorithm, Kind, Operation, Shape};
 pub use clock::{Clock, Reference, Ticks};
+pub use lengths::Lengths;
 pub use provider::{
     Claim, Completion, Data, Error, Identity, Job, Progress, Provider, Session, Unsupported, Wait,
 };

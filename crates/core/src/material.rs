@@ -1,6 +1,10 @@
 //! Keys, IVs and messages of timed workloads: made up, but the same for every provider on every
 //! target, so that their answers can be compared.
 
+use crate::algorithm::Kind;
+use crate::record;
+use crate::workload::CryptoWorkload;
+
 /// Which part of a workload's material a seed is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
@@ -18,6 +22,14 @@ pub enum Part {
 pub fn fill(part: Part, index: usize, bytes: &mut [u8]) {
     let mut state = (part as u64) << 56 ^ index as u64;
     fill_from(&mut state, bytes);
+}
+
+/// Fills `bytes`, of the length that `workload` states, with its associated data: one for all jobs.
+pub fn fill_associated(workload: &CryptoWorkload, bytes: &mut [u8]) {
+    fill(Part::Associated, 0, bytes);
+    if workload.algorithm.shape().kind == Kind::Record {
+        record::state(workload.message as usize, bytes);
+    }
 }
 
 /// Fills `bytes` with what follows `state`, and moves that on. Uniform, not secret.

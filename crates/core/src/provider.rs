@@ -27,7 +27,7 @@ pub struct Job<'b> {
     pub key: usize,
     /// IV, nonce or initial counter block; empty where the algorithm has none.
     pub iv: &'b [u8],
-    /// Associated data of an AEAD.
+    /// Associated data of an AEAD, header of a record.
     pub associated: &'b [u8],
     /// The message and where its result goes.
     pub data: Data<'b>,
@@ -41,7 +41,7 @@ pub enum Data<'b> {
     Apart {
         /// What is read.
         input: &'b [u8],
-        /// What is written: message length, or the digest's.
+        /// What is written, as long as [`Lengths`](crate::Lengths) says.
         output: &'b mut [u8],
     },
     /// The result overwrites the message.

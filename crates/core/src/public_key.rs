@@ -81,35 +81,7 @@ pub const fn parts(algorithm: Algorithm) -> Option<Parts> {
     })
 }
 
-/// How long the parts of a job are, in bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Lengths {
-    /// The key.
-    pub key: usize,
-    /// What comes out.
-    pub output: usize,
-    /// What goes beside it: an AEAD's tag, a signature, an encapsulation.
-    pub tag: usize,
-}
-
 impl Algorithm {
-    /// How long key, output and tag are of an operation on a message of `message` bytes.
-    pub const fn lengths(self, operation: Operation, message: usize) -> Lengths {
-        let Some(parts) = parts(self) else {
-            let shape = self.shape();
-            return Lengths { key: shape.key, output: self.output_length(message), tag: shape.tag };
-        };
-        let Parts { private, public, signature, secret, encapsulation, .. } = parts;
-        match operation {
-            Operation::Sign => Lengths { key: private, output: 0, tag: signature },
-            Operation::Verify => Lengths { key: public, output: 0, tag: signature },
-            Operation::KeyAgreement => Lengths { key: private, output: secret, tag: 0 },
-            Operation::Encapsulate => Lengths { key: public, output: secret, tag: encapsulation },
-            Operation::Decapsulate => Lengths { key: private, output: secret, tag: encapsulation },
-            _ => Lengths { key: 0, output: private + public, tag: 0 },
-        }
-    }
-
     /// The length of the message that a timed operation of an algorithm with key pairs works on: the
     /// digest, the peer's public key, or nothing. It is not varied.
     pub const fn fixed_message(self, operation: Operation) -> Option<usize> {
@@ -147,6 +119,21 @@ impl Algorithm {
                     | Algorithm::Rsa4096Pkcs1
                     | Algorithm::Ed25519
             ),
+            _ => false,
+        }
+    }
+
+    /// Whether how long it takes is left to chance: primes are searched for, and ML-DSA signs until a
+    /// signature fits. A mean then says what to expect, and the least of many says nothing.
+    pub const fn takes_its_chance(self, operation: Operation) -> bool {
+        match operation {
+            Operation::GenerateKey => {
+                matches!(
+                    self,
+                    Algorithm::Rsa2048Pkcs1 | Algorithm::Rsa3072Pkcs1 | Algorithm::Rsa4096Pkcs1
+                )
+            }
+            Operation::Sign => matches!(self, Algorithm::MlDsa65),
             _ => false,
         }
     }

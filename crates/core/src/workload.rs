@@ -1,8 +1,8 @@
 //! What is measured: one workload is one row of figures, and its `Display` is its id.
 
+use crate::Lengths;
 use crate::algorithm::{Algorithm, Kind, Operation, named};
 use crate::provider::Unsupported;
-use crate::public_key::Lengths;
 use core::fmt::{self, Write};
 use core::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -228,9 +228,10 @@ impl CryptoWorkload {
         if self.algorithm.has_key_pairs() { 0 } else { self.message as u64 }
     }
 
-    /// How long key, output and tag of a job are.
+    /// How long the parts of a job are.
     pub const fn lengths(&self) -> Lengths {
-        self.algorithm.lengths(self.operation, self.message as usize)
+        let fixed = self.algorithm.lengths(self.operation, self.message as usize);
+        Lengths { associated: fixed.associated + self.associated as usize, ..fixed }
     }
 }
 

@@ -8,10 +8,10 @@ use crate::size::Size;
 use anyhow::{Context, Result, bail};
 use cpb_core::{
     Algorithm, Checking, CryptoWorkload, DataSet, Depth, Dispatch, KeyUse, Kind, Operation, Phase,
-    Placement,
+    Placement, Unsupported,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::Read;
 use std::path::Path;
 
@@ -331,6 +331,19 @@ impl Plan {
         Ok(())
     }
 
+    /// Sizes that are named, each with the algorithms named with it that have no message so long.
+    pub fn untaken(&self) -> BTreeMap<Size, BTreeSet<Algorithm>> {
+        let mut untaken: BTreeMap<Size, BTreeSet<Algorithm>> = BTreeMap::new();
+        for measure in &self.measure {
+            for &size in &measure.sizes {
+                let without = measure.algorithms.iter().filter(|a| !measure.takes(**a, size));
+                untaken.entry(size).or_default().extend(without);
+            }
+        }
+        untaken.retain(|_, algorithms| !algorithms.is_empty());
+        untaken
+    }
+
     /// Every sensible combination, in the plan's order, each once.
     pub fn workloads(&self) -> Vec<CryptoWorkload> {
         let mut seen = HashSet::new();
@@ -356,6 +369,14 @@ impl Measure {
         }
         all.retain(|workload| workload.valid().is_ok());
         all
+    }
+
+    /// Whether an algorithm has messages of this size, in whatever phase.
+    fn takes(&self, algorithm: Algorithm, size: Size) -> bool {
+        algorithm.operations().iter().any(|&operation| {
+            let message = self.workload(algorithm, operation, Phase::Message, size.bytes());
+            message.valid() != Err(Unsupported::Length)
+        })
     }
 
     fn workload(
@@ -404,6 +425,16 @@ mod tests {
 
     fn ids(plan: &Plan) -> Vec<String> {
         plan.workloads().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_size_that_an_algorithm_does_not_have_is_named() {
+        let mut plan = Plan::parse(SMALL).unwrap();
+        assert!(plan.untaken().is_empty());
+        let sizes = ["16", "100"].map(String::from).to_vec();
+        plan.change(&Changes { sizes, ..Changes::default() }).unwrap();
+        let untaken: Vec<_> = plan.untaken().into_iter().collect();
+        assert_eq!(untaken, [("100".parse().unwrap(), BTreeSet::from([Algorithm::Aes128Cbc]))]);
     }
 
     #[test]

@@ -56,6 +56,18 @@ fn names_that_do_not_exist_are_answered_with_the_nearest() {
 }
 
 #[test]
+fn who_is_for_one_algorithm_only_says_so_where_there_is_nothing_to_measure() {
+    insta::assert_snapshot!(messages(
+        &Lab::new(),
+        &[
+            "run -p memcpy",
+            "run -p openssl:two-calls,memcpy -a sha-256 -s 64",
+            "run -p mbedtls:c -a memcpy",
+        ]
+    ));
+}
+
+#[test]
 fn what_a_guest_cannot_do_is_refused_before_it_boots() {
     let lab = Lab::new();
     // Nobody could boot it: nothing is fetched, there is no cpb to put in, and nowhere to keep it.

@@ -2,21 +2,45 @@
 //! part of one. What a phase is made of is the same for all of them.
 
 use crate::raw_jobs::{RawJob, RawJobs};
-use cpb_core::{CryptoWorkload, Error, Operation, Phase, Progress, Session};
+use core::ffi::c_void;
+use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Phase, Progress, Session};
 
 /// A library's context for one algorithm in one direction. Pointers of jobs are valid for [`Lengths`].
 pub(crate) trait Context {
-    /// Takes a key, whose length has been checked.
-    fn key(&mut self, key: &[u8]) -> Result<(), Error>;
+    /// Takes a key, whose length has been checked. A hash has none.
+    fn key(&mut self, _key: &[u8]) -> Result<(), Error> {
+        Ok(())
+    }
 
-    /// Begins a message with the key that is there: IV and associated data.
-    fn begin(&mut self, job: &RawJob) -> Result<(), Error>;
+    /// Begins a message with the key that is there: IV and associated data. Nothing for who is ready since
+    /// the key, or since the last message's end, or takes a message in one call.
+    #[inline]
+    fn begin(&mut self, _job: &RawJob) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// The next part of it.
     fn part(&mut self, job: &RawJob) -> Result<(), Error>;
 
     /// Its end: a digest is written, a tag written or verified.
-    fn end(&mut self, job: &RawJob) -> Result<(), Error>;
+    #[inline]
+    fn end(&mut self, _job: &RawJob) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Memory of a context that the caller holds, zeroed, aligned as malloc would, and never moved.
+pub(crate) struct Memory(Vec<u128>);
+
+impl Memory {
+    pub(crate) fn new(bytes: u32) -> Memory {
+        Memory(vec![0; (bytes as usize).div_ceil(size_of::<u128>())])
+    }
+
+    #[inline]
+    pub(crate) fn pointer(&mut self) -> *mut c_void {
+        self.0.as_mut_ptr().cast()
+    }
 }
 
 /// What all jobs of a session have in common.
@@ -45,11 +69,18 @@ impl Lengths {
 /// Hands a session of `context` to `body`. `keys` fit the algorithm.
 pub(crate) fn run<C: Context>(
     mut context: C,
-    phase: Phase,
+    workload: &CryptoWorkload,
     keys: &[&[u8]],
     jobs: &RawJobs<'_>,
     body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
 ) -> Result<(), Error> {
+    let phase = workload.phase;
+    let takes_key = match phase {
+        Phase::MessageWithKey | Phase::Setup => true,
+        // Its key is good for one message.
+        Phase::Message => workload.algorithm == Algorithm::Poly1305,
+        Phase::Update => false,
+    };
     let first = jobs.job(0)?;
     if let Some(key) = keys.get(first.key) {
         context.key(key)?;
@@ -57,12 +88,13 @@ pub(crate) fn run<C: Context>(
     if phase == Phase::Update {
         context.begin(first)?;
     }
-    body(&mut ContextSession { context, phase, keys, jobs })
+    body(&mut ContextSession { context, phase, takes_key, keys, jobs })
 }
 
 struct ContextSession<'a, C> {
     context: C,
     phase: Phase,
+    takes_key: bool,
     keys: &'a [&'a [u8]],
     jobs: &'a RawJobs<'a>,
 }
@@ -71,7 +103,7 @@ impl<C: Context> Session for ContextSession<'_, C> {
     #[inline]
     fn submit(&mut self, job: usize) -> Result<Progress, Error> {
         let job = self.jobs.job(job)?;
-        if matches!(self.phase, Phase::MessageWithKey | Phase::Setup) {
+        if self.takes_key {
             // Of a hash there is none.
             if let Some(key) = self.keys.get(job.key) {
                 self.context.key(key)?;

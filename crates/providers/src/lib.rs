@@ -5,18 +5,29 @@
 extern crate alloc;
 
 pub mod af_alg;
+#[cfg(feature = "aws-lc")]
+mod aws_lc;
 mod context;
 #[cfg(target_os = "linux")]
 mod cryptodev;
+#[cfg(any(feature = "mbedtls", feature = "rustcrypto"))]
+mod draw;
+mod evp;
 pub mod interrupts;
 pub mod kernel_crypto;
-#[cfg(not(all(feature = "openssl", feature = "mbedtls", feature = "rustcrypto")))]
+#[cfg(not(all(
+    feature = "openssl",
+    feature = "mbedtls",
+    feature = "aws-lc",
+    feature = "rustcrypto"
+)))]
 mod left_out;
 mod lengths;
 mod libgcrypt;
 mod loaded;
 #[cfg(feature = "mbedtls")]
 mod mbedtls;
+mod mbedtls_system;
 mod memcpy;
 mod nettle;
 mod null;
@@ -24,6 +35,7 @@ mod openssl;
 mod raw_jobs;
 #[cfg(feature = "rustcrypto")]
 mod rustcrypto;
+mod wolfssl;
 
 use cpb_core::{Algorithm, Kind, Provider, Unsupported};
 
@@ -124,12 +136,16 @@ pub const LIST: &[Entry] = &[
     openssl::linked::NOCRYPTO,
     #[cfg(feature = "openssl")]
     openssl::linked::SCALAR,
+    #[cfg(feature = "openssl")]
+    openssl::two_calls::ENTRY,
     #[cfg(not(feature = "openssl"))]
     left_out::entry("openssl"),
     #[cfg(not(feature = "openssl"))]
     left_out::entry("openssl:nocrypto"),
     #[cfg(not(feature = "openssl"))]
     left_out::entry("openssl:scalar"),
+    #[cfg(not(feature = "openssl"))]
+    left_out::entry(TWO_CALLS),
     #[cfg(feature = "mbedtls")]
     mbedtls::ACCEL,
     #[cfg(feature = "mbedtls")]
@@ -138,15 +154,25 @@ pub const LIST: &[Entry] = &[
     left_out::entry("mbedtls:accel"),
     #[cfg(not(feature = "mbedtls"))]
     left_out::entry("mbedtls:c"),
+    #[cfg(feature = "aws-lc")]
+    aws_lc::EXTENSIONS,
+    #[cfg(feature = "aws-lc")]
+    aws_lc::C,
+    #[cfg(not(feature = "aws-lc"))]
+    left_out::entry("aws-lc"),
+    #[cfg(not(feature = "aws-lc"))]
+    left_out::entry("aws-lc:c"),
     #[cfg(feature = "rustcrypto")]
     rustcrypto::ENTRY,
     #[cfg(not(feature = "rustcrypto"))]
     left_out::entry("rustcrypto"),
     openssl::system::ENTRY,
+    mbedtls_system::ENTRY,
     libgcrypt::FEATURES,
     libgcrypt::C,
     nettle::FEATURES,
     nettle::C,
+    wolfssl::ENTRY,
     af_alg::ENTRY,
     #[cfg(target_os = "linux")]
     cryptodev::ENTRY,
@@ -172,10 +198,18 @@ pub fn computes(name: &str) -> bool {
     name != NULL
 }
 
+/// OpenSSL's cipher and MAC by two calls: for records only, which it otherwise makes in one pass.
+pub const TWO_CALLS: &str = "openssl:two-calls";
+
 /// Whether the provider called `name` is for such algorithms at all: what copies has no others, and
-/// nobody else copies. That is no gap and not worth a word.
+/// nobody else copies; two calls are what one call is held against. That is no gap and not worth a word.
 pub fn is_for(name: &str, algorithm: Algorithm) -> bool {
-    find(name).is_none() || (name == MEMCPY) == (algorithm.shape().kind == Kind::Copy)
+    let kind = algorithm.shape().kind;
+    match name {
+        MEMCPY => kind == Kind::Copy,
+        TWO_CALLS => kind == Kind::Record,
+        _ => find(name).is_none() || kind != Kind::Copy,
+    }
 }
 
 /// What `name` asks for: an entry, or `interface:executor`. That an executor has a name does not say

@@ -3,18 +3,24 @@
 //! It is told once, before it initialises, which features not to use; so each variant is a process of
 //! its own.
 
+mod cipher;
+mod digest;
 mod ffi;
+mod mac;
 
-use crate::context::{Context, Lengths, run};
+use crate::context::{Lengths, run};
 use crate::lengths::keys_fit;
 use crate::loaded::{Library, unavailable};
-use crate::raw_jobs::{RawJob, RawJobs, software_supports};
+use crate::raw_jobs::{RawJobs, software_supports};
 use crate::{Entry, Unavailable, Variants};
+use cipher::{CCM, CTR, Cipher};
 use core::ffi::{CStr, c_int, c_uint};
 use core::ptr;
 use cpb_core::{
-    Algorithm, CryptoWorkload, Error, Identity, Job, Kind, Provider, Session, Unsupported,
+    Algorithm, CryptoWorkload, Error, Identity, Job, Operation, Provider, Session, Unsupported,
 };
+use digest::Digest;
+use mac::Mac;
 use std::sync::OnceLock;
 
 pub(crate) const FEATURES: Entry = Entry {
@@ -43,6 +49,8 @@ struct Libgcrypt {
     version: String,
     executor: String,
     options: String,
+    /// It keeps to what FIPS 140 approves, because the system says so.
+    fips: bool,
 }
 
 /// Whether this process's libgcrypt was told to do without features: it hears that once.
@@ -63,7 +71,7 @@ fn open(name: &'static str, plain: bool) -> Result<Box<dyn Provider + Send + Syn
     }
     // SAFETY: the library's `gcry_control`; arguments are those that gcrypt.h names for each command;
     // the features are switched off before the library starts, by `gcry_check_version`.
-    let version = unsafe {
+    let (version, fips) = unsafe {
         let control: ffi::Control = core::mem::transmute(control.as_ptr());
         if plain {
             control(ffi::GCRYCTL_DISABLE_HWF, c"all".as_ptr(), ptr::null::<u8>());
@@ -74,14 +82,15 @@ fn open(name: &'static str, plain: bool) -> Result<Box<dyn Provider + Send + Syn
             return Err(unavailable(format!("{file} is older than libgcrypt {oldest}")));
         }
         control(ffi::GCRYCTL_INITIALIZATION_FINISHED, 0 as c_int);
-        CStr::from_ptr(version).to_string_lossy().into_owned()
+        let fips = control(ffi::GCRYCTL_FIPS_MODE_P, 0 as c_int) != 0;
+        (CStr::from_ptr(version).to_string_lossy().into_owned(), fips)
     };
     let executor = match configuration(c"hwflist").as_str() {
         "" => "plain C".to_owned(),
         features => features.to_owned(),
     };
     let options = format!("{file}; {}", configuration(c"cc"));
-    Ok(Box::new(Libgcrypt { name, version, executor, options }))
+    Ok(Box::new(Libgcrypt { name, version, executor, options, fips }))
 }
 
 /// What the library says of its `part`: `part:value:value:`.
@@ -101,36 +110,91 @@ fn configuration(part: &CStr) -> String {
     values.trim_matches(':').replace(':', " ")
 }
 
-/// The library's numbers: of a cipher and its mode, or of a digest.
+/// The library's numbers: of a cipher and its mode, of a digest, or of a MAC.
 enum Number {
     Cipher(c_int, c_int),
     Digest(c_int, c_uint),
+    Mac(c_int),
 }
 
-/// gcrypt.h: `GCRY_CIPHER_*`, `GCRY_CIPHER_MODE_*`, `GCRY_MD_*`.
+const GCM: c_int = 9;
+
+/// gcrypt.h: `GCRY_CIPHER_*`, `GCRY_CIPHER_MODE_*`, `GCRY_MD_*`, `GCRY_MAC_*`.
 fn number(algorithm: Algorithm) -> Option<Number> {
     const AES: [c_int; 3] = [7, 8, 9];
+    const CHACHA20: c_int = 316;
+    const ECB: c_int = 1;
     const CBC: c_int = 3;
-    const CTR: c_int = 6;
-    const GCM: c_int = 9;
+    const STREAM: c_int = 4;
     const POLY1305: c_int = 10;
+    const XTS: c_int = 13;
+    const CMAC: c_int = 201;
     Some(match algorithm {
         Algorithm::Aes128Cbc => Number::Cipher(AES[0], CBC),
         Algorithm::Aes192Cbc => Number::Cipher(AES[1], CBC),
         Algorithm::Aes256Cbc => Number::Cipher(AES[2], CBC),
+        Algorithm::Aes128Ecb => Number::Cipher(AES[0], ECB),
+        Algorithm::Aes192Ecb => Number::Cipher(AES[1], ECB),
+        Algorithm::Aes256Ecb => Number::Cipher(AES[2], ECB),
         Algorithm::Aes128Ctr => Number::Cipher(AES[0], CTR),
         Algorithm::Aes192Ctr => Number::Cipher(AES[1], CTR),
         Algorithm::Aes256Ctr => Number::Cipher(AES[2], CTR),
+        Algorithm::Aes128Xts => Number::Cipher(AES[0], XTS),
+        Algorithm::Aes256Xts => Number::Cipher(AES[2], XTS),
         Algorithm::Aes128Gcm => Number::Cipher(AES[0], GCM),
         Algorithm::Aes192Gcm => Number::Cipher(AES[1], GCM),
         Algorithm::Aes256Gcm => Number::Cipher(AES[2], GCM),
-        Algorithm::Chacha20Poly1305 => Number::Cipher(316, POLY1305),
+        Algorithm::Aes128Ccm => Number::Cipher(AES[0], CCM),
+        Algorithm::Aes192Ccm => Number::Cipher(AES[1], CCM),
+        Algorithm::Aes256Ccm => Number::Cipher(AES[2], CCM),
+        Algorithm::Chacha20Poly1305 => Number::Cipher(CHACHA20, POLY1305),
+        Algorithm::Chacha20 => Number::Cipher(CHACHA20, STREAM),
+        Algorithm::Camellia256Cbc => Number::Cipher(312, CBC),
+        Algorithm::TripleDesCbc => Number::Cipher(2, CBC),
+        Algorithm::DesCbc => Number::Cipher(302, CBC),
+        Algorithm::Md5 => Number::Digest(1, 0),
         Algorithm::Sha1 => Number::Digest(2, 0),
+        Algorithm::Sha224 => Number::Digest(11, 0),
         Algorithm::Sha256 => Number::Digest(8, 0),
+        Algorithm::Sha384 => Number::Digest(9, 0),
         Algorithm::Sha512 => Number::Digest(10, 0),
+        Algorithm::Sha3_256 => Number::Digest(313, 0),
+        Algorithm::Sha3_512 => Number::Digest(315, 0),
+        Algorithm::HmacSha1 => Number::Digest(2, ffi::GCRY_MD_FLAG_HMAC),
         Algorithm::HmacSha256 => Number::Digest(8, ffi::GCRY_MD_FLAG_HMAC),
+        Algorithm::HmacSha512 => Number::Digest(10, ffi::GCRY_MD_FLAG_HMAC),
+        Algorithm::Aes128Cmac | Algorithm::Aes256Cmac => Number::Mac(CMAC),
+        Algorithm::Poly1305 => Number::Mac(501),
         _ => return None,
     })
+}
+
+impl Number {
+    /// A cipher's.
+    fn mode(&self) -> Option<c_int> {
+        match *self {
+            Number::Cipher(_, mode) => Some(mode),
+            _ => None,
+        }
+    }
+
+    /// Whether this library, as it was built and as this system allows it, has it.
+    fn is_there(&self) -> bool {
+        let (nothing, test) = (ptr::null_mut(), ffi::GCRYCTL_TEST_ALGO);
+        // SAFETY: gcrypt.h: with this question both pointers are null.
+        let status = unsafe {
+            match *self {
+                Number::Cipher(cipher, _) => {
+                    ffi::gcry_cipher_algo_info(cipher, test, nothing, ptr::null_mut())
+                }
+                Number::Digest(digest, _) => {
+                    ffi::gcry_md_algo_info(digest, test, nothing, ptr::null_mut())
+                }
+                Number::Mac(mac) => ffi::gcry_mac_algo_info(mac, test, nothing, ptr::null_mut()),
+            }
+        };
+        status == 0
+    }
 }
 
 impl Provider for Libgcrypt {
@@ -144,8 +208,15 @@ impl Provider for Libgcrypt {
     }
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
-        software_supports(workload)?;
-        number(workload.algorithm).map(|_| ()).ok_or(Unsupported::Algorithm)
+        let number = number(workload.algorithm).ok_or(Unsupported::Algorithm)?;
+        let encrypts = workload.operation == Operation::Encrypt;
+        match number.is_there() {
+            // In FIPS mode the library makes GCM's IV itself, and takes none but to decrypt.
+            true if self.fips && encrypts && number.mode() == Some(GCM) => Err(Unsupported::Policy),
+            true => software_supports(workload),
+            false if self.fips => Err(Unsupported::Policy),
+            false => Err(Unsupported::BuildOption),
+        }
     }
 
     fn session(
@@ -161,12 +232,12 @@ impl Provider for Libgcrypt {
         let lengths = Lengths::of(workload);
         match number(workload.algorithm).ok_or(Unsupported::Algorithm)? {
             Number::Cipher(cipher, mode) => {
-                let counts = workload.algorithm.shape().kind == Kind::StreamCipher;
-                run(Cipher::open(cipher, mode, counts, lengths)?, workload.phase, keys, &jobs, body)
+                run(Cipher::open(cipher, mode, workload)?, workload, keys, &jobs, body)
             }
             Number::Digest(digest, flags) => {
-                run(Digest::open(digest, flags, lengths)?, workload.phase, keys, &jobs, body)
+                run(Digest::open(digest, flags, lengths)?, workload, keys, &jobs, body)
             }
+            Number::Mac(mac) => run(Mac::open(mac, lengths)?, workload, keys, &jobs, body),
         }
     }
 }
@@ -178,151 +249,5 @@ fn succeeded(status: c_uint) -> Result<(), Error> {
         0 => Ok(()),
         ffi::GPG_ERR_CHECKSUM => Err(Error::Refused),
         code => Err(Error::Device(code as i32)),
-    }
-}
-
-struct Cipher {
-    handle: *mut ffi::gcry_cipher_handle,
-    counts: bool,
-    iv: usize,
-    lengths: Lengths,
-}
-
-impl Cipher {
-    fn open(cipher: c_int, mode: c_int, counts: bool, lengths: Lengths) -> Result<Cipher, Error> {
-        let mut handle = ptr::null_mut();
-        // SAFETY: the handle is written, or stays null where the library has no such cipher.
-        let status = unsafe { ffi::gcry_cipher_open(&mut handle, cipher, mode, 0) };
-        if status != 0 || handle.is_null() {
-            return Err(Unsupported::BuildOption.into());
-        }
-        let iv = if lengths.tag > 0 { 12 } else { 16 };
-        Ok(Cipher { handle, counts, iv, lengths })
-    }
-}
-
-// SAFETY of all calls below: the handle is live; the job's pointers are valid for the session's lengths.
-impl Context for Cipher {
-    fn key(&mut self, key: &[u8]) -> Result<(), Error> {
-        // SAFETY: as above; the key is read during the call.
-        succeeded(unsafe { ffi::gcry_cipher_setkey(self.handle, key.as_ptr(), key.len()) })
-    }
-
-    #[inline]
-    fn begin(&mut self, job: &RawJob) -> Result<(), Error> {
-        // SAFETY: as above.
-        unsafe {
-            if self.counts {
-                return succeeded(ffi::gcry_cipher_setctr(self.handle, job.iv, self.iv));
-            }
-            succeeded(ffi::gcry_cipher_setiv(self.handle, job.iv, self.iv))?;
-            if self.lengths.associated == 0 {
-                return Ok(());
-            }
-            let length = self.lengths.associated;
-            succeeded(ffi::gcry_cipher_authenticate(self.handle, job.associated, length))
-        }
-    }
-
-    #[inline]
-    fn part(&mut self, job: &RawJob) -> Result<(), Error> {
-        let length = self.lengths.message;
-        // No input stands for the output's own bytes.
-        let apart = !ptr::eq(job.input, job.output);
-        let (input, there) = if apart { (job.input, length) } else { (ptr::null(), 0) };
-        if length == 0 {
-            return Ok(());
-        }
-        // SAFETY: as above.
-        succeeded(unsafe {
-            match self.lengths.decrypts {
-                true => ffi::gcry_cipher_decrypt(self.handle, job.output, length, input, there),
-                false => ffi::gcry_cipher_encrypt(self.handle, job.output, length, input, there),
-            }
-        })
-    }
-
-    #[inline]
-    fn end(&mut self, job: &RawJob) -> Result<(), Error> {
-        let length = self.lengths.tag;
-        if length == 0 {
-            return Ok(());
-        }
-        // SAFETY: as above.
-        succeeded(unsafe {
-            match self.lengths.decrypts {
-                true => ffi::gcry_cipher_checktag(self.handle, job.tag, length),
-                false => ffi::gcry_cipher_gettag(self.handle, job.tag, length),
-            }
-        })
-    }
-}
-
-impl Drop for Cipher {
-    fn drop(&mut self) {
-        // SAFETY: ours, and not used any more.
-        unsafe { ffi::gcry_cipher_close(self.handle) };
-    }
-}
-
-struct Digest {
-    handle: *mut ffi::gcry_md_handle,
-    lengths: Lengths,
-}
-
-impl Digest {
-    fn open(digest: c_int, flags: c_uint, lengths: Lengths) -> Result<Digest, Error> {
-        let mut handle = ptr::null_mut();
-        // SAFETY: the handle is written, or stays null where the library has no such digest.
-        let status = unsafe { ffi::gcry_md_open(&mut handle, digest, flags) };
-        if status != 0 || handle.is_null() {
-            return Err(Unsupported::BuildOption.into());
-        }
-        Ok(Digest { handle, lengths })
-    }
-}
-
-impl Context for Digest {
-    fn key(&mut self, key: &[u8]) -> Result<(), Error> {
-        if key.is_empty() {
-            return Ok(());
-        }
-        // SAFETY: as above; the key is read during the call.
-        succeeded(unsafe { ffi::gcry_md_setkey(self.handle, key.as_ptr(), key.len()) })
-    }
-
-    #[inline]
-    fn begin(&mut self, _job: &RawJob) -> Result<(), Error> {
-        // SAFETY: as above. A key stays.
-        unsafe { ffi::gcry_md_reset(self.handle) };
-        Ok(())
-    }
-
-    #[inline]
-    fn part(&mut self, job: &RawJob) -> Result<(), Error> {
-        // SAFETY: as above.
-        unsafe { ffi::gcry_md_write(self.handle, job.input, self.lengths.message) };
-        Ok(())
-    }
-
-    #[inline]
-    fn end(&mut self, job: &RawJob) -> Result<(), Error> {
-        // SAFETY: as above; 0 stands for the only digest that was opened, and the result is as long as
-        // that digest, which is the output's length.
-        unsafe {
-            let digest = ffi::gcry_md_read(self.handle, 0);
-            if digest.is_null() {
-                return Err(Error::Device(0));
-            }
-            ptr::copy_nonoverlapping(digest, job.output, self.lengths.digest);
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Digest {
-    fn drop(&mut self) {
-        // SAFETY: ours, and not used any more.
-        unsafe { ffi::gcry_md_close(self.handle) };
     }
 }

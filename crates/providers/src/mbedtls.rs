@@ -1,11 +1,11 @@
 //! Mbed TLS through its own low-level interface, in two builds that live side by side: plain C, and
 //! with the CPU's crypto instructions.
 
-mod draw;
 pub(crate) mod ffi;
 mod key_pairs;
 mod limits;
 
+use crate::draw;
 use crate::lengths::keys_fit;
 use crate::raw_jobs::{RawJobs, software_supports};
 use crate::{Entry, Unavailable, Variants};

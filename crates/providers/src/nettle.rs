@@ -3,18 +3,25 @@
 //!
 //! It reads once, when it is loaded, which features not to use; so each variant is a process of its own.
 
+mod aeads;
+mod ciphers;
+mod digests;
 mod ffi;
 
-use crate::context::{Context, Lengths, run};
+use crate::context::{Lengths, run};
 use crate::lengths::keys_fit;
 use crate::loaded::{Library, unavailable};
-use crate::raw_jobs::{RawJob, RawJobs, software_supports};
+use crate::raw_jobs::{RawJobs, software_supports};
 use crate::{Entry, Unavailable, Variants};
+use aeads::{Aead, Ccm};
+use ciphers::{Blocks, Chacha, Mode, Xts};
 use core::ffi::{CStr, c_void};
+use core::ptr::NonNull;
 use cpb_core::{
-    Algorithm, CryptoWorkload, Error, Identity, Job, Kind, Phase, Provider, Session, Unsupported,
+    Algorithm, CryptoWorkload, Error, Identity, Job, Phase, Provider, Session, Unsupported,
 };
-use ffi::{AeadTable, CipherTable, HashTable};
+use digests::{Hash, Mac, MacKey};
+use ffi::{AeadTable, CipherTable, CryptBlocks, HashTable, MacTable, SetKey, SetKeyOfLength};
 
 pub(crate) const FEATURES: Entry = Entry {
     name: "nettle",
@@ -63,30 +70,70 @@ fn open(
 
 /// What of the library's computes an algorithm.
 enum Part {
-    Cbc(&'static CipherTable),
-    Ctr(&'static CipherTable),
+    Blocks(CipherTable, Mode),
+    Xts(CipherTable),
+    Chacha(&'static AeadTable),
+    Ccm(CipherTable),
     Aead(&'static AeadTable),
     Hash(&'static HashTable),
-    HmacSha256(&'static HashTable),
+    Mac(&'static MacTable, MacKey),
 }
 
 impl Nettle {
+    /// Poly1305 is not among its public functions, but within ChaCha20-Poly1305 and Poly1305-AES.
     fn part(&self, algorithm: Algorithm) -> Option<Part> {
+        let aes128 = || self.cipher(c"nettle_aes128");
+        let aes192 = || self.cipher(c"nettle_aes192");
+        let aes256 = || self.cipher(c"nettle_aes256");
+        let blocks = |mode| move |table| Part::Blocks(table, mode);
         match algorithm {
-            Algorithm::Aes128Cbc => self.table(c"nettle_aes128").map(Part::Cbc),
-            Algorithm::Aes192Cbc => self.table(c"nettle_aes192").map(Part::Cbc),
-            Algorithm::Aes256Cbc => self.table(c"nettle_aes256").map(Part::Cbc),
-            Algorithm::Aes128Ctr => self.table(c"nettle_aes128").map(Part::Ctr),
-            Algorithm::Aes192Ctr => self.table(c"nettle_aes192").map(Part::Ctr),
-            Algorithm::Aes256Ctr => self.table(c"nettle_aes256").map(Part::Ctr),
+            Algorithm::Aes128Cbc => aes128().map(blocks(Mode::Cbc)),
+            Algorithm::Aes192Cbc => aes192().map(blocks(Mode::Cbc)),
+            Algorithm::Aes256Cbc => aes256().map(blocks(Mode::Cbc)),
+            Algorithm::Aes128Ecb => aes128().map(blocks(Mode::Ecb)),
+            Algorithm::Aes192Ecb => aes192().map(blocks(Mode::Ecb)),
+            Algorithm::Aes256Ecb => aes256().map(blocks(Mode::Ecb)),
+            Algorithm::Aes128Ctr => aes128().map(blocks(Mode::Ctr)),
+            Algorithm::Aes192Ctr => aes192().map(blocks(Mode::Ctr)),
+            Algorithm::Aes256Ctr => aes256().map(blocks(Mode::Ctr)),
+            Algorithm::Aes128Xts => aes128().map(Part::Xts),
+            Algorithm::Aes256Xts => aes256().map(Part::Xts),
+            Algorithm::Aes128Ccm => aes128().map(Part::Ccm),
+            Algorithm::Aes192Ccm => aes192().map(Part::Ccm),
+            Algorithm::Aes256Ccm => aes256().map(Part::Ccm),
             Algorithm::Aes128Gcm => self.table(c"nettle_gcm_aes128").map(Part::Aead),
             Algorithm::Aes192Gcm => self.table(c"nettle_gcm_aes192").map(Part::Aead),
             Algorithm::Aes256Gcm => self.table(c"nettle_gcm_aes256").map(Part::Aead),
             Algorithm::Chacha20Poly1305 => self.table(c"nettle_chacha_poly1305").map(Part::Aead),
+            Algorithm::Chacha20 => self.table(c"nettle_chacha_poly1305").map(Part::Chacha),
+            Algorithm::Camellia256Cbc => self.cipher(c"nettle_camellia256").map(blocks(Mode::Cbc)),
+            Algorithm::TripleDesCbc => {
+                let set_key = ciphers::set_3des_key;
+                let table = self.des(c"nettle_des3_encrypt", c"nettle_des3_decrypt", set_key);
+                table.map(blocks(Mode::Cbc))
+            }
+            Algorithm::DesCbc => {
+                let set_key = ciphers::set_des_key;
+                let table = self.des(c"nettle_des_encrypt", c"nettle_des_decrypt", set_key);
+                table.map(blocks(Mode::Cbc))
+            }
+            Algorithm::Md5 => self.table(c"nettle_md5").map(Part::Hash),
             Algorithm::Sha1 => self.table(c"nettle_sha1").map(Part::Hash),
+            Algorithm::Sha224 => self.table(c"nettle_sha224").map(Part::Hash),
             Algorithm::Sha256 => self.table(c"nettle_sha256").map(Part::Hash),
+            Algorithm::Sha384 => self.table(c"nettle_sha384").map(Part::Hash),
             Algorithm::Sha512 => self.table(c"nettle_sha512").map(Part::Hash),
-            Algorithm::HmacSha256 => self.table(c"nettle_hmac_sha256").map(Part::HmacSha256),
+            Algorithm::Sha3_256 => self.table(c"nettle_sha3_256").map(Part::Hash),
+            Algorithm::Sha3_512 => self.table(c"nettle_sha3_512").map(Part::Hash),
+            Algorithm::HmacSha1 => self.hmac(c"nettle_hmac_sha1", c"nettle_hmac_sha1_set_key"),
+            Algorithm::HmacSha256 => {
+                self.hmac(c"nettle_hmac_sha256", c"nettle_hmac_sha256_set_key")
+            }
+            Algorithm::HmacSha512 => {
+                self.hmac(c"nettle_hmac_sha512", c"nettle_hmac_sha512_set_key")
+            }
+            Algorithm::Aes128Cmac => self.cmac(c"nettle_cmac_aes128"),
+            Algorithm::Aes256Cmac => self.cmac(c"nettle_cmac_aes256"),
             _ => None,
         }
     }
@@ -95,6 +142,44 @@ impl Nettle {
     fn table<T>(&self, name: &CStr) -> Option<&'static T> {
         // SAFETY: constant data of a library that is never unloaded; `part` pairs names and types.
         self.library.symbol(name).map(|table| unsafe { table.cast::<T>().as_ref() })
+    }
+
+    fn cipher(&self, name: &CStr) -> Option<CipherTable> {
+        self.table::<CipherTable>(name).copied()
+    }
+
+    /// A table of a cipher that the library has functions and no table for. Its context is the first
+    /// part of the one for 3DES in CMAC, which has a table.
+    fn des(&self, encrypt: &CStr, decrypt: &CStr, set_key: SetKey) -> Option<CipherTable> {
+        let step = |name| {
+            // SAFETY: des.h: both names are functions of this type, but for the context's.
+            let step = |symbol: NonNull<c_void>| unsafe {
+                core::mem::transmute::<*mut c_void, CryptBlocks>(symbol.as_ptr())
+            };
+            self.library.symbol(name).map(step)
+        };
+        Some(CipherTable {
+            name: core::ptr::null(),
+            context_size: self.table::<MacTable>(c"nettle_cmac_des3")?.context_size,
+            block_size: 8,
+            key_size: 0,
+            set_encrypt_key: set_key,
+            set_decrypt_key: set_key,
+            encrypt: step(encrypt)?,
+            decrypt: step(decrypt)?,
+        })
+    }
+
+    fn cmac(&self, name: &CStr) -> Option<Part> {
+        self.table::<MacTable>(name).map(|table| Part::Mac(table, MacKey::Fixed(table.set_key)))
+    }
+
+    fn hmac(&self, name: &CStr, set_key: &CStr) -> Option<Part> {
+        let set_key = self.library.symbol(set_key)?;
+        // SAFETY: hmac.h: the name is a function of this type, but for the context's.
+        let set_key =
+            unsafe { core::mem::transmute::<*mut c_void, SetKeyOfLength>(set_key.as_ptr()) };
+        self.table(name).map(|table| Part::Mac(table, MacKey::OfAnyLength(set_key)))
     }
 }
 
@@ -113,9 +198,10 @@ impl Provider for Nettle {
         let part = self.part(workload.algorithm).ok_or(Unsupported::Algorithm)?;
         // Every part of a message but the last must be whole blocks.
         let block = match part {
-            Part::Ctr(table) => table.block_size,
+            Part::Blocks(table, Mode::Ctr) => table.block_size,
+            Part::Chacha(_) => ciphers::CHACHA_BLOCK,
             Part::Aead(table) => table.block_size,
-            Part::Cbc(_) | Part::Hash(_) | Part::HmacSha256(_) => 1,
+            _ => 1,
         };
         match workload.phase == Phase::Update && !workload.message.is_multiple_of(block) {
             true => Err(Unsupported::Length),
@@ -132,227 +218,18 @@ impl Provider for Nettle {
     ) -> Result<(), Error> {
         self.supports(workload)?;
         keys_fit(workload.algorithm, keys)?;
-        let jobs = RawJobs::new(workload, keys, jobs)?;
-        let (lengths, phase) = (Lengths::of(workload), workload.phase);
+        let jobs = &RawJobs::new(workload, keys, jobs)?;
+        let lengths = Lengths::of(workload);
         match self.part(workload.algorithm).ok_or(Unsupported::Algorithm)? {
-            Part::Cbc(table) | Part::Ctr(table) => {
-                let memory = Memory::new(table.context_size);
-                let counts = workload.algorithm.shape().kind == Kind::StreamCipher;
-                let cipher = Cipher { table, memory, iv: [0; 16], counts, lengths };
-                run(cipher, phase, keys, &jobs, body)
+            Part::Blocks(table, mode) => {
+                run(Blocks::new(table, mode, workload), workload, keys, jobs, body)
             }
-            Part::Aead(table) => {
-                let memory = Memory::new(table.context_size);
-                run(Aead { table, memory, lengths }, phase, keys, &jobs, body)
-            }
-            Part::Hash(table) => {
-                let mut memory = Memory::new(table.context_size);
-                // SAFETY: as long as the table says.
-                unsafe { (table.init)(memory.pointer()) };
-                run(Hash { table, memory, lengths }, phase, keys, &jobs, body)
-            }
-            Part::HmacSha256(table) => {
-                let memory = Memory::new(table.context_size);
-                run(HmacSha256 { memory, lengths }, phase, keys, &jobs, body)
-            }
+            Part::Xts(table) => run(Xts::new(table, lengths), workload, keys, jobs, body),
+            Part::Chacha(table) => run(Chacha::new(table, lengths), workload, keys, jobs, body),
+            Part::Ccm(table) => run(Ccm::new(table, lengths), workload, keys, jobs, body),
+            Part::Aead(table) => run(Aead::new(table, lengths), workload, keys, jobs, body),
+            Part::Hash(table) => run(Hash::new(table, lengths), workload, keys, jobs, body),
+            Part::Mac(table, key) => run(Mac::new(table, key, lengths), workload, keys, jobs, body),
         }
-    }
-}
-
-/// A context's memory, aligned as malloc would.
-struct Memory(Vec<u128>);
-
-impl Memory {
-    fn new(bytes: u32) -> Memory {
-        Memory(vec![0; (bytes as usize).div_ceil(size_of::<u128>())])
-    }
-
-    #[inline]
-    fn pointer(&mut self) -> *mut c_void {
-        self.0.as_mut_ptr().cast()
-    }
-}
-
-// SAFETY of all calls below: contexts are as large as the library's table says and hold a key before
-// they are used; the job's pointers are valid for the session's lengths.
-
-/// AES in CBC or CTR.
-struct Cipher {
-    table: &'static CipherTable,
-    memory: Memory,
-    iv: [u8; 16],
-    counts: bool,
-    lengths: Lengths,
-}
-
-impl Context for Cipher {
-    fn key(&mut self, key: &[u8]) -> Result<(), Error> {
-        let set = match self.lengths.decrypts && !self.counts {
-            true => self.table.set_decrypt_key,
-            false => self.table.set_encrypt_key,
-        };
-        // SAFETY: as above; the key has the algorithm's length.
-        unsafe { set(self.memory.pointer(), key.as_ptr()) };
-        Ok(())
-    }
-
-    #[inline]
-    fn begin(&mut self, job: &RawJob) -> Result<(), Error> {
-        // SAFETY: as above; an IV of AES has 16 bytes.
-        unsafe { core::ptr::copy_nonoverlapping(job.iv, self.iv.as_mut_ptr(), self.iv.len()) };
-        Ok(())
-    }
-
-    #[inline]
-    fn part(&mut self, job: &RawJob) -> Result<(), Error> {
-        let (context, iv) = (self.memory.pointer(), self.iv.as_mut_ptr());
-        let (length, output, input) = (self.lengths.message, job.output, job.input);
-        let block = self.table.block_size as usize;
-        // SAFETY: as above.
-        unsafe {
-            match (self.counts, self.lengths.decrypts) {
-                (true, _) => {
-                    let step = self.table.encrypt;
-                    ffi::nettle_ctr_crypt(context, step, block, iv, length, output, input);
-                }
-                (false, false) => {
-                    let step = self.table.encrypt;
-                    ffi::nettle_cbc_encrypt(context, step, block, iv, length, output, input);
-                }
-                (false, true) => {
-                    let step = self.table.decrypt;
-                    ffi::nettle_cbc_decrypt(context, step, block, iv, length, output, input);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn end(&mut self, _job: &RawJob) -> Result<(), Error> {
-        Ok(())
-    }
-}
-
-struct Aead {
-    table: &'static AeadTable,
-    memory: Memory,
-    lengths: Lengths,
-}
-
-impl Context for Aead {
-    fn key(&mut self, key: &[u8]) -> Result<(), Error> {
-        let set = match self.lengths.decrypts {
-            true => self.table.set_decrypt_key,
-            false => self.table.set_encrypt_key,
-        };
-        // SAFETY: as above; the key has the algorithm's length.
-        unsafe { set(self.memory.pointer(), key.as_ptr()) };
-        Ok(())
-    }
-
-    #[inline]
-    fn begin(&mut self, job: &RawJob) -> Result<(), Error> {
-        let context = self.memory.pointer();
-        // SAFETY: as above; the nonce has the 12 bytes that both take.
-        unsafe {
-            (self.table.set_nonce)(context, job.iv);
-            (self.table.update)(context, self.lengths.associated, job.associated);
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn part(&mut self, job: &RawJob) -> Result<(), Error> {
-        let crypt = if self.lengths.decrypts { self.table.decrypt } else { self.table.encrypt };
-        // SAFETY: as above.
-        unsafe { crypt(self.memory.pointer(), self.lengths.message, job.output, job.input) };
-        Ok(())
-    }
-
-    #[inline]
-    fn end(&mut self, job: &RawJob) -> Result<(), Error> {
-        let context = self.memory.pointer();
-        let mut tag = [0; cpb_core::algorithm::MAX_TAG];
-        let length = self.lengths.tag.min(tag.len());
-        // SAFETY: as above; the tag has room for as many bytes as are asked for.
-        unsafe {
-            if !self.lengths.decrypts {
-                (self.table.digest)(context, length, job.tag);
-                return Ok(());
-            }
-            (self.table.digest)(context, length, tag.as_mut_ptr());
-            match ffi::nettle_memeql_sec(tag.as_ptr().cast(), job.tag.cast(), length) {
-                0 => Err(Error::Refused),
-                _ => Ok(()),
-            }
-        }
-    }
-}
-
-struct Hash {
-    table: &'static HashTable,
-    memory: Memory,
-    lengths: Lengths,
-}
-
-impl Context for Hash {
-    fn key(&mut self, _key: &[u8]) -> Result<(), Error> {
-        Ok(())
-    }
-
-    #[inline]
-    fn begin(&mut self, _job: &RawJob) -> Result<(), Error> {
-        // Ready since it was opened, or since the last digest.
-        Ok(())
-    }
-
-    #[inline]
-    fn part(&mut self, job: &RawJob) -> Result<(), Error> {
-        // SAFETY: as above.
-        unsafe { (self.table.update)(self.memory.pointer(), self.lengths.message, job.input) };
-        Ok(())
-    }
-
-    #[inline]
-    fn end(&mut self, job: &RawJob) -> Result<(), Error> {
-        // SAFETY: as above; it writes the digest and begins anew.
-        unsafe { (self.table.digest)(self.memory.pointer(), self.lengths.digest, job.output) };
-        Ok(())
-    }
-}
-
-struct HmacSha256 {
-    memory: Memory,
-    lengths: Lengths,
-}
-
-impl Context for HmacSha256 {
-    fn key(&mut self, key: &[u8]) -> Result<(), Error> {
-        // SAFETY: as above; the key may have any length.
-        unsafe { ffi::nettle_hmac_sha256_set_key(self.memory.pointer(), key.len(), key.as_ptr()) };
-        Ok(())
-    }
-
-    #[inline]
-    fn begin(&mut self, _job: &RawJob) -> Result<(), Error> {
-        // Ready since it has its key, or since the last digest.
-        Ok(())
-    }
-
-    #[inline]
-    fn part(&mut self, job: &RawJob) -> Result<(), Error> {
-        let length = self.lengths.message;
-        // SAFETY: as above.
-        unsafe { ffi::nettle_hmac_sha256_update(self.memory.pointer(), length, job.input) };
-        Ok(())
-    }
-
-    #[inline]
-    fn end(&mut self, job: &RawJob) -> Result<(), Error> {
-        let length = self.lengths.digest;
-        // SAFETY: as above; it writes the digest and begins anew with the same key.
-        unsafe { ffi::nettle_hmac_sha256_digest(self.memory.pointer(), length, job.output) };
-        Ok(())
     }
 }

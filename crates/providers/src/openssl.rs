@@ -10,7 +10,10 @@ mod hash;
 pub(crate) mod linked;
 mod mac;
 mod public_key;
+mod record;
 pub(crate) mod system;
+#[cfg(feature = "openssl")]
+pub(crate) mod two_calls;
 
 use crate::lengths::keys_fit;
 use crate::raw_jobs::RawJobs;
@@ -23,6 +26,7 @@ use ffi::Libcrypto;
 use generator::GeneratorSession;
 use hash::HashSession;
 use mac::{MacSession, mac_name};
+use record::RecordSession;
 
 /// Where a session gets its implementations of algorithms.
 #[derive(Clone, Copy)]
@@ -82,7 +86,11 @@ impl<L: Libcrypto> Source<L> {
         // SAFETY: names are C strings; what was fetched is freed, and null is allowed.
         let found = unsafe {
             match algorithm.shape().kind {
-                Kind::BlockCipher | Kind::StreamCipher | Kind::SectorCipher | Kind::Aead => {
+                Kind::BlockCipher
+                | Kind::StreamCipher
+                | Kind::SectorCipher
+                | Kind::Aead
+                | Kind::Record => {
                     let cipher = self.cipher(name);
                     L::EVP_CIPHER_free(cipher);
                     !cipher.is_null()
@@ -130,6 +138,7 @@ fn session<L: Libcrypto>(
         Kind::BlockCipher | Kind::StreamCipher | Kind::SectorCipher | Kind::Aead => {
             body(&mut CipherSession::open(source, workload, keys, jobs)?)
         }
+        Kind::Record => body(&mut RecordSession::open(source, workload, keys, jobs)?),
         Kind::Hash => body(&mut HashSession::open(source, algorithm, phase, jobs)?),
         Kind::Mac => body(&mut MacSession::open(source, algorithm, phase, keys, jobs)?),
         Kind::Generator => body(&mut GeneratorSession::open(source, algorithm, phase, keys, jobs)?),
@@ -138,6 +147,12 @@ fn session<L: Libcrypto>(
             public_key::session(source, workload, keys, &jobs, body)
         }
     }
+}
+
+/// Why a libcrypto has not got an algorithm, which is `usually` so for another reason: records it has where the
+/// CPU has the AES instructions of x86 and nobody masked them.
+fn lacks(algorithm: Algorithm, usually: Unsupported) -> Unsupported {
+    if algorithm.shape().kind == Kind::Record { Unsupported::Device } else { usually }
 }
 
 /// libcrypto's name of an algorithm (the digest's for an HMAC, the cipher's for a CMAC or a generator).
@@ -161,6 +176,7 @@ fn evp_name(algorithm: Algorithm) -> &'static CStr {
         Algorithm::Aes192Ccm => c"AES-192-CCM",
         Algorithm::Aes256Ccm => c"AES-256-CCM",
         Algorithm::Chacha20Poly1305 => c"ChaCha20-Poly1305",
+        Algorithm::Aes128CbcHmacSha1Tls => c"AES-128-CBC-HMAC-SHA1",
         Algorithm::Chacha20 => c"ChaCha20",
         Algorithm::Camellia256Cbc => c"CAMELLIA-256-CBC",
         Algorithm::TripleDesCbc => c"DES-EDE3-CBC",

@@ -1,7 +1,7 @@
 //! A session's jobs in the form that C functions take them. The firmware compiles this file, too.
 
 use alloc::vec::Vec;
-use cpb_core::public_key::Lengths;
+use cpb_core::Lengths;
 use cpb_core::{Checking, Dispatch, KeyUse, Phase};
 use cpb_core::{CryptoWorkload, Error, Job, Kind, Unsupported};
 
@@ -37,15 +37,14 @@ impl<'a> RawJobs<'a> {
     ) -> Result<Self, Error> {
         let shape = workload.algorithm.shape();
         let message = workload.message as usize;
-        let associated = workload.associated as usize;
-        let Lengths { key, output, tag } = workload.lengths();
+        let Lengths { key, associated, input, output, tag } = workload.lengths();
         let fits = |job: &Job<'_>| {
-            let input = match &job.data {
+            let given = match &job.data {
                 cpb_core::Data::Apart { input, .. } => input.len(),
                 cpb_core::Data::InPlace(buffer) => buffer.len(),
             };
             (job.iv.len(), job.tag.len(), job.associated.len()) == (shape.iv, tag, associated)
-                && (input, job.data.output().len()) == (message, output)
+                && (given, job.data.output().len()) == (input, output)
                 && (key == 0 || job.key < keys.len())
         };
         if !jobs.iter().all(fits) || jobs.is_empty() {

@@ -2,8 +2,8 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use cpb_core::Lengths;
 use cpb_core::material::{self, Part};
-use cpb_core::public_key::Lengths;
 use cpb_core::{CryptoWorkload, Data, DataSet, Depth, Job, KeyUse, Operation, Placement};
 
 /// Buffers begin on a page of their own, so that no two providers see another alignment.
@@ -59,7 +59,7 @@ pub(crate) struct Arena<'m> {
 #[derive(Clone, Copy)]
 struct Layout {
     jobs: usize,
-    message: usize,
+    input: usize,
     output: usize,
     in_place: bool,
     /// Distance from one job's input to the next one's.
@@ -72,14 +72,13 @@ impl<'m> Arena<'m> {
     pub(crate) fn new(workload: &CryptoWorkload, lent: Option<&'m mut [u8]>) -> Option<Self> {
         let shape = workload.algorithm.shape();
         let jobs = jobs(workload)?;
-        let message = workload.message as usize;
-        let Lengths { output, tag, .. } = workload.lengths();
+        let Lengths { input, output, tag, associated, .. } = workload.lengths();
         let in_place = workload.placement == Placement::InPlace;
-        let mut stride = message.next_multiple_of(PAGE).max(PAGE);
+        let mut stride = input.next_multiple_of(PAGE).max(PAGE);
         if !in_place {
             stride += (OUTPUT_OFFSET + output).next_multiple_of(PAGE);
         }
-        let layout = Layout { jobs, message, output, in_place, stride };
+        let layout = Layout { jobs, input, output, in_place, stride };
         let size = stride.checked_mul(jobs)?.checked_add(PAGE)?;
         if size > LIMIT {
             return None;
@@ -91,6 +90,8 @@ impl<'m> Arena<'m> {
             material::fill(part, index, &mut bytes);
             bytes
         };
+        let mut associated = vec![0; associated];
+        material::fill_associated(workload, &mut associated);
         let keys = if workload.keys == KeyUse::PerMessage { jobs } else { 1 };
         let mut arena = Arena {
             keys: if workload.algorithm.has_key_pairs() {
@@ -99,7 +100,7 @@ impl<'m> Arena<'m> {
                 (0..keys).map(|index| made(Part::Key, index, shape.key)).collect()
             },
             ivs: (0..jobs).map(|index| made(Part::Iv, index, shape.iv)).collect(),
-            associated: made(Part::Associated, 0, workload.associated as usize),
+            associated,
             memory,
             origin,
             tags: vec![vec![0; tag]; jobs],
@@ -128,7 +129,7 @@ impl<'m> Arena<'m> {
     /// Makes `inputs` the inputs of all jobs, one after the other, and `tags` their tags; clears the
     /// outputs.
     pub(crate) fn set_inputs(&mut self, inputs: &[u8], tags: &[Vec<u8>]) {
-        let length = self.layout.message;
+        let length = self.layout.input;
         for (index, (input, output)) in self.buffers().enumerate() {
             input.copy_from_slice(&inputs[index * length..][..length]);
             if let Some(output) = output {
@@ -136,6 +137,14 @@ impl<'m> Arena<'m> {
             }
         }
         self.tags.clone_from_slice(tags);
+    }
+
+    /// Whether `outputs` are the messages of all jobs, each with whatever a record has behind it.
+    pub(crate) fn are_messages(&mut self, outputs: &[u8], message: usize) -> bool {
+        let outputs = outputs.chunks(self.layout.output.max(1));
+        let start = |bytes: &[u8]| bytes.get(..message).map(<[u8]>::to_vec);
+        let inputs: Vec<_> = self.buffers().map(|(input, _)| start(input)).collect();
+        message == 0 || outputs.map(start).eq(inputs)
     }
 
     /// The inputs of all jobs, one after the other.
@@ -187,12 +196,12 @@ fn buffers(
 ) -> impl Iterator<Item = (&mut [u8], Option<&mut [u8]>)> {
     memory.chunks_mut(layout.stride).take(layout.jobs).map(move |chunk| {
         if layout.in_place {
-            return (&mut chunk[..layout.message], None);
+            return (&mut chunk[..layout.input], None);
         }
-        let pages = layout.message.next_multiple_of(PAGE).max(PAGE);
+        let pages = layout.input.next_multiple_of(PAGE).max(PAGE);
         let (input, rest) = chunk.split_at_mut(pages);
         let output = &mut rest[OUTPUT_OFFSET..][..layout.output];
-        (&mut input[..layout.message], Some(output))
+        (&mut input[..layout.input], Some(output))
     })
 }
 

@@ -17,8 +17,8 @@ use alloc::vec::Vec;
 use cpb_core::measure::{self, Budget, Expected, Queue, Setting, Store, Taken};
 use cpb_core::message::{self, Reply};
 use cpb_core::{
-    Checking, Clock, CryptoWorkload, Error, Histogram, Kind, Operation, Phase, Placement, Provider,
-    Sample, Unsupported,
+    Checking, Clock, CryptoWorkload, Error, Histogram, Phase, Placement, Provider, Sample,
+    Unsupported,
 };
 
 /// What is measured, by what, and with what.
@@ -86,11 +86,10 @@ pub enum Stage {
 pub fn repeatable(provider: &dyn Provider, workload: &CryptoWorkload) -> Result<(), Unsupported> {
     provider.supports(workload)?;
     let overwritten = workload.placement == Placement::InPlace;
-    let once_only = workload.algorithm.shape().kind == Kind::Aead
-        && workload.operation == Operation::Decrypt
-        && workload.phase != Phase::Update;
+    let once_only =
+        workload.algorithm.refuses(workload.operation) && workload.phase != Phase::Update;
     if overwritten && once_only {
-        // After the first time the ciphertext is gone, and its tag refuses what took its place.
+        // After the first time the ciphertext is gone, and its tag or MAC refuses what took its place.
         return Err(Unsupported::Mode);
     }
     Ok(())

@@ -7,7 +7,7 @@
 //! product's choice), `ymm` or `zmm` (upper halves in use). A process is what `cpb run` calls a
 //! pass.
 
-use cpb_core::material::{Part, fill};
+use cpb_core::material::{Part, fill, fill_associated};
 use cpb_core::measure::{self, Budget, Queue, Setting, Store};
 use cpb_core::{Clock, CryptoWorkload, Data, Histogram, Job, Reference, Sample, Ticks};
 use cpb_runner::{Arguments, Chain, MonotonicRaw, pin};
@@ -119,18 +119,19 @@ fn one(
 ) -> Result<(u32, (u32, Vec<Sample>)), String> {
     const PAGE: usize = 4096;
     let workload = &round.workload;
-    let (shape, length) = (workload.algorithm.shape(), workload.message as usize);
+    let (shape, lengths) = (workload.algorithm.shape(), workload.lengths());
+    let length = lengths.input;
     let output_at = length.next_multiple_of(PAGE).max(PAGE) + PAGE / 2;
-    let output_length = workload.algorithm.output_length(length);
+    let output_length = lengths.output;
     let mut memory = vec![0; PAGE + output_at + output_length];
     let origin = memory.as_ptr().align_offset(PAGE);
     let (input, output) = memory[origin..].split_at_mut(output_at);
     let (mut key, mut iv) = (vec![0; shape.key], vec![0; shape.iv]);
-    let mut associated = vec![0; workload.associated as usize];
+    let mut associated = vec![0; lengths.associated];
     let mut tag = vec![0; shape.tag];
     fill(Part::Key, 0, &mut key);
     fill(Part::Iv, 0, &mut iv);
-    fill(Part::Associated, 0, &mut associated);
+    fill_associated(workload, &mut associated);
     fill(Part::Message, 0, &mut input[..length]);
     let data = Data::Apart { input: &input[..length], output: &mut output[..output_length] };
     let mut jobs = [Job { key: 0, iv: &iv, associated: &associated, data, tag: &mut tag }];

@@ -9,7 +9,7 @@ use cpb_core::measure::Budget;
 use cpb_core::message::{Reply, Request};
 use cpb_core::{
     Algorithm, CryptoWorkload, Data, DataSet, Depth, Dispatch, Error, Job, KeyUse, Kind, Operation,
-    Phase, Placement, Provider, Ticks, Workload,
+    Phase, Placement, Provider, Ticks, Unsupported, Workload,
 };
 use process::Runner;
 use std::collections::HashMap;
@@ -109,9 +109,15 @@ fn made(part: Part, length: usize) -> Vec<u8> {
 /// What a job came to: its output and its tag.
 type Answer = Result<(Vec<u8>, Vec<u8>), Error>;
 
+fn made_associated(workload: &CryptoWorkload) -> Vec<u8> {
+    let mut bytes = vec![0; workload.lengths().associated];
+    material::fill_associated(workload, &mut bytes);
+    bytes
+}
+
 /// Runs one operation on `input`, with `tag` for a decryption to verify.
 fn run(provider: &dyn Provider, workload: &CryptoWorkload, input: &[u8], tag: &[u8]) -> Answer {
-    let associated = made(Part::Associated, workload.associated as usize);
+    let associated = made_associated(workload);
     run_with(provider, workload, input, tag, &associated)
 }
 
@@ -126,7 +132,7 @@ fn run_with(
     let (key, iv) = (made(Part::Key, shape.key), made(Part::Iv, shape.iv));
     let mut output = match workload.placement {
         Placement::InPlace => input.to_vec(),
-        Placement::Apart => vec![0xa5; workload.algorithm.output_length(input.len())],
+        Placement::Apart => vec![0xa5; workload.lengths().output],
     };
     let mut tag = tag.to_vec();
     tag.resize(shape.tag, 0);
@@ -158,7 +164,7 @@ fn all_providers_give_the_same_answers_in_every_phase_and_placement() {
         if !shows(&workload) || workload.operation == Operation::Decrypt {
             continue;
         }
-        let input = made(Part::Message, workload.message as usize);
+        let input = made(Part::Message, workload.lengths().input);
         let plain = CryptoWorkload::new(workload.algorithm, workload.operation, workload.message);
         let first = providers.iter().find(|provider| provider.supports(&plain).is_ok());
         let (output, tag) = match first {
@@ -186,8 +192,11 @@ fn every_algorithm_is_had_by_two_providers_at_every_length_that_it_takes() {
     for workload in sensible_ways() {
         if (workload.phase, workload.placement) == (Phase::Message, Placement::Apart) {
             let having = providers.iter().filter(|p| p.supports(&workload).is_ok()).count();
-            // Only one provider copies.
-            let least = if workload.operation == Operation::Copy { 1 } else { 2 };
+            // Only one provider copies, and one makes records everywhere.
+            let one = workload.operation == Operation::Copy
+                || (workload.algorithm.shape().kind == Kind::Record
+                    && !cfg!(target_arch = "x86_64"));
+            let least = if one { 1 } else { 2 };
             assert!(having >= least, "{workload}: {having}");
         }
     }
@@ -210,10 +219,13 @@ fn a_decryption_gives_back_what_was_encrypted() {
                 placement: Placement::Apart,
                 ..workload
             };
-            let message = made(Part::Message, workload.message as usize);
+            let message = made(Part::Message, workload.lengths().input);
             let (sealed, tag) = run(provider, &encrypt, &message, &[]).expect("a ciphertext");
-            let answer = run(provider, &workload, &sealed, &tag).map(|(output, _)| output);
-            assert!(answer.as_ref() == Ok(&message), "{} {workload}: {answer:?}", name(provider));
+            let (opened, _) = run(provider, &workload, &sealed, &tag)
+                .unwrap_or_else(|error| panic!("{} {workload}: {error}", name(provider)));
+            // A record has more behind the message.
+            let length = workload.message as usize;
+            assert!(opened[..length] == message[..length], "{} {workload}", name(provider));
             assert!(sealed != message || message.len() < 2, "{} {encrypt}", name(provider));
         }
     }
@@ -258,6 +270,74 @@ fn a_message_tag_or_associated_data_that_was_changed_is_refused() {
     }
 }
 
+/// Whose authenticity is encrypted with the message: MAC and padding cannot be changed by themselves, so that every
+/// byte of the record is.
+#[test]
+fn a_record_or_a_header_that_was_changed_is_refused() {
+    let mut refused = 0;
+    for provider in here() {
+        let provider = provider.as_ref();
+        for workload in sensible_ways() {
+            let whole = matches!(workload.phase, Phase::Message | Phase::MessageWithKey);
+            let record = workload.algorithm.shape().kind == Kind::Record;
+            let decrypts = workload.operation == Operation::Decrypt;
+            if !(record && whole && decrypts) || provider.supports(&workload).is_err() {
+                continue;
+            }
+            let encrypt = CryptoWorkload {
+                operation: Operation::Encrypt,
+                phase: Phase::Message,
+                placement: Placement::Apart,
+                ..workload
+            };
+            let message = made(Part::Message, workload.lengths().input);
+            let (sealed, _) = run(provider, &encrypt, &message, &[]).expect("a record");
+            let header = made_associated(&workload);
+            let mut refuses = |sealed: &[u8], header: &[u8], what: &str| {
+                let answer = run_with(provider, &workload, sealed, &[], header);
+                let name = name(provider);
+                assert_eq!(answer.err(), Some(Error::Refused), "{name} {workload}: {what}");
+                refused += 1;
+            };
+            let last = sealed.len() - 1;
+            for place in [0, last / 2, last - 31, last - 16, last] {
+                // Of a CBC ciphertext a byte of one block changes that of the next as well: padding, if it is last.
+                refuses(&changed(&sealed, place), &header, "a changed record");
+            }
+            // Sequence number and type; the version says how a record is made, and the length is the padding's to say.
+            for place in 0..9 {
+                refuses(&sealed, &changed(&header, place), "a changed header");
+            }
+        }
+    }
+    assert!(refused > 100 || !cfg!(feature = "openssl"), "only {refused}");
+}
+
+/// One pass is code for the AES instructions of x86; two calls are not.
+#[test]
+fn a_masked_libcrypto_has_no_single_pass_over_a_record() {
+    let workload = CryptoWorkload::new(Algorithm::Aes128CbcHmacSha1Tls, Operation::Encrypt, 1024);
+    let instructions = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let here = cfg!(target_arch = "x86_64") && instructions.contains(" aes ");
+    for (name, has) in [
+        ("openssl", here),
+        ("openssl:nocrypto", false),
+        ("openssl:scalar", false),
+        (cpb_providers::TWO_CALLS, true),
+    ] {
+        if !cfg!(feature = "openssl") {
+            continue;
+        }
+        let request = Request::Supports { provider: 0, workload: Workload::Crypto(workload) };
+        let supported = Runner::start(name).ask(&request, |reply| match reply {
+            Reply::Supports(answer) => Some(answer),
+            _ => None,
+        });
+        let expected = if has { Ok(()) } else { Err(Unsupported::Device) };
+        assert_eq!(supported, expected, "{name}");
+    }
+}
+
 fn changed(bytes: &[u8], place: usize) -> Vec<u8> {
     let mut changed = bytes.to_vec();
     changed[place] ^= 0x80;
@@ -299,16 +379,14 @@ fn open(provider: &dyn Provider, workload: &CryptoWorkload) -> Result<(), Error>
     let (key, iv) = (made(Part::Key, shape.key), made(Part::Iv, shape.iv));
     // No buffer for 4 GiB: that must be refused before it is looked at.
     let length = if workload.message == u32::MAX { 0 } else { workload.message as usize };
-    let input = made(Part::Message, length);
-    let mut output = vec![0; workload.algorithm.output_length(length).max(length)];
-    let associated = made(Part::Associated, workload.associated as usize);
+    let lengths = workload.algorithm.lengths(workload.operation, length);
+    let input = made(Part::Message, lengths.input);
+    let mut output = vec![0; lengths.output.max(lengths.input)];
+    let associated = made_associated(workload);
     let mut tag = vec![0; shape.tag];
     let data = match workload.placement {
-        Placement::InPlace => Data::InPlace(&mut output[..length]),
-        Placement::Apart => {
-            let length = workload.algorithm.output_length(length);
-            Data::Apart { input: &input, output: &mut output[..length] }
-        }
+        Placement::InPlace => Data::InPlace(&mut output[..lengths.input]),
+        Placement::Apart => Data::Apart { input: &input, output: &mut output[..lengths.output] },
     };
     let mut jobs = [Job { key: 0, iv: &iv, associated: &associated, data, tag: &mut tag }];
     let mut opened = false;
@@ -374,18 +452,33 @@ fn all_runners_agree_about_every_round_and_refuse_what_they_do_not_support() {
     assert!(compared > 2 * checksums.len(), "{compared} of {}", checksums.len());
 }
 
+/// What a runner's library says of itself.
+fn executor(name: &str) -> String {
+    Runner::start(name).ask(&Request::Describe { provider: 0 }, |reply| match reply {
+        Reply::Description { identity, .. } => Some(identity.executor.to_owned()),
+        _ => None,
+    })
+}
+
+#[test]
+#[cfg(feature = "aws-lc")]
+fn without_extensions_aws_lc_says_that_it_has_no_aes_instructions() {
+    assert_eq!(executor("aws-lc:c"), "no AES instructions");
+    #[cfg(target_arch = "x86_64")]
+    {
+        let here =
+            std::is_x86_feature_detected!("aes") && std::is_x86_feature_detected!("pclmulqdq");
+        assert_eq!(executor("aws-lc") == "AES instructions", here);
+    }
+}
+
 #[test]
 fn a_mask_changes_what_the_library_itself_says_of_the_cpu() {
     let names = ["openssl", "openssl:nocrypto", "openssl:scalar"];
     let executors: Vec<String> = names
         .iter()
         .filter(|name| cpb_providers::find(name).is_some())
-        .map(|name| {
-            Runner::start(name).ask(&Request::Describe { provider: 0 }, |reply| match reply {
-                Reply::Description { identity, .. } => Some(identity.executor.to_owned()),
-                _ => None,
-            })
-        })
+        .map(|name| executor(name))
         .collect();
     println!("{executors:#?}");
     if cfg!(target_arch = "x86_64") && cfg!(feature = "openssl") {

@@ -3,9 +3,10 @@
 //! another.
 
 use super::{Case, Finding, once};
+use crate::Lengths;
 use crate::algorithm::{Kind, Operation};
 use crate::provider::{Data, Error, Job, Provider, Unsupported};
-use crate::public_key::{Lengths, parts};
+use crate::public_key::parts;
 use crate::workload::{CryptoWorkload, Phase, Placement};
 
 pub(super) fn check(provider: &dyn Provider, case: &Case<'_>, scratch: &mut [u8]) -> Finding {

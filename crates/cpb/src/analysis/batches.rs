@@ -5,7 +5,7 @@
 //! effective clock just before and just after the batch; the burst, whether it had the core alone.
 
 use crate::analysis::crowding::Alone;
-use crate::analysis::location::median;
+use crate::analysis::location::{Scatter, median};
 use crate::analysis::no_figure::NoFigure;
 use crate::record::{Batch, Reading, Round};
 use cpb_core::Ticks;
@@ -95,13 +95,19 @@ pub fn normalise(round: &Round, scale: Scale) -> Result<Figures, NoFigure> {
         let taken = lengths.len() as u32;
         return Ok(Figures { threads: vec![], taken, unsteady: taken, crowded: 0, grain: 0.0 });
     }
+    // Steps of the clock are little beside chance, and what takes long meets more of them: without such
+    // batches, what is left would be too short.
+    let agreement = match Scatter::of(&round.cell.workload) {
+        Scatter::Disturbed => AGREEMENT,
+        Scatter::Chance => f64::INFINITY,
+    };
     let holds = |reading: Reading| alone.is_none_or(|a| a.holds(reading.0, reading.1, clock));
     let (mut unsteady, mut crowded) = (0, 0);
     let mut threads = Vec::with_capacity(round.samples.len());
     for samples in &round.samples {
         let mut figures = Vec::with_capacity(samples.len());
         for batch in samples {
-            match figure(batch, round, clock).filter(|_| batch.0 >= least) {
+            match figure(batch, round, agreement, clock).filter(|_| batch.0 >= least) {
                 None => unsteady += 1,
                 Some(_) if !(holds(batch.1) && holds(batch.2)) => crowded += 1,
                 Some(figure) => figures.push(figure),
@@ -127,8 +133,14 @@ fn was_displaced(round: &Round) -> bool {
         && off_cpu > OFF_CPU * counters.wall_ns as f64
 }
 
-/// One batch; none if it is to be discarded.
-fn figure(batch: &Batch, round: &Round, clock: &ClockDescription) -> Option<Figure> {
+/// One batch; none if it is to be discarded, because its readings differ by more than a share of
+/// `agreement`, or are impossible.
+fn figure(
+    batch: &Batch,
+    round: &Round,
+    agreement: f64,
+    clock: &ClockDescription,
+) -> Option<Figure> {
     let net = |ticks: u64| (Ticks(ticks) - clock.cost).0 as f64;
     let ticks = net(batch.0) / f64::from(round.iterations);
     let time = nanoseconds(ticks, clock);
@@ -140,7 +152,7 @@ fn figure(batch: &Batch, round: &Round, clock: &ClockDescription) -> Option<Figu
     }
     let (before, after) = (net(batch.1.0), net(batch.2.0));
     let mean = (before + after) / 2.0;
-    if before <= 0.0 || after <= 0.0 || (before - after).abs() > AGREEMENT * mean {
+    if before <= 0.0 || after <= 0.0 || (before - after).abs() > agreement * mean {
         return None;
     }
     let cycles_a_tick = f64::from(round.reference_cycles) / mean;

@@ -51,10 +51,11 @@ pub fn compare(
     comparison
 }
 
-/// Whether a provider uses the CPU's crypto extensions: `library` and `library:accel` do, other
-/// variants of a library do without.
+/// Whether a provider uses the CPU's crypto extensions: `library` and `library:accel` do, and OpenSSL by two
+/// calls; other variants of a library do without.
 pub(crate) fn uses_extensions(provider: &str) -> bool {
-    matches!(provider.split_once(':'), None | Some((_, "accel")))
+    provider == cpb_providers::TWO_CALLS
+        || matches!(provider.split_once(':'), None | Some((_, "accel")))
 }
 
 /// Whether it is its library without extensions. What is told to use something else (an engine of

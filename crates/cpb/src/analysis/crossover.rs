@@ -268,7 +268,7 @@ mod tests {
             let values: Vec<(u32, f64)> = (0..20)
                 .map(|pass| (pass, cost(bytes) * (1.0 + noise * (random.f64() - 0.5))))
                 .collect();
-            Sized { bytes, cost: Uncertain::of_passes(&values, 0.0).unwrap() }
+            Sized { bytes, cost: Uncertain::planted(&values) }
         };
         SIZES.map(sized).to_vec()
     }

@@ -91,12 +91,9 @@ fn of<U: Unit>(
     passes: &Passes,
     value: impl Fn(&Pass) -> Option<(f64, Option<f64>)>,
 ) -> Option<Estimate<U>> {
-    let values: Vec<(f64, Option<f64>)> = passes.all.iter().filter_map(value).collect();
+    let values: Vec<(f64, Option<f64>)> = passes.all.iter().filter_map(&value).collect();
     let (figures, spreads): (Vec<f64>, Vec<Option<f64>>) = values.into_iter().unzip();
-    // In logarithms, so that a rate is the reciprocal of its time and a ratio of its inverse,
-    // bounds and all.
-    let logs: Vec<f64> = figures.iter().map(|figure| figure.ln()).collect();
-    let location = Location::of(&logs)?;
+    let location = passes.location(|pass| value(pass).map(|(figure, _)| figure))?;
     let grain = grain(passes.all.iter().map(|pass| pass.grain));
     let interval =
         location.margin(Confidence::Shown).map(|margin| bounds(&location, margin, grain));

@@ -310,7 +310,7 @@ mod tests {
             let mut draw =
                 |_| cost(bytes) * (1.0 + 0.001 * (Noise::Late.draw(&mut random) - centre));
             let values: Vec<(u32, f64)> = (0..20).map(|pass| (pass, draw(pass))).collect();
-            Sized { bytes, cost: Uncertain::of_passes(&values, 0.0).unwrap() }
+            Sized { bytes, cost: Uncertain::planted(&values) }
         };
         sizes.map(sized).to_vec()
     }

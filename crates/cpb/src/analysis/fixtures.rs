@@ -1,7 +1,7 @@
 //! Rounds with planted figures, for the tests of this folder.
 
 use crate::analysis::batches::Scale;
-use crate::analysis::location::Location;
+use crate::analysis::location::{Location, Scatter};
 use crate::analysis::passes::{Pass, Passes};
 use crate::machine::Machine;
 use crate::plan::Plan;
@@ -76,9 +76,11 @@ pub(crate) fn passes(costs: &[f64]) -> Passes {
         cycles_spread: None,
         clock: Some(3e9),
         grain: 0.0,
+        operations: 1000,
     };
     let all: Vec<Pass> = costs.iter().enumerate().map(pass).collect();
-    Passes { batches: all.len() as u32, unsteady: 0, crowded: 0, all }
+    let scatter = Scatter::Disturbed;
+    Passes { batches: all.len() as u32, scatter, unsteady: 0, crowded: 0, all }
 }
 
 /// Kinds of noise that passes show, in units of their typical deviation.

@@ -16,6 +16,8 @@
 //! Its error is the jackknife's (Tukey 1958), the interval Student's t: closed-form, so the same
 //! for the same record, and true for few values and several kinds of noise: see the tests below.
 
+use cpb_core::CryptoWorkload;
+
 /// Shares of the sorted values: from the first on a value counts, from the second it counts less,
 /// from the third it does not count.
 const COUNTS: (f64, f64, f64) = (0.1, 0.2, 0.7);
@@ -25,6 +27,45 @@ pub const LEAST: usize = 3;
 
 /// Scales the median absolute deviation to the standard deviation of normal noise.
 const NORMAL: f64 = 1.4826;
+
+/// Why readings of the same thing differ, and so what is to be believed of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scatter {
+    /// They were disturbed, which lengthens them: the low ones are believed.
+    Disturbed,
+    /// The operation itself takes as long as chance will have it: all count alike.
+    Chance,
+}
+
+impl Scatter {
+    /// That of a workload.
+    pub fn of(workload: &CryptoWorkload) -> Scatter {
+        match workload.algorithm.takes_its_chance(workload.operation) {
+            true => Scatter::Chance,
+            false => Scatter::Disturbed,
+        }
+    }
+
+    /// What the batches of one pass come to; none of none.
+    pub fn within_pass(self, batches: &[f64]) -> Option<f64> {
+        match self {
+            Scatter::Disturbed => lower_quartile(batches),
+            Scatter::Chance => mean(batches),
+        }
+    }
+
+    /// Where passes' costs of one operation, all above 0, lie, in logarithms, so that a rate is the
+    /// reciprocal of its time and a ratio of its inverse, bounds and all; none of none. With each cost
+    /// goes how many operations it is of.
+    pub fn over_passes(self, costs: &[(f64, u32)]) -> Option<Location> {
+        match self {
+            Scatter::Disturbed => {
+                Location::of(&costs.iter().map(|(cost, _)| cost.ln()).collect::<Vec<f64>>())
+            }
+            Scatter::Chance => Location::of_mean(costs),
+        }
+    }
+}
 
 /// How sure an interval is to contain the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +102,24 @@ impl Location {
         let influences =
             if count < LEAST { vec![0.0; count] } else { influences(values, &order, value) };
         (count > 0).then_some(Location { value, influences, counted })
+    }
+
+    /// Of some values above 0 with their weights, the logarithm of their mean; none of none. A pass ends
+    /// when its time is over, so that those of long operations have few: a mean of passes that counted
+    /// all alike would be too long.
+    fn of_mean(values: &[(f64, u32)]) -> Option<Location> {
+        let count = values.len();
+        let weight =
+            mean(&values.iter().map(|(_, weight)| f64::from(*weight)).collect::<Vec<_>>())?;
+        let weighted = |&(value, own): &(f64, u32)| value * f64::from(own) / weight;
+        let mean = mean(&values.iter().map(weighted).collect::<Vec<_>>())?;
+        // How far a value moves the logarithm of the mean: the first term of its series.
+        let influence = |&(value, own): &(f64, u32)| match count < LEAST {
+            true => 0.0,
+            false => (value / mean - 1.0) * f64::from(own) / weight,
+        };
+        let influences = values.iter().map(influence).collect();
+        Some(Location { value: mean.ln(), influences, counted: count })
     }
 
     /// How much higher this one is than that of as many other values, each taken together with one
@@ -143,6 +202,11 @@ pub fn median(values: &[f64]) -> Option<f64> {
         }
         _ => upper,
     })
+}
+
+/// The sum by the number; none of none.
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// The value that a quarter of the values do not exceed, of up to four the least; none of none.
@@ -233,6 +297,34 @@ mod tests {
             *late *= 10.0;
         }
         assert_eq!(Location::of(&calm).unwrap().value, Location::of(&hit).unwrap().value);
+    }
+
+    /// Searches that end with each try alike, as those for primes do: the mean is what to expect.
+    #[test]
+    fn what_is_left_to_chance_is_neither_shortened_nor_surer_than_it_is() {
+        let mut random = fastrand::Rng::with_seed(5);
+        // Until its time is over, which is that of so many operations.
+        let mut pass = |operations: f64| {
+            let (mut taken, mut all) = (Vec::new(), 0.0);
+            while all < operations {
+                let search = -(1.0 - random.f64()).ln();
+                taken.push(search);
+                all += search;
+            }
+            (Scatter::Chance.within_pass(&taken).unwrap(), taken.len() as u32)
+        };
+        for (passes, operations) in [(20, 1.0), (20, 8.0), (60, 1.0), (60, 8.0)] {
+            let (mut inside, mut all) = (0, 0.0);
+            for _ in 0..2000 {
+                let costs: Vec<(f64, u32)> = (0..passes).map(|_| pass(operations)).collect();
+                let location = Scatter::Chance.over_passes(&costs).unwrap();
+                let margin = location.margin(Confidence::Shown).unwrap();
+                inside += u32::from(location.value.abs() <= margin);
+                all += location.value.exp();
+            }
+            assert!((all / 2000.0 - 1.0).abs() < 0.03, "{passes} of {operations}: {all}");
+            assert!(inside >= 1800, "{passes} of {operations}: {inside}");
+        }
     }
 
     #[test]

@@ -3,11 +3,12 @@
 //!
 //! Inside a pass the lower quartile of its batches counts, of three the least: they share whatever
 //! the process drew at its start, and what else befalls one (an interrupt, a burst of work on the
-//! core's other thread) lengthens it and never shortens it. With several threads, what they do
-//! together is the sum of their rates.
+//! core's other thread) lengthens it and never shortens it. Where the operation itself takes as long as
+//! chance will have it, all of them count alike. With several threads, what they do together is the sum
+//! of their rates.
 
 use crate::analysis::batches::{self, Figure, Scale};
-use crate::analysis::location::{lower_quartile, median, relative_spread};
+use crate::analysis::location::{Location, Scatter, median, relative_spread};
 use crate::analysis::no_figure::NoFigure;
 use crate::record::Round;
 
@@ -28,6 +29,8 @@ pub struct Pass {
     pub clock: Option<f64>,
     /// The clock's least interval as a share of a batch.
     pub grain: f64,
+    /// How many operations it is of.
+    pub operations: u32,
 }
 
 /// All passes of one cell that gave a figure, by number.
@@ -35,6 +38,8 @@ pub struct Pass {
 pub struct Passes {
     /// They themselves; at least one.
     pub all: Vec<Pass>,
+    /// Why they differ.
+    pub scatter: Scatter,
     /// Batches taken.
     pub batches: u32,
     /// How many of them are no figures because the core's clock changed.
@@ -54,7 +59,9 @@ impl Passes {
     ) -> Result<Passes, NoFigure> {
         let mut rounds: Vec<&Round> = rounds.into_iter().collect();
         rounds.sort_by_key(|round| round.pass);
-        let mut passes = Passes { all: Vec::new(), batches: 0, unsteady: 0, crowded: 0 };
+        let scatter =
+            rounds.first().map_or(Scatter::Disturbed, |round| Scatter::of(&round.cell.workload));
+        let mut passes = Passes { all: Vec::new(), scatter, batches: 0, unsteady: 0, crowded: 0 };
         let mut refusal = None;
         for rounds in rounds.chunk_by(|a, b| a.pass == b.pass) {
             match passes.pass(rounds, scale) {
@@ -68,6 +75,12 @@ impl Passes {
         Ok(passes)
     }
 
+    /// Where a figure of theirs lies, in logarithms, over those that have it; none if none has.
+    pub fn location(&self, figure: impl Fn(&Pass) -> Option<f64>) -> Option<Location> {
+        let costs = self.all.iter().filter_map(|pass| Some((figure(pass)?, pass.operations)));
+        self.scatter.over_passes(&costs.collect::<Vec<_>>())
+    }
+
     /// How many passes know the core's cycles, if that is at least half: a figure of few passes
     /// would not be one of the cell.
     pub fn cycles_known(&self) -> bool {
@@ -76,38 +89,47 @@ impl Passes {
 
     fn pass(&mut self, rounds: &[&Round], scale: Scale) -> Result<Pass, NoFigure> {
         let mut threads: Vec<Vec<Figure>> = Vec::new();
-        let mut grain: f64 = 0.0;
+        let (mut grain, mut operations): (f64, u32) = (0.0, 0);
         for round in rounds {
             let figures = batches::normalise(round, scale)?;
             self.batches += figures.taken;
             self.unsteady += figures.unsteady;
             self.crowded += figures.crowded;
             grain = grain.max(figures.grain);
+            let kept = figures.threads.iter().map(Vec::len).sum::<usize>() as u32;
+            operations = operations.saturating_add(kept.saturating_mul(round.iterations));
             threads.resize_with(threads.len().max(figures.threads.len()), Vec::new);
             for (thread, figures) in threads.iter_mut().zip(figures.threads) {
                 thread.extend(figures);
             }
         }
+        let together =
+            |figure: fn(&Figure) -> Option<f64>| together(&threads, self.scatter, figure);
         let pass = Pass {
             number: rounds[0].pass,
-            time: together(&threads, |figure| Some(figure.time)).ok_or(NoFigure::AllDiscarded)?,
-            cycles: together(&threads, |figure| figure.cycles),
+            time: together(|figure| Some(figure.time)).ok_or(NoFigure::AllDiscarded)?,
+            cycles: together(|figure| figure.cycles),
             time_spread: spread(&threads, |figure| Some(figure.time)),
             cycles_spread: spread(&threads, |figure| figure.cycles),
-            clock: together(&threads, |figure| figure.clock),
+            clock: together(|figure| figure.clock),
             grain,
+            operations,
         };
         Ok(pass)
     }
 }
 
 /// What one thread of several takes, so that as many times the rate it means is the rate of all:
-/// the harmonic mean of the threads' quartiles. None if a thread has no figure.
-fn together(threads: &[Vec<Figure>], figure: impl Fn(&Figure) -> Option<f64>) -> Option<f64> {
+/// the harmonic mean of what each comes to. None if a thread has no figure.
+fn together(
+    threads: &[Vec<Figure>],
+    scatter: Scatter,
+    figure: fn(&Figure) -> Option<f64>,
+) -> Option<f64> {
     let mut rates = 0.0;
     for thread in threads {
-        let values = thread.iter().map(&figure).collect::<Option<Vec<f64>>>()?;
-        rates += 1.0 / lower_quartile(&values)?;
+        let values = thread.iter().map(figure).collect::<Option<Vec<f64>>>()?;
+        rates += 1.0 / scatter.within_pass(&values)?;
     }
     (rates > 0.0).then(|| threads.len() as f64 / rates)
 }

@@ -206,9 +206,9 @@ fn point(record: &Record, cell: &Cell, outcome: &Outcome, passes: &Passes) -> Op
     let evidence = record.header.evidence;
     let grain = grain(passes.all.iter().map(|pass| pass.grain));
     let of = |figure: &dyn Fn(&Pass) -> Option<f64>| {
-        let values: Vec<(u32, f64)> =
-            passes.all.iter().filter_map(|pass| Some((pass.number, figure(pass)?))).collect();
-        Uncertain::of_passes(&values, grain)
+        let known = passes.all.iter().filter(|pass| figure(pass).is_some());
+        let location = passes.location(figure)?;
+        Some(Uncertain::of_passes(&location, known.map(|pass| pass.number), grain))
     };
     let time = of(&|pass| Some(pass.time))?;
     let cycles = (passes.cycles_known() && meaningful(Metric::Cycles, evidence).is_ok())

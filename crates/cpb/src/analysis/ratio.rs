@@ -5,7 +5,7 @@
 
 use crate::analysis::batches::Scale;
 use crate::analysis::estimate::{bounds, grain};
-use crate::analysis::location::{Confidence, Location};
+use crate::analysis::location::Confidence;
 use crate::analysis::no_figure::NoFigure;
 use crate::analysis::passes::{Pass, Passes};
 use crate::analysis::units::{Interval, Times};
@@ -123,17 +123,18 @@ fn compare(
     figure: impl Fn(&Pass) -> Option<f64>,
 ) -> Option<Ratio> {
     let mut others = second.all.iter().peekable();
-    let (mut logs, mut other_logs, mut grains) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut costs, mut other_costs, mut grains) = (Vec::new(), Vec::new(), Vec::new());
     for pass in &first.all {
         while others.next_if(|other| other.number < pass.number).is_some() {}
         let Some(other) = others.next_if(|other| other.number == pass.number) else { continue };
         if let (Some(cost), Some(other_cost)) = (figure(pass), figure(other)) {
-            logs.push(cost.ln());
-            other_logs.push(other_cost.ln());
+            costs.push((cost, pass.operations));
+            other_costs.push((other_cost, other.operations));
             grains.push(pass.grain.hypot(other.grain));
         }
     }
-    let location = Location::of(&logs)?.minus(&Location::of(&other_logs)?);
+    let others = second.scatter.over_passes(&other_costs)?;
+    let location = first.scatter.over_passes(&costs)?.minus(&others);
     let grain = grain(grains.into_iter());
     let within =
         |confidence| location.margin(confidence).map(|margin| bounds(&location, margin, grain));
@@ -149,7 +150,7 @@ fn compare(
         interval: interval.map(|(low, high)| Interval { low: Times(low), high: Times(high) }),
         verdict,
         metric,
-        passes: logs.len(),
+        passes: costs.len(),
     })
 }
 

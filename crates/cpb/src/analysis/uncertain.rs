@@ -33,20 +33,24 @@ pub struct Bounded<U> {
 }
 
 impl Uncertain {
-    /// The location of values above 0, each with the number of its pass, in ascending order; `grain`
-    /// is what rounding to the clock's steps leaves open, as a share. None of none.
-    pub fn of_passes(values: &[(u32, f64)], grain: f64) -> Option<Uncertain> {
-        let logs: Vec<f64> = values.iter().map(|(_, value)| value.ln()).collect();
-        let location = Location::of(&logs)?;
+    /// A location, in logarithms, of a figure of passes that have these `numbers`, in ascending order;
+    /// `grain` is what rounding to the clock's steps leaves open, as a share.
+    pub fn of_passes(
+        location: &Location,
+        numbers: impl Iterator<Item = u32>,
+        grain: f64,
+    ) -> Uncertain {
         let value = location.value.exp();
-        let numbers = values.iter().map(|(number, _)| *number);
         let by_pass = numbers.zip(location.errors().map(|error| error * value)).collect();
-        Some(Uncertain {
-            value,
-            by_pass,
-            own: (grain * value).powi(2),
-            freedom: location.freedom(),
-        })
+        Uncertain { value, by_pass, own: (grain * value).powi(2), freedom: location.freedom() }
+    }
+
+    /// Of passes with these numbers and values above 0, in ascending order, for tests.
+    #[cfg(test)]
+    pub(crate) fn planted(passes: &[(u32, f64)]) -> Uncertain {
+        let logs: Vec<f64> = passes.iter().map(|(_, value)| value.ln()).collect();
+        let location = Location::of(&logs).expect("passes");
+        Uncertain::of_passes(&location, passes.iter().map(|(number, _)| *number), 0.0)
     }
 
     /// A single reading, of whose error nothing is known.
@@ -150,7 +154,7 @@ mod tests {
 
     fn figure(values: &[f64]) -> Uncertain {
         let numbered: Vec<(u32, f64)> = (0..).zip(values.iter().copied()).collect();
-        Uncertain::of_passes(&numbered, 0.0).unwrap()
+        Uncertain::planted(&numbered)
     }
 
     #[test]
@@ -169,8 +173,7 @@ mod tests {
         let numbered = |from: u32| -> Vec<(u32, f64)> {
             (from..from + 20).map(|n| (n, 100.0 + f64::from(n % 3))).collect()
         };
-        let [first, second] =
-            [0, 20].map(|from| Uncertain::of_passes(&numbered(from), 0.0).unwrap());
+        let [first, second] = [0, 20].map(|from| Uncertain::planted(&numbered(from)));
         let sum = Uncertain::sum([(1.0, &first), (1.0, &second)]);
         assert!((sum.error() - first.error().hypot(second.error())).abs() < 1e-9);
     }

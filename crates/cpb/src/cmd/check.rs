@@ -5,12 +5,17 @@ use crate::names;
 use crate::record::{Check, ProviderRecord, Reason};
 use crate::run::known_answers;
 use crate::sources::{self, Home, Known};
-use crate::transport::{Patience, Place};
+use crate::transport::conversation::Conversation;
+use crate::transport::{Lost, Patience, Place};
 use crate::vectors::Vectors;
 use anyhow::{Result, bail};
 use clap::Args;
 use cpb_core::{Algorithm, Error, Operation};
+use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 #[derive(Args)]
@@ -43,10 +48,9 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         &Place::default(),
         &patience,
     )?;
-    let mut columns = Vec::new();
-    for known in known.iter().filter(|known| cpb_providers::computes(&known.source.name)) {
-        columns.push(Column::check(known, &algorithms, &vectors, &patience)?);
-    }
+    let known: Vec<&Known> =
+        known.iter().filter(|known| cpb_providers::computes(&known.source.name)).collect();
+    let columns = columns(&known, &algorithms, &vectors, &patience)?;
     output::print(&matrix(&algorithms, &columns))?;
     if columns.iter().any(|column| !column.wrong.is_empty()) {
         return Ok(FAILED);
@@ -55,6 +59,40 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         bail!("nothing was checked: no provider that is named is here and computes one of these");
     }
     Ok(DONE)
+}
+
+/// The answers of all, in their order; as many are asked at once as there are CPUs, for nothing is timed.
+/// Their runners are started before that: qemu-user may hang a process that is started while another
+/// thread computes.
+fn columns(
+    known: &[&Known],
+    algorithms: &[Algorithm],
+    vectors: &Vectors,
+    patience: &Patience,
+) -> Result<Vec<Column>> {
+    let start = |known: &Known| known.source.start(&Place::default(), patience);
+    let mut runners = Vec::new();
+    for known in known {
+        runners.push(known.available().then(|| start(known)).transpose()?);
+    }
+    let waiting = Mutex::new(known.iter().zip(runners).enumerate());
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        let mut done = Vec::new();
+        while let Some((place, (known, runner))) = next() {
+            let restart = || start(known);
+            done.push((place, Column::check(known, runner, restart, algorithms, vectors)));
+        }
+        done
+    };
+    let cpus = thread::available_parallelism().map_or(1, NonZero::get);
+    let mut done: Vec<(usize, Result<Column>)> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..cpus.min(known.len())).map(|_| scope.spawn(work)).collect();
+        let joined = workers.into_iter().map(|worker| worker.join());
+        joined.flat_map(|done| done.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    });
+    done.sort_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, column)| column).collect()
 }
 
 /// How many answers were shown to be right, and how.
@@ -86,18 +124,17 @@ struct Column {
 impl Column {
     fn check(
         known: &Known,
+        runner: Option<Conversation>,
+        restart: impl Fn() -> Result<Conversation, Lost>,
         algorithms: &[Algorithm],
         vectors: &Vectors,
-        patience: &Patience,
     ) -> Result<Column> {
         let name = known.source.name.clone();
         let mut column = Column { name, absent: None, right: Vec::new(), wrong: Vec::new() };
         if let ProviderRecord::Unavailable { detail, .. } = known.record() {
             column.absent = Some(detail);
-            return Ok(column);
         }
-        let start = || known.source.start(&Place::default(), patience);
-        let mut runner = start()?;
+        let Some(mut runner) = runner else { return Ok(column) };
         for what in rows(algorithms) {
             let (check, reason) = known_answers(&mut runner, &known.source, vectors, what);
             let right = check.as_ref().map(Shown::of).unwrap_or_default();
@@ -107,7 +144,7 @@ impl Column {
                 Some(Reason::Failed { error, detail }) => {
                     column.wrong.push((column.right.len(), format!("{error}: {detail}")));
                     if error != Error::WrongAnswer {
-                        runner = start()?;
+                        runner = restart()?;
                     }
                     Some(right)
                 }
@@ -137,7 +174,10 @@ fn rows(algorithms: &[Algorithm]) -> Vec<(Algorithm, Operation)> {
     algorithms.iter().flat_map(with).collect()
 }
 
-/// Width of the first column: the longest algorithm and operation.
+/// Width of an algorithm; a longer one has a line of its own.
+const NAME: usize = 18;
+
+/// Width of the first column: algorithm and operation.
 const FIRST: usize = 31;
 
 /// Width of everything: a terminal's usual one.
@@ -227,7 +267,12 @@ fn block_text(
     for (row, (algorithm, operation)) in rows.iter().enumerate() {
         let cells: Vec<String> = columns.iter().map(|column| column.cell(row)).collect();
         if !only_theirs || cells.iter().any(|cell| cell != "-") {
-            text += &line(&format!("{algorithm:<18}{operation} "), cells);
+            let mut name = algorithm.name();
+            if name.len() >= NAME {
+                text += &format!("{name}\n");
+                name = "";
+            }
+            text += &line(&format!("{name:<NAME$}{operation} "), cells);
         }
     }
     text

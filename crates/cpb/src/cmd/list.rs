@@ -83,7 +83,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     for &algorithm in Algorithm::ALL {
         let operations: Vec<&str> =
             algorithm.operations().iter().map(|o| Operation::name(*o)).collect();
-        writeln!(text, "  {algorithm:<18} {}", operations.join(", "))?;
+        writeln!(text, "  {algorithm:<26} {}", operations.join(", "))?;
     }
     output::print(&text)?;
     Ok(DONE)

@@ -2,7 +2,7 @@
 
 use crate::support::{Lab, lines, of_kind};
 use crate::{Emulated, image};
-use cpb_core::Algorithm;
+use cpb_core::{Algorithm, Kind};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -79,7 +79,11 @@ fn every_algorithm_has_the_same_output_on_the_emulated_board_as_on_linux() {
     let lab = Lab::new();
     // Of those with key pairs, what the image holds and whose outcome nobody draws.
     let pairs = ["ecdh-p256", "ecdh-p384", "x25519"];
-    let of_all = Algorithm::ALL.iter().filter(|algorithm| !algorithm.has_key_pairs());
+    // Mbed TLS has no call for a record.
+    let one_call = |algorithm: &&Algorithm| {
+        !algorithm.has_key_pairs() && algorithm.shape().kind != Kind::Record
+    };
+    let of_all = Algorithm::ALL.iter().filter(one_call);
     let names: Vec<&str> = of_all.map(|algorithm| algorithm.name()).chain(pairs).collect();
     let what = "-s 1K --phase message --budget 0.5s -q -o here.jsonl";
     let ran = lab.run(&format!("run -p mbedtls:c,memcpy {what} -a {}", names.join(",")));

@@ -160,9 +160,11 @@ impl Way {
             Kind::Hash | Kind::Mac => self.hash(stream, job),
             Kind::Generator => self.random(stream, job),
             // The kernel has no such algorithm: no session was opened.
-            Kind::Copy | Kind::Signature | Kind::KeyAgreement | Kind::KeyEncapsulation => {
-                Err(Refusal::Errno(libc::EOPNOTSUPP))
-            }
+            Kind::Record
+            | Kind::Copy
+            | Kind::Signature
+            | Kind::KeyAgreement
+            | Kind::KeyEncapsulation => Err(Refusal::Errno(libc::EOPNOTSUPP)),
         }
     }
 

@@ -115,6 +115,8 @@ c_functions! { linked or loaded as Libcrypto:
     fn OpenSSL_version_num() -> c_ulong;
     /// May return null.
     fn OPENSSL_info(what: c_int) -> *const c_char;
+    /// 0 where both are the same; takes as long wherever they differ.
+    fn CRYPTO_memcmp(one: *const c_void, other: *const c_void, length: usize) -> c_int;
 
     // openssl/err.h
     fn ERR_get_error() -> c_ulong;
@@ -175,6 +177,13 @@ c_functions! { linked or loaded as Libcrypto:
         output_length: *mut c_int,
         input: *const c_uchar,
         input_length: c_int,
+    ) -> c_int;
+    /// Below 1: failure. All of a message, whatever the cipher would hold back for its end.
+    fn EVP_Cipher(
+        context: *mut EVP_CIPHER_CTX,
+        output: *mut c_uchar,
+        input: *const c_uchar,
+        length: c_uint,
     ) -> c_int;
     fn EVP_CipherFinal_ex(
         context: *mut EVP_CIPHER_CTX,

@@ -4,7 +4,7 @@
 //! libcrypto reads its mask once, when it is loaded, so each variant is a process of its own; what
 //! it made of the mask is asked back and stands in the identity.
 
-use super::{Source, ffi, session};
+use super::{Source, ffi, lacks, session};
 use crate::raw_jobs::software_supports;
 use crate::{Entry, Unavailable, Variants};
 use core::ffi::CStr;
@@ -76,6 +76,11 @@ struct OpenSsl {
 }
 
 fn open(name: &'static str) -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
+    Ok(Box::new(OpenSsl { name, executor: start()? }))
+}
+
+/// Initialises the library; what it makes of the CPU.
+pub(super) fn start() -> Result<String, Unavailable> {
     // SAFETY: takes no settings; called before anything else of libcrypto.
     if unsafe { ffi::OPENSSL_init_crypto(ffi::OPENSSL_INIT_NO_LOAD_CONFIG, ptr::null()) } != 1 {
         let detail = "libcrypto does not initialise".to_owned();
@@ -87,7 +92,7 @@ fn open(name: &'static str) -> Result<Box<dyn Provider + Send + Sync>, Unavailab
         (!settings.is_null()).then(|| CStr::from_ptr(settings))
     };
     let settings = settings.map_or("CPU settings unknown".into(), CStr::to_string_lossy);
-    Ok(Box::new(OpenSsl { name, executor: settings.into_owned() }))
+    Ok(settings.into_owned())
 }
 
 impl Provider for OpenSsl {
@@ -103,7 +108,7 @@ impl Provider for OpenSsl {
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
         let copies = workload.algorithm.shape().kind == Kind::Copy;
         if !copies && !Source::<ffi::Linked>::new().has(workload.algorithm) {
-            return Err(Unsupported::BuildOption);
+            return Err(lacks(workload.algorithm, Unsupported::BuildOption));
         }
         software_supports(workload)
     }

@@ -19,27 +19,16 @@ pub(super) fn mac_name(algorithm: Algorithm) -> (&'static CStr, Option<&'static 
     }
 }
 
-pub(super) struct MacSession<'a, L: Libcrypto> {
+/// A MAC with its key.
+pub(super) struct MacContext<L: Libcrypto> {
     library: PhantomData<L>,
     mac: *mut ffi::EVP_MAC,
     context: *mut ffi::EVP_MAC_CTX,
-    keys: &'a [&'a [u8]],
-    jobs: RawJobs<'a>,
-    phase: Phase,
-    /// A key is good for one message.
-    one_time_key: bool,
     length: usize,
 }
 
-impl<'a, L: Libcrypto> MacSession<'a, L> {
-    pub(super) fn open(
-        source: Source<L>,
-        algorithm: Algorithm,
-        phase: Phase,
-        keys: &'a [&'a [u8]],
-        jobs: RawJobs<'a>,
-    ) -> Result<Self, Error> {
-        let key = keys.first().ok_or(Unsupported::Length)?;
+impl<L: Libcrypto> MacContext<L> {
+    pub(super) fn new(source: Source<L>, algorithm: Algorithm, key: &[u8]) -> Result<Self, Error> {
         let (name, parameter) = mac_name(algorithm);
         let made_of = evp_name(algorithm).as_ptr().cast_mut();
         let mac = source.mac(name);
@@ -58,29 +47,73 @@ impl<'a, L: Libcrypto> MacSession<'a, L> {
             };
             (context, status)
         };
-        let session = MacSession {
-            library: PhantomData,
-            mac,
-            context,
-            keys,
-            jobs,
-            phase,
-            one_time_key: algorithm == Algorithm::Poly1305,
-            length: algorithm.shape().digest,
-        };
+        let length = algorithm.shape().digest;
+        let made = MacContext { library: PhantomData, mac, context, length };
         if mac.is_null() {
             last_error::<L>();
             return Err(Unsupported::BuildOption.into());
         }
         succeeded::<L>(status)?;
-        Ok(session)
+        Ok(made)
     }
 
+    /// Begins a message, with the key that is there already if this one is empty.
     #[inline]
-    fn start(&self, key: &[u8]) -> Result<(), Error> {
+    pub(super) fn start(&self, key: &[u8]) -> Result<(), Error> {
         let pointer = if key.is_empty() { ptr::null() } else { key.as_ptr() };
         // SAFETY: the context is live; a null key means the one that is there already.
         succeeded::<L>(unsafe { L::EVP_MAC_init(self.context, pointer, key.len(), ptr::null()) })
+    }
+
+    /// # Safety
+    /// There are `length` bytes at `part`, and a message has begun.
+    #[inline]
+    pub(super) unsafe fn update(&self, part: *const u8, length: usize) -> Result<(), Error> {
+        // SAFETY: as promised by the caller; the context is live.
+        succeeded::<L>(unsafe { L::EVP_MAC_update(self.context, part, length) })
+    }
+
+    /// # Safety
+    /// There is room for a MAC at `output`, and a message has begun.
+    #[inline]
+    pub(super) unsafe fn finish(&self, output: *mut u8) -> Result<(), Error> {
+        let mut written = 0;
+        // SAFETY: as promised by the caller; the context is live.
+        succeeded::<L>(unsafe { L::EVP_MAC_final(self.context, output, &mut written, self.length) })
+    }
+}
+
+impl<L: Libcrypto> Drop for MacContext<L> {
+    fn drop(&mut self) {
+        // SAFETY: both are ours, null is allowed, and nothing uses them afterwards.
+        unsafe {
+            L::EVP_MAC_CTX_free(self.context);
+            L::EVP_MAC_free(self.mac);
+        }
+    }
+}
+
+pub(super) struct MacSession<'a, L: Libcrypto> {
+    context: MacContext<L>,
+    keys: &'a [&'a [u8]],
+    jobs: RawJobs<'a>,
+    phase: Phase,
+    /// A key is good for one message.
+    one_time_key: bool,
+}
+
+impl<'a, L: Libcrypto> MacSession<'a, L> {
+    pub(super) fn open(
+        source: Source<L>,
+        algorithm: Algorithm,
+        phase: Phase,
+        keys: &'a [&'a [u8]],
+        jobs: RawJobs<'a>,
+    ) -> Result<Self, Error> {
+        let key = keys.first().ok_or(Unsupported::Length)?;
+        let context = MacContext::new(source, algorithm, key)?;
+        let one_time_key = algorithm == Algorithm::Poly1305;
+        Ok(MacSession { context, keys, jobs, phase, one_time_key })
     }
 }
 
@@ -89,26 +122,20 @@ impl<L: Libcrypto> Session for MacSession<'_, L> {
     fn submit(&mut self, job: usize) -> Result<Progress, Error> {
         let job = self.jobs.job(job)?;
         match self.phase {
-            Phase::Message if !self.one_time_key => self.start(&[])?,
+            Phase::Message if !self.one_time_key => self.context.start(&[])?,
             Phase::Message | Phase::MessageWithKey | Phase::Setup => {
-                self.start(self.keys[job.key])?
+                self.context.start(self.keys[job.key])?
             }
             Phase::Update => {}
         }
         if self.phase == Phase::Setup {
             return Ok(Progress::Done);
         }
-        // SAFETY: the context is live and initialised; the output has the MAC's length.
+        // SAFETY: a message has begun; the output has the MAC's length.
         unsafe {
-            succeeded::<L>(L::EVP_MAC_update(self.context, job.input, self.jobs.message))?;
+            self.context.update(job.input, self.jobs.message)?;
             if self.phase != Phase::Update {
-                let mut written = 0;
-                succeeded::<L>(L::EVP_MAC_final(
-                    self.context,
-                    job.output,
-                    &mut written,
-                    self.length,
-                ))?;
+                self.context.finish(job.output)?;
             }
         }
         Ok(Progress::Done)
@@ -116,15 +143,5 @@ impl<L: Libcrypto> Session for MacSession<'_, L> {
 
     fn output(&self, job: usize) -> Option<&[u8]> {
         self.jobs.output(job)
-    }
-}
-
-impl<L: Libcrypto> Drop for MacSession<'_, L> {
-    fn drop(&mut self) {
-        // SAFETY: both are ours, null is allowed, and nothing uses them afterwards.
-        unsafe {
-            L::EVP_MAC_CTX_free(self.context);
-            L::EVP_MAC_free(self.mac);
-        }
     }
 }

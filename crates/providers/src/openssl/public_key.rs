@@ -9,7 +9,8 @@ use crate::raw_jobs::{RawJob, RawJobs};
 use core::ffi::{CStr, c_char, c_int};
 use core::marker::PhantomData;
 use core::ptr;
-use cpb_core::public_key::{Lengths, Parts, parts};
+use cpb_core::Lengths;
+use cpb_core::public_key::{Parts, parts};
 use cpb_core::{
     Algorithm, CryptoWorkload, Error, Operation, Phase, Progress, Session, Unsupported,
 };

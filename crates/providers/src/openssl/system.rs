@@ -6,9 +6,10 @@
 //! found out by its count of users.
 
 mod engine;
+mod mac;
 
 use super::ffi::{self, Libcrypto, Loaded};
-use super::{Source, evp_name, session};
+use super::{Source, evp_name, lacks, session};
 use crate::interrupts::Lines;
 use crate::loaded::{Library, unavailable};
 use crate::raw_jobs::software_supports;
@@ -16,7 +17,7 @@ use crate::{Entry, Unavailable, Variants};
 use core::ffi::{CStr, c_char, c_int, c_ulong};
 use core::ptr;
 use cpb_core::{
-    Algorithm, Claim, CryptoWorkload, Error, Identity, Job, Provider, Session, Unsupported,
+    Algorithm, Claim, CryptoWorkload, Error, Identity, Job, Kind, Provider, Session, Unsupported,
 };
 use engine::Engine;
 use std::ffi::CString;
@@ -72,6 +73,8 @@ fn open(variant: &str) -> Result<System, Unavailable> {
         ))
     })?;
     let missing = library.fill(ffi::loaded::SLOTS);
+    // What of these is missing costs algorithms of 1.1.1 only.
+    library.fill(mac::SLOTS);
     let file = library.file(NEEDED[1]).unwrap_or_else(|| "libcrypto".to_owned());
     if let Some(needed) = NEEDED.iter().find(|name| missing.contains(name)) {
         let name = needed.to_string_lossy();
@@ -205,10 +208,17 @@ fn complaint() -> String {
 }
 
 impl System {
+    /// Whether it has another way to a MAC than OpenSSL 3.
+    fn is_before_macs(&self, algorithm: Algorithm) -> bool {
+        let by_name = self.engine.is_none() && self.source.by_name;
+        by_name && algorithm.shape().kind == Kind::Mac
+    }
+
     /// Whether there is an implementation where this provider gets its own from.
     fn has(&self, algorithm: Algorithm) -> bool {
         match &self.engine {
             Some(engine) => engine.has(algorithm.shape().kind, evp_name(algorithm)),
+            None if self.is_before_macs(algorithm) => mac::has(self.source, algorithm),
             None => self.source.has(algorithm),
         }
     }
@@ -235,7 +245,8 @@ impl Provider for System {
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
         match self.has(workload.algorithm) {
             true => software_supports(workload),
-            false => Err(Unsupported::Algorithm),
+            false if self.engine.is_some() => Err(Unsupported::Algorithm),
+            false => Err(lacks(workload.algorithm, Unsupported::Algorithm)),
         }
     }
 
@@ -247,6 +258,9 @@ impl Provider for System {
         body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.supports(workload)?;
+        if self.is_before_macs(workload.algorithm) {
+            return mac::session(self.source, workload, keys, jobs, body);
+        }
         session(self.source, workload, keys, jobs, body)
     }
 }

@@ -296,6 +296,7 @@ pub(crate) const PATTERNS: &[(&str, &str, Kind)] = {
         ("ldm.w", "111010001001nnnn 000lllllllllllll", Aligned),
         ("stm.w", "111010001000nnnn 000lllllllllllll", Aligned),
         ("ldmdb", "111010010001nnnn 000lllllllllllll", Aligned),
+        ("stm.lr", "111010001000nnnn 010lllllllllllll", Aligned),
         ("stmdb", "111010010000nnnn 000lllllllllllll", Aligned),
         ("ldm.wb", "111010001011nnnn 000lllllllllllll", Aligned),
         ("stm.wb", "111010001010nnnn 000lllllllllllll", Aligned),

@@ -21,9 +21,9 @@ use crate::vectors::Vectors;
 use anyhow::{Context, Result, bail};
 use cpb_core::measure::Budget;
 use cpb_core::message::ClockDescription;
-use cpb_core::{Error, Ticks};
+use cpb_core::{Algorithm, CryptoWorkload, Error, Ticks};
 use cpb_providers::af_alg::Survey;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -154,11 +154,7 @@ impl Sitting {
             .collect();
         let cells = run::cells(&header.plan, &providers);
         if !cells.iter().any(|cell| cell.provider != cpb_providers::NULL) {
-            let copies = cpb_providers::MEMCPY;
-            bail!(
-                "nothing to measure: the provider {copies} is for the algorithm {copies} only, and no \
-                 other is for that; `-a {copies}` names the algorithm"
-            );
+            bail!("nothing to measure: {}", nobody_is_for(&providers, &header.plan));
         }
         let store = Store::create(&path, &header)?;
         Ok(Begun::Ready(Box::new(Sitting {
@@ -371,6 +367,13 @@ fn header(
     if plan.refine && evidence == Evidence::Emulated {
         warnings.push(format!("No size was added by --refine: {NO_CROSSOVER}."));
     }
+    warnings.extend(plan.untaken().into_iter().map(|(size, algorithms)| {
+        let names: Vec<&str> = algorithms.into_iter().map(Algorithm::name).collect();
+        format!(
+            "Nothing of {size} was measured of {}: no message has this length there.",
+            names.join(", ")
+        )
+    }));
     if home.has_a_state() {
         warnings.extend(machine::warnings(&machine, cpu));
     }
@@ -387,6 +390,28 @@ fn header(
         kernel: None,
         warnings,
     }
+}
+
+/// Why a plan has nothing for these providers, although it has something: some are for one algorithm only,
+/// and so are some algorithms.
+fn nobody_is_for(providers: &[String], plan: &Plan) -> String {
+    let for_one = |name: &String| {
+        let mut algorithms = Algorithm::ALL.iter().filter(|a| cpb_providers::is_for(name, **a));
+        let only = algorithms.next()?;
+        algorithms.next().is_none().then(|| format!("{name} is for {only} only: `-a {only}`"))
+    };
+    let of_one = |workload: CryptoWorkload| {
+        let algorithm = workload.algorithm;
+        let mut names = cpb_providers::LIST.iter().map(|entry| entry.name);
+        names
+            .find(|name| cpb_providers::is_for(name, algorithm))
+            .map(|name| format!("{algorithm} is for others than these: `-p {name}`"))
+    };
+    let mut why: BTreeSet<String> = providers.iter().filter_map(for_one).collect();
+    if why.is_empty() {
+        why = plan.workloads().into_iter().filter_map(of_one).collect();
+    }
+    why.into_iter().collect::<Vec<_>>().join("; ")
 }
 
 /// Where the kernel runs in software what a device was there for.

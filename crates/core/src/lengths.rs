@@ -1,0 +1,49 @@
+//! How long the parts of a job are.
+
+use crate::algorithm::{Algorithm, Kind, Operation};
+use crate::public_key::{Parts, parts};
+use crate::record;
+
+/// How long the parts of a job are, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lengths {
+    /// The key.
+    pub key: usize,
+    /// Associated data. An AEAD's are as long as a workload says.
+    pub associated: usize,
+    /// What goes in: the message, and of a record room for more.
+    pub input: usize,
+    /// What comes out.
+    pub output: usize,
+    /// What goes beside it: an AEAD's tag, a signature, an encapsulation.
+    pub tag: usize,
+}
+
+impl Algorithm {
+    /// How long the parts are of an operation on a message of `message` bytes.
+    pub const fn lengths(self, operation: Operation, message: usize) -> Lengths {
+        let plain = Lengths { key: 0, associated: 0, input: message, output: 0, tag: 0 };
+        let Some(parts) = parts(self) else {
+            let shape = self.shape();
+            let output = self.output_length(message);
+            let plain = Lengths { key: shape.key, output, tag: shape.tag, ..plain };
+            return match shape.kind {
+                Kind::Record => Lengths { associated: record::HEADER, input: output, ..plain },
+                _ => plain,
+            };
+        };
+        let Parts { private, public, signature, secret, encapsulation, .. } = parts;
+        match operation {
+            Operation::Sign => Lengths { key: private, tag: signature, ..plain },
+            Operation::Verify => Lengths { key: public, tag: signature, ..plain },
+            Operation::KeyAgreement => Lengths { key: private, output: secret, ..plain },
+            Operation::Encapsulate => {
+                Lengths { key: public, output: secret, tag: encapsulation, ..plain }
+            }
+            Operation::Decapsulate => {
+                Lengths { key: private, output: secret, tag: encapsulation, ..plain }
+            }
+            _ => Lengths { output: private + public, ..plain },
+        }
+    }
+}

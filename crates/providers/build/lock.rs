@@ -1,0 +1,28 @@
+//! Cargo.lock: which crates those are that cargo builds itself.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+
+/// The text of Cargo.lock, and that the build depends on it.
+pub(crate) fn text() -> Result<String, String> {
+    let folder = env::var("CARGO_MANIFEST_DIR").map_err(|_| "cargo gave no folder")?;
+    let path = Path::new(&folder).join("../../Cargo.lock");
+    println!("cargo:rerun-if-changed={}", path.display());
+    fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// The version of the package called `name`, of those that begin as `wanted` does.
+pub(crate) fn version(lock: &str, name: &str, wanted: &str) -> Result<String, String> {
+    let head = format!("name = \"{name}\"");
+    let mut lines = lock.lines();
+    while lines.by_ref().any(|line| line == head) {
+        let line = lines.next().and_then(|line| line.strip_prefix("version = \""));
+        if let Some(version) = line.and_then(|line| line.strip_suffix('"'))
+            && version.starts_with(wanted)
+        {
+            return Ok(version.to_owned());
+        }
+    }
+    Err(format!("Cargo.lock has no {name} {wanted}x"))
+}

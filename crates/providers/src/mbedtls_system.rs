@@ -1,0 +1,237 @@
+//! The Mbed TLS that is installed here, 2.28 or 3, by its generic functions of ciphers and digests: their
+//! contexts point to those of the algorithms, which the library allocates in the size that its build gives
+//! them.
+//!
+//! It has no switch for the CPU's extensions.
+
+mod contexts;
+mod ffi;
+
+use crate::context::run;
+use crate::lengths::keys_fit;
+use crate::loaded::{Library, unavailable};
+use crate::raw_jobs::{RawJobs, software_supports};
+use crate::{Entry, Unavailable, Variants};
+use contexts::{Ccm, Chacha20, Cipher, Cmac, Digest, Poly1305};
+use core::ffi::{CStr, c_char};
+use cpb_core::{
+    Algorithm, CryptoWorkload, Error, Identity, Job, Kind, Phase, Placement, Provider, Session,
+    Unsupported,
+};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "mbedtls-system",
+    about: "the Mbed TLS that is installed here, by its generic functions",
+    environment: Vec::new,
+    loads: true,
+    variants: Variants::None,
+    open: |_| open(),
+};
+
+/// The names that the dynamic linker knows it by, the newest first: 3.6 to 3.2, and 2.28.
+const NAMES: [&CStr; 6] = [
+    c"libmbedcrypto.so.16",
+    c"libmbedcrypto.so.15",
+    c"libmbedcrypto.so.14",
+    c"libmbedcrypto.so.13",
+    c"libmbedcrypto.so.12",
+    c"libmbedcrypto.so.7",
+];
+
+/// What else is missing costs some algorithms.
+const NEEDED: [&CStr; 5] = [
+    c"mbedtls_version_get_number",
+    c"mbedtls_version_get_string",
+    c"mbedtls_version_check_feature",
+    c"mbedtls_cipher_setup",
+    c"mbedtls_md_setup",
+];
+
+/// Options of a build that decide what executes.
+const FEATURES: [&CStr; 5] = [
+    c"MBEDTLS_HAVE_ASM",
+    c"MBEDTLS_AESNI_C",
+    c"MBEDTLS_AESCE_C",
+    c"MBEDTLS_PADLOCK_C",
+    c"MBEDTLS_AES_FEWER_TABLES",
+];
+
+struct MbedTls {
+    version: String,
+    executor: String,
+    options: String,
+    /// 3.0 and newer.
+    third: bool,
+    missing: Vec<&'static CStr>,
+}
+
+fn open() -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
+    let library = Library::open(&NAMES).map_err(|missing| {
+        unavailable(format!(
+            "no libmbedcrypto of Mbed TLS 2.28 or 3 (Debian's packages libmbedcrypto7, \
+             libmbedcrypto16): {}",
+            missing.detail
+        ))
+    })?;
+    let missing = library.fill(ffi::SLOTS);
+    let file = library.file(NEEDED[0]).unwrap_or_else(|| "libmbedcrypto".to_owned());
+    if let Some(needed) = NEEDED.iter().find(|name| missing.contains(name)) {
+        let name = needed.to_string_lossy();
+        return Err(unavailable(format!("{file} has no {name}: it was built without it")));
+    }
+    let mut text: [c_char; 32] = [0; 32];
+    // SAFETY: the text is longer than what version.h says is written, NUL included.
+    let (number, version) = unsafe {
+        ffi::mbedtls_version_get_string(text.as_mut_ptr());
+        (ffi::mbedtls_version_get_number(), CStr::from_ptr(text.as_ptr()))
+    };
+    let has = |feature: &&CStr| {
+        // SAFETY: a C string.
+        unsafe { ffi::mbedtls_version_check_feature(feature.as_ptr()) == 0 }
+    };
+    let built: Vec<_> = FEATURES.into_iter().filter(has).map(CStr::to_string_lossy).collect();
+    // SAFETY: takes no pointer; 0 where it is missing.
+    let aes = unsafe { ffi::mbedtls_aesni_has_support(ffi::MBEDTLS_AESNI_AES) != 0 };
+    let executor = match (aes, has(&FEATURES[2])) {
+        (true, _) => "AES instructions",
+        (false, true) => "what the library finds in the CPU",
+        (false, false) => "plain C",
+    };
+    Ok(Box::new(MbedTls {
+        version: version.to_string_lossy().into_owned(),
+        executor: executor.to_owned(),
+        options: format!("{file}; built with {}", built.join(" ")),
+        third: number >> 24 >= 3,
+        missing,
+    }))
+}
+
+/// What of the library's computes an algorithm.
+#[derive(Clone, Copy)]
+enum Part {
+    Cipher(*const ffi::mbedtls_cipher_info_t),
+    Cmac(*const ffi::mbedtls_cipher_info_t),
+    Digest(*const ffi::mbedtls_md_info_t),
+    Hmac(*const ffi::mbedtls_md_info_t),
+    Ccm,
+    Chacha20,
+    Poly1305,
+}
+
+impl MbedTls {
+    fn part(&self, algorithm: Algorithm) -> Option<Part> {
+        let there = |name: &CStr| !self.missing.contains(&name);
+        // SAFETY: names are C strings; what is found is constant.
+        unsafe {
+            let cipher = |name: &CStr| ffi::mbedtls_cipher_info_from_string(name.as_ptr());
+            let digest = |name: &CStr| ffi::mbedtls_md_info_from_string(name.as_ptr());
+            let name = name(algorithm);
+            match algorithm {
+                Algorithm::Aes128Ccm | Algorithm::Aes192Ccm | Algorithm::Aes256Ccm => {
+                    there(c"mbedtls_ccm_setkey").then_some(Part::Ccm)
+                }
+                // The generic function would begin with the counter 0.
+                Algorithm::Chacha20 => there(c"mbedtls_chacha20_setkey").then_some(Part::Chacha20),
+                Algorithm::Poly1305 => there(c"mbedtls_poly1305_starts").then_some(Part::Poly1305),
+                Algorithm::Aes128Cmac | Algorithm::Aes256Cmac => {
+                    let cipher = cipher(name?);
+                    let there = there(c"mbedtls_cipher_cmac_starts") && !cipher.is_null();
+                    there.then_some(Part::Cmac(cipher))
+                }
+                _ => match algorithm.shape().kind {
+                    Kind::Hash => Some(digest(name?)).filter(|d| !d.is_null()).map(Part::Digest),
+                    Kind::Mac => Some(digest(name?)).filter(|d| !d.is_null()).map(Part::Hmac),
+                    _ => Some(cipher(name?)).filter(|c| !c.is_null()).map(Part::Cipher),
+                },
+            }
+        }
+    }
+}
+
+/// The library's name of a cipher or digest, of a MAC that of what it is made of.
+fn name(algorithm: Algorithm) -> Option<&'static CStr> {
+    Some(match algorithm {
+        Algorithm::Aes128Cbc => c"AES-128-CBC",
+        Algorithm::Aes192Cbc => c"AES-192-CBC",
+        Algorithm::Aes256Cbc => c"AES-256-CBC",
+        Algorithm::Aes128Ecb | Algorithm::Aes128Cmac => c"AES-128-ECB",
+        Algorithm::Aes192Ecb => c"AES-192-ECB",
+        Algorithm::Aes256Ecb | Algorithm::Aes256Cmac => c"AES-256-ECB",
+        Algorithm::Aes128Ctr => c"AES-128-CTR",
+        Algorithm::Aes192Ctr => c"AES-192-CTR",
+        Algorithm::Aes256Ctr => c"AES-256-CTR",
+        Algorithm::Aes128Xts => c"AES-128-XTS",
+        Algorithm::Aes256Xts => c"AES-256-XTS",
+        Algorithm::Aes128Gcm => c"AES-128-GCM",
+        Algorithm::Aes192Gcm => c"AES-192-GCM",
+        Algorithm::Aes256Gcm => c"AES-256-GCM",
+        Algorithm::Chacha20Poly1305 => c"CHACHA20-POLY1305",
+        Algorithm::Camellia256Cbc => c"CAMELLIA-256-CBC",
+        Algorithm::TripleDesCbc => c"DES-EDE3-CBC",
+        Algorithm::DesCbc => c"DES-CBC",
+        Algorithm::Md5 => c"MD5",
+        Algorithm::Sha1 | Algorithm::HmacSha1 => c"SHA1",
+        Algorithm::Sha224 => c"SHA224",
+        Algorithm::Sha256 | Algorithm::HmacSha256 => c"SHA256",
+        Algorithm::Sha384 => c"SHA384",
+        Algorithm::Sha512 | Algorithm::HmacSha512 => c"SHA512",
+        Algorithm::Sha3_256 => c"SHA3-256",
+        Algorithm::Sha3_512 => c"SHA3-512",
+        _ => return None,
+    })
+}
+
+impl Provider for MbedTls {
+    fn identity(&self) -> Identity<'_> {
+        Identity {
+            provider: ENTRY.name,
+            version: &self.version,
+            executor: &self.executor,
+            options: &self.options,
+        }
+    }
+
+    fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
+        software_supports(workload)?;
+        let part = self.part(workload.algorithm).ok_or(Unsupported::Algorithm)?;
+        let kind = workload.algorithm.shape().kind;
+        if !matches!(part, Part::Cipher(_)) || workload.message.is_multiple_of(16) {
+            return Ok(());
+        }
+        // cipher.h, `mbedtls_cipher_update`: in place whole blocks only, but for an AEAD.
+        if workload.placement == Placement::InPlace && kind != Kind::Aead {
+            return Err(Unsupported::Mode);
+        }
+        // gcm.h of 2.28, `mbedtls_gcm_update`: every part of a message but the last is whole blocks.
+        let whole = !self.third && workload.algorithm != Algorithm::Chacha20Poly1305;
+        if workload.phase == Phase::Update && kind == Kind::Aead && whole {
+            return Err(Unsupported::Length);
+        }
+        Ok(())
+    }
+
+    fn session(
+        &self,
+        workload: &CryptoWorkload,
+        keys: &[&[u8]],
+        jobs: &mut [Job<'_>],
+        body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.supports(workload)?;
+        keys_fit(workload.algorithm, keys)?;
+        let jobs = RawJobs::new(workload, keys, jobs)?;
+        match self.part(workload.algorithm).ok_or(Unsupported::Algorithm)? {
+            Part::Cipher(info) => run(Cipher::open(info, workload)?, workload, keys, &jobs, body),
+            Part::Cmac(info) => run(Cmac::open(info, workload), workload, keys, &jobs, body),
+            Part::Digest(info) => {
+                run(Digest::open(info, workload, false)?, workload, keys, &jobs, body)
+            }
+            Part::Hmac(info) => {
+                run(Digest::open(info, workload, true)?, workload, keys, &jobs, body)
+            }
+            Part::Ccm => run(Ccm::open(workload), workload, keys, &jobs, body),
+            Part::Chacha20 => run(Chacha20::open(workload), workload, keys, &jobs, body),
+            Part::Poly1305 => run(Poly1305::open(workload), workload, keys, &jobs, body),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Sessions of hash functions and message authentication codes.
+
+use super::ffi::{HashTable, MacTable, SetKey, SetKeyOfLength};
+use crate::context::{Context, Lengths, Memory};
+use crate::raw_jobs::RawJob;
+use cpb_core::Error;
+
+// SAFETY of all calls below: contexts are as large as the library's table says and are ready before
+// they are used; the job's pointers are valid for the session's lengths.
+
+pub(super) struct Hash {
+    table: &'static HashTable,
+    memory: Memory,
+    lengths: Lengths,
+}
+
+impl Hash {
+    pub(super) fn new(table: &'static HashTable, lengths: Lengths) -> Hash {
+        let mut memory = Memory::new(table.context_size);
+        // SAFETY: as long as the table says.
+        unsafe { (table.init)(memory.pointer()) };
+        Hash { table, memory, lengths }
+    }
+}
+
+impl Context for Hash {
+    #[inline]
+    fn part(&mut self, job: &RawJob) -> Result<(), Error> {
+        // SAFETY: as above.
+        unsafe { (self.table.update)(self.memory.pointer(), self.lengths.message, job.input) };
+        Ok(())
+    }
+
+    #[inline]
+    fn end(&mut self, job: &RawJob) -> Result<(), Error> {
+        // SAFETY: as above; it writes the digest and begins anew.
+        unsafe { (self.table.digest)(self.memory.pointer(), self.lengths.digest, job.output) };
+        Ok(())
+    }
+}
+
+/// How a MAC is given its key: an HMAC's table has a function for keys as long as the digest, and the
+/// library one for all others.
+#[derive(Clone, Copy)]
+pub(super) enum MacKey {
+    Fixed(SetKey),
+    OfAnyLength(SetKeyOfLength),
+}
+
+pub(super) struct Mac {
+    table: &'static MacTable,
+    set_key: MacKey,
+    memory: Memory,
+    lengths: Lengths,
+}
+
+impl Mac {
+    pub(super) fn new(table: &'static MacTable, set_key: MacKey, lengths: Lengths) -> Mac {
+        Mac { table, set_key, memory: Memory::new(table.context_size), lengths }
+    }
+}
+
+impl Context for Mac {
+    fn key(&mut self, key: &[u8]) -> Result<(), Error> {
+        let context = self.memory.pointer();
+        // SAFETY: as above; a key of the first kind has the algorithm's length.
+        unsafe {
+            match self.set_key {
+                MacKey::Fixed(set) => set(context, key.as_ptr()),
+                MacKey::OfAnyLength(set) => set(context, key.len(), key.as_ptr()),
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn part(&mut self, job: &RawJob) -> Result<(), Error> {
+        // SAFETY: as above.
+        unsafe { (self.table.update)(self.memory.pointer(), self.lengths.message, job.input) };
+        Ok(())
+    }
+
+    #[inline]
+    fn end(&mut self, job: &RawJob) -> Result<(), Error> {
+        // SAFETY: as above; it writes the code and begins anew with the same key.
+        unsafe { (self.table.digest)(self.memory.pointer(), self.lengths.digest, job.output) };
+        Ok(())
+    }
+}
