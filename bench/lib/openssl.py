@@ -131,7 +131,7 @@ def bytes_per_second(text):
 
 
 # What `openssl speed -mr` puts before its results (apps/speed.c), and how many fields stand before the rates.
-KEY_PAIRS = {"+F2": 2, "+F4": 2, "+F5": 2, "+F6": 3}
+KEY_PAIRS = {"+F2": 2, "+F4": 2, "+F5": 2, "+F6": 3, "+F9": 1, "+F10": 1}
 
 
 def operations_per_second(text):
