@@ -22,13 +22,14 @@ pub struct Budget {
     pub warmup: Ticks,
     /// How long a batch should take.
     pub batch: Ticks,
-    /// Stop here, counted from the first batch, even with fewer batches; one is always taken.
+    /// Stop here, counted from the first batch, even with fewer batches; one is always taken, and of
+    /// the single operations a [period](Session::period).
     pub limit: Ticks,
     /// How many batches at most.
     pub batches: u16,
     /// How many single operations to time at most, after the batches.
     pub latencies: u16,
-    /// Operations a batch; 0: find out from [`Budget::batch`].
+    /// Operations a batch; 0: find out from [`Budget::batch`], in whole [periods](Session::period).
     pub iterations: u32,
     /// The round goes on, with batches that are not kept, until it has lasted this long from its
     /// first batch: some of what a system counts, it counts in coarse steps. 0: it does not.
@@ -186,9 +187,9 @@ pub fn round<C: Clock + ?Sized>(
     }
 
     work.iterations = 1;
-    for _ in 0..budget.latencies {
+    for single in 1..=u32::from(budget.latencies) {
         store.latency.add(timed(session, clock, queue, &work)?);
-        if clock.now() - first >= budget.limit {
+        if single >= session.period() && clock.now() - first >= budget.limit {
             break;
         }
     }
@@ -261,7 +262,8 @@ fn warm_up<C: Clock + ?Sized>(
         }
         let found = iterations < last.saturating_mul(2);
         if found && clock.now() - begin >= budget.warmup {
-            return Ok(iterations);
+            let periods = if find { session.period().max(1) } else { 1 };
+            return Ok(iterations.next_multiple_of(periods).min(most));
         }
     }
 }

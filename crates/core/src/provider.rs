@@ -152,6 +152,12 @@ pub trait Session {
         Ok(None)
     }
 
+    /// After how many operations what one costs repeats itself, at least 1. A library may do work in
+    /// one of so many that belongs to all of them; batches are then of whole periods.
+    fn period(&self) -> u32 {
+        1
+    }
+
     /// What a finished job wrote, for workloads that check each answer while the clock runs.
     fn output(&self, _job: usize) -> Option<&[u8]> {
         None

@@ -373,7 +373,8 @@ impl Run<'_> {
             detail: "the runner is gone".to_owned(),
             again: true,
         })?;
-        let outcome = runner.round(source.provider, &cell.workload, &self.budget, cell.threads);
+        let budget = schedule::budget_of(&cell.workload, self.budget);
+        let outcome = runner.round(source.provider, &cell.workload, &budget, cell.threads);
         if outcome.is_err() {
             *place = None;
         }

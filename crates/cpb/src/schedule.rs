@@ -5,8 +5,8 @@
 //! each time. Providers of one workload are neighbours, so that their ratio is taken close in time.
 
 use crate::record::Cell;
-use cpb_core::Ticks;
 use cpb_core::measure::Budget;
+use cpb_core::{CryptoWorkload, Operation, Ticks};
 use fastrand::Rng;
 use std::time::Duration;
 
@@ -53,6 +53,20 @@ pub const SLOW_BUDGET: Budget = Budget {
     limit: Ticks(200_000_000),
     ..BUDGET
 };
+
+/// The warm-up of what works on its counterpart's outcome. Before the clock starts the round signs what
+/// it will verify, or encapsulates what it will take out; where that multiplies in 512-bit vectors, an
+/// Intel core is slower for milliseconds (docs/decisions/0015-a-chain-that-agrees.md).
+const AFTER_THE_COUNTERPART: Ticks = Ticks(5_000_000);
+
+/// `budget` for one workload.
+pub fn budget_of(workload: &CryptoWorkload, budget: Budget) -> Budget {
+    let warmup = match workload.operation {
+        Operation::Verify | Operation::Decapsulate => budget.warmup.max(AFTER_THE_COUNTERPART),
+        _ => budget.warmup,
+    };
+    Budget { warmup, ..budget }
+}
 
 /// Whether a settled workload is measured in this pass all the same. Which of them are differs from
 /// pass to pass.
@@ -102,7 +116,7 @@ impl Time {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cpb_core::{Algorithm, CryptoWorkload, Operation};
+    use cpb_core::Algorithm;
 
     fn cells() -> Vec<Cell> {
         let workload = |size| CryptoWorkload::new(Algorithm::Sha256, Operation::Hash, size);
@@ -131,6 +145,17 @@ mod tests {
             orders.insert(order);
         }
         assert!(orders.len() > 40, "orders hardly vary: {}", orders.len());
+    }
+
+    #[test]
+    fn what_works_on_its_counterpart_s_outcome_warms_up_for_longer() {
+        let warmup = |operation, given| {
+            let workload = CryptoWorkload::new(Algorithm::Rsa2048Pkcs1, operation, 32);
+            budget_of(&workload, Budget { warmup: Ticks(given), ..BUDGET }).warmup.0
+        };
+        assert_eq!(warmup(Operation::Verify, 800_000), 5_000_000);
+        assert_eq!(warmup(Operation::Verify, 6_000_000), 6_000_000);
+        assert_eq!(warmup(Operation::Sign, 800_000), 800_000);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use cpb_core::{Clock, Reference, Ticks};
 const REFERENCE: Ticks = Ticks(10_000);
 
 /// CLOCK_MONOTONIC_RAW in nanoseconds, and the core's clock by a confirmed [`Chain`].
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct MonotonicRaw {
     resolution: Ticks,
     cost: Ticks,
@@ -40,7 +40,7 @@ impl MonotonicRaw {
             resolution: self.resolution,
             cost: self.cost,
             reference_cycles: self.reference_cycles(),
-            multiply_latency: self.chain.map_or(0, |chain| chain.multiply_latency() as u8),
+            multiply_latency: self.chain.as_ref().map_or(0, |chain| chain.multiply_latency() as u8),
             counts_cycles: false,
         }
     }

@@ -1,6 +1,6 @@
 //! How much a round measures.
 
-use crate::fake::{COSTS, Call, Costs, Plan, READY};
+use crate::fake::{COSTS, Call, Costs, Plan, READY, RENEWAL};
 use crate::ran::{Ran, run, taken};
 use crate::{fixed, forms};
 use cpb_core::measure::Budget;
@@ -125,6 +125,23 @@ fn the_limit_ends_the_single_operations_too() {
     let budget = Budget { limit: Ticks(20_000), latencies: 1_000, ..fixed(1, 1) };
     let ran = run(&software(1_000), 1, Dispatch::SERIAL, false, &budget);
     assert!((15..20).contains(&ran.singles()), "{}", ran.singles());
+}
+
+#[test]
+fn what_is_done_once_in_a_period_is_in_every_batch_and_in_the_single_operations() {
+    let plan = Plan { period: 32, ..software(1_000) };
+    for (batch, periods) in [(200, 1), (30_000, 1), (90_000, 3)] {
+        let budget = Budget { batch: Ticks(batch), latencies: 50, limit: Ticks(0), ..fixed(3, 0) };
+        let limited = run(&plan, 1, Dispatch::SERIAL, false, &budget);
+        assert_eq!(limited.outcome.map(|taken| taken.iterations), Ok(32 * periods));
+        assert_eq!((limited.samples.len(), limited.singles()), (1, 32));
+
+        let ran =
+            run(&plan, 1, Dispatch::SERIAL, false, &Budget { limit: Ticks(u64::MAX), ..budget });
+        assert_eq!((ran.samples.len(), ran.singles()), (3, 50));
+        let each = u64::from(32 * periods) * 1_000 + u64::from(periods) * RENEWAL + COSTS.reading;
+        assert!(ran.samples.iter().all(|sample| sample.ticks.0 == each), "{:?}", ran.samples);
+    }
 }
 
 #[test]

@@ -43,6 +43,9 @@ pub(crate) const COSTS: Costs = Costs {
     service: 300,
 };
 
+/// What is done once in a period.
+pub(crate) const RENEWAL: u64 = 5_000;
+
 /// How the provider behaves.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
@@ -56,6 +59,8 @@ pub(crate) struct Plan {
     pub(crate) early_full: u64,
     /// How often in a hundred it does the job on the spot.
     pub(crate) on_the_spot: u64,
+    /// In one of so many operations on the spot it does [`RENEWAL`] as well.
+    pub(crate) period: u32,
     /// Which of the jobs that it took fail, by their order.
     pub(crate) fails: Vec<u64>,
     /// Which get a wrong byte.
@@ -75,6 +80,7 @@ impl Default for Plan {
             spread: None,
             early_full: 0,
             on_the_spot: 0,
+            period: 1,
             fails: Vec::new(),
             wrong: Vec::new(),
             dies: None,
@@ -339,6 +345,10 @@ impl Session for Engine<'_, '_> {
         Ok(completion)
     }
 
+    fn period(&self) -> u32 {
+        self.plan.period
+    }
+
     fn output(&self, job: usize) -> Option<&[u8]> {
         self.judge(!self.flies(job), "the output of a job in flight is not read");
         Some(self.jobs[job].data.output())
@@ -362,6 +372,9 @@ impl Engine<'_, '_> {
         }
         if self.random.percent(self.plan.on_the_spot) {
             self.world.spend(self.plan.costs.service);
+            if (order + 1).is_multiple_of(self.plan.period.into()) && self.plan.period > 1 {
+                self.world.spend(RENEWAL);
+            }
             return self.write(job, order).map(|()| Progress::Done);
         }
         let now = self.world.time.get();

@@ -198,7 +198,7 @@ impl Runner for Conversation {
     fn check(&mut self, provider: u8, case: &OwnedCase) -> Result<Finding, Lost> {
         let case = case.borrowed();
         let request = Request::Check { provider, case };
-        self.ask(&request, making_keys(case.operation), |reply| match reply {
+        self.ask(&request, by_large_keys(case.operation), |reply| match reply {
             Reply::Finding(finding) => Some(finding),
             Reply::Failed(Error::Unsupported(reason)) => Some(Finding::Unsupported(reason)),
             _ => None,
@@ -290,12 +290,15 @@ fn longest(workload: &CryptoWorkload, budget: &Budget, threads: u8) -> Duration 
     let bytes = f64::from(workload.message) * jobs * UNTIMED_OPERATIONS * f64::from(threads);
     Duration::from_nanos(given)
         + Duration::from_secs_f64(bytes / SLOW_BYTES_PER_SECOND)
-        + making_keys(workload.operation) * threads.into()
+        + by_large_keys(workload.operation) * threads.into()
 }
 
-/// How long a few key pairs may take to be made: of RSA-4096 one takes seconds, and now and then many.
-fn making_keys(operation: Operation) -> Duration {
-    Duration::from_secs(if operation == Operation::GenerateKey { 60 } else { 0 })
+/// How long the slowest operations may take, of which a round has a few: a pair of RSA-4096 takes seconds,
+/// now and then many, and a slow core needs a tenth of one for a signature, of which a batch may have
+/// dozens ([`period`](cpb_core::Session::period)).
+fn by_large_keys(operation: Operation) -> Duration {
+    let slow = matches!(operation, Operation::GenerateKey | Operation::Sign);
+    Duration::from_secs(if slow { 60 } else { 0 })
 }
 
 /// Passes whole frames on until the stream ends, and word of a runner of another version. Other bytes

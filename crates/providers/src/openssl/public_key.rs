@@ -56,6 +56,10 @@ fn refused<T>(error: Error) -> Result<T, Error> {
     }
 }
 
+/// After so many uses a private RSA key is blinded by a new random number (`BN_BLINDING_COUNTER`,
+/// crypto/bn/bn_blind.c): a twentieth of what a signature of RSA-2048 costs.
+const BLINDING: u32 = 32;
+
 /// What every session here has.
 struct Open<'a, L: Libcrypto> {
     names: Names<L>,
@@ -67,6 +71,7 @@ struct Open<'a, L: Libcrypto> {
 /// A session that does `run` to each job that is submitted.
 struct Submit<'a, F> {
     jobs: &'a RawJobs<'a>,
+    period: u32,
     run: F,
 }
 
@@ -75,6 +80,10 @@ impl<F: FnMut(&RawJob) -> Result<(), Error>> Session for Submit<'_, F> {
     fn submit(&mut self, job: usize) -> Result<Progress, Error> {
         (self.run)(self.jobs.job(job)?)?;
         Ok(Progress::Done)
+    }
+
+    fn period(&self) -> u32 {
+        self.period
     }
 
     fn output(&self, job: usize) -> Option<&[u8]> {
@@ -90,7 +99,17 @@ impl<L: Libcrypto> Open<'_, L> {
         run: impl FnMut(&RawJob) -> Result<(), Error>,
         body: Body<'_>,
     ) -> Result<(), Error> {
-        body(&mut Submit { jobs: self.jobs, run })
+        self.run_in_periods(1, run, body)
+    }
+
+    /// The same where libcrypto does something once in so many operations.
+    fn run_in_periods(
+        &self,
+        period: u32,
+        run: impl FnMut(&RawJob) -> Result<(), Error>,
+        body: Body<'_>,
+    ) -> Result<(), Error> {
+        body(&mut Submit { jobs: self.jobs, period, run })
     }
 
     fn sign(&self, key: &Key<L>, body: Body<'_>) -> Result<(), Error> {
@@ -129,7 +148,7 @@ impl<L: Libcrypto> Open<'_, L> {
             }
             whole(written, length)
         };
-        self.run(sign, body)
+        self.run_in_periods(if on_curve { 1 } else { BLINDING }, sign, body)
     }
 
     fn verify(&self, key: &Key<L>, body: Body<'_>) -> Result<(), Error> {
