@@ -4,7 +4,11 @@
 //!
 //! It reads its mask once, before it is first used, from the variable that OpenSSL reads.
 
+mod key_pairs;
+
 use crate::evp::{self, Evp, forward};
+use crate::lengths::keys_fit;
+use crate::raw_jobs::{RawJobs, software_supports};
 use crate::{Entry, Variants};
 use aws_lc_sys as ffi;
 use core::ffi::{c_int, c_uint, c_void};
@@ -215,6 +219,9 @@ impl Provider for AwsLc {
     }
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
+        if key_pairs::has(workload.algorithm) {
+            return software_supports(workload);
+        }
         evp::supports::<Functions>(workload)
     }
 
@@ -226,6 +233,11 @@ impl Provider for AwsLc {
         body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.supports(workload)?;
+        if key_pairs::has(workload.algorithm) {
+            keys_fit(workload.algorithm, keys)?;
+            let jobs = RawJobs::new(workload, keys, jobs)?;
+            return key_pairs::session(workload, keys, &jobs, body);
+        }
         evp::session::<Functions>(workload, keys, jobs, body)
     }
 }

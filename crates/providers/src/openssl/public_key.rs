@@ -5,6 +5,7 @@ mod key;
 
 use super::ffi::Libcrypto;
 use super::{Source, ffi, last_error, succeeded};
+use crate::key_pairs::{BLINDING, MAX_DER, Submit, from_der, to_der, whole};
 use crate::raw_jobs::{RawJob, RawJobs};
 use core::ffi::{CStr, c_char, c_int};
 use core::marker::PhantomData;
@@ -56,39 +57,12 @@ fn refused<T>(error: Error) -> Result<T, Error> {
     }
 }
 
-/// After so many uses a private RSA key is blinded by a new random number (`BN_BLINDING_COUNTER`,
-/// crypto/bn/bn_blind.c): a twentieth of what a signature of RSA-2048 costs.
-const BLINDING: u32 = 32;
-
 /// What every session here has.
 struct Open<'a, L: Libcrypto> {
     names: Names<L>,
     parts: Parts,
     jobs: &'a RawJobs<'a>,
     algorithm: Algorithm,
-}
-
-/// A session that does `run` to each job that is submitted.
-struct Submit<'a, F> {
-    jobs: &'a RawJobs<'a>,
-    period: u32,
-    run: F,
-}
-
-impl<F: FnMut(&RawJob) -> Result<(), Error>> Session for Submit<'_, F> {
-    #[inline]
-    fn submit(&mut self, job: usize) -> Result<Progress, Error> {
-        (self.run)(self.jobs.job(job)?)?;
-        Ok(Progress::Done)
-    }
-
-    fn period(&self) -> u32 {
-        self.period
-    }
-
-    fn output(&self, job: usize) -> Option<&[u8]> {
-        self.jobs.output(job)
-    }
 }
 
 // In all closures below: contexts and keys are live as long as the session, and the pointers of a job
@@ -99,17 +73,7 @@ impl<L: Libcrypto> Open<'_, L> {
         run: impl FnMut(&RawJob) -> Result<(), Error>,
         body: Body<'_>,
     ) -> Result<(), Error> {
-        self.run_in_periods(1, run, body)
-    }
-
-    /// The same where libcrypto does something once in so many operations.
-    fn run_in_periods(
-        &self,
-        period: u32,
-        run: impl FnMut(&RawJob) -> Result<(), Error>,
-        body: Body<'_>,
-    ) -> Result<(), Error> {
-        body(&mut Submit { jobs: self.jobs, period, run })
+        body(&mut Submit { jobs: self.jobs, period: 1, run })
     }
 
     fn sign(&self, key: &Key<L>, body: Body<'_>) -> Result<(), Error> {
@@ -148,7 +112,8 @@ impl<L: Libcrypto> Open<'_, L> {
             }
             whole(written, length)
         };
-        self.run_in_periods(if on_curve { 1 } else { BLINDING }, sign, body)
+        let period = if on_curve { 1 } else { BLINDING };
+        body(&mut Submit { jobs: self.jobs, period, run: sign })
     }
 
     fn verify(&self, key: &Key<L>, body: Body<'_>) -> Result<(), Error> {
@@ -323,11 +288,6 @@ impl<L: Libcrypto> Session for Generate<'_, L> {
     }
 }
 
-/// As much must be written as was asked for.
-fn whole(written: usize, length: usize) -> Result<(), Error> {
-    if written == length { Ok(()) } else { Err(Error::WrongAnswer) }
-}
-
 /// 1: it fits. Anything else: it does not, or is no signature at all.
 fn verified<L: Libcrypto>(status: c_int) -> Result<(), Error> {
     if status == 1 {
@@ -392,79 +352,5 @@ impl<L: Libcrypto> Drop for Digest<L> {
     fn drop(&mut self) {
         // SAFETY: ours; nothing uses it afterwards.
         unsafe { L::EVP_MD_CTX_free(self.0) }
-    }
-}
-
-/// The longest DER of an ECDSA signature here: two numbers of 49 bytes, with tags and lengths.
-const MAX_DER: usize = 3 + 2 * (2 + 49);
-
-/// `r` and `s` in a row as `SEQUENCE { INTEGER r, INTEGER s }`; returns its length.
-fn to_der(signature: &[u8], der: &mut [u8; MAX_DER]) -> usize {
-    let mut length = 2;
-    for number in signature.chunks(signature.len().div_ceil(2).max(1)) {
-        let zeros = number.iter().take_while(|byte| **byte == 0).count();
-        let digits = number.get(zeros..).unwrap_or_default();
-        // A first bit of one would make it negative; zero has one digit.
-        let sign = digits.first().is_none_or(|first| *first >= 0x80);
-        der[length] = 0x02;
-        der[length + 1] = (digits.len() + usize::from(sign)) as u8;
-        length += 2;
-        if sign {
-            der[length] = 0;
-            length += 1;
-        }
-        der[length..length + digits.len()].copy_from_slice(digits);
-        length += digits.len();
-    }
-    der[0] = 0x30;
-    der[1] = (length - 2) as u8;
-    length
-}
-
-/// The other way; the sequence is of the library's own making and so short that each length is one byte.
-fn from_der(der: &[u8], signature: &mut [u8]) -> Result<(), Error> {
-    let mut rest = der.get(2..).ok_or(Error::WrongAnswer)?;
-    let half = signature.len() / 2;
-    for number in signature.chunks_mut(half) {
-        let length = usize::from(*rest.get(1).ok_or(Error::WrongAnswer)?);
-        let digits = rest.get(2..2 + length).ok_or(Error::WrongAnswer)?;
-        rest = &rest[2 + length..];
-        let zeros = digits.len().saturating_sub(half);
-        let digits = &digits[zeros..];
-        let (high, low) = number.split_at_mut(half - digits.len());
-        high.fill(0);
-        low.copy_from_slice(digits);
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn der_and_back_is_the_same_signature() {
-        for (first, second) in [(0x00, 0x00), (0x00, 0x80), (0x7f, 0xff), (0x80, 0x01)] {
-            for half in [32, 48] {
-                let mut signature = vec![0x11; 2 * half];
-                signature[0] = first;
-                signature[1] = second;
-                signature[half] = second;
-                signature[half + 1] = first;
-                let mut der = [0; MAX_DER];
-                let length = to_der(&signature, &mut der);
-                assert_eq!(usize::from(der[1]), length - 2);
-                let mut back = vec![0xff; 2 * half];
-                from_der(&der[..length], &mut back).unwrap();
-                assert_eq!(back, signature);
-            }
-        }
-    }
-
-    #[test]
-    fn zero_is_one_digit() {
-        let mut der = [0; MAX_DER];
-        assert_eq!(to_der(&[0; 64], &mut der), 8);
-        assert_eq!(der[..8], [0x30, 6, 2, 1, 0, 2, 1, 0]);
     }
 }
