@@ -7,9 +7,9 @@ first. An agreement with a peer whose key is read already is what `openssl speed
 Target: RSA-2048 and ECDSA P-256 (sign, verify) and X25519, operations per second within 3 %.
 """
 
-from lib import build, cpb, machine, openssl
+from lib import build, cpb, figures, machine, openssl
 from lib.result import Result, marked, percent
-from lib.spread import median, median_interval
+from lib.spread import mean, median, median_interval
 
 PAIRS = 5
 TARGET = 0.03
@@ -55,12 +55,12 @@ def pair(app, cpu, record, peer, cells, first):
     only = ["-a", parts[0][0], "--operation", ",".join(part[1] for part in parts)]
     only += ["--phase", parts[0][2], "--budget", f"{len(cells)}s", "--cpu", str(cpu)]
     summary, _ = cpb.run(record, "-p", "openssl", *only)
-    found, of_all = cpb.figures(summary), cpb.rates_of_all(record)
+    found, batches = cpb.figures(summary), figures.cells(record)
     wall, user = before or peers()
     return {
         cell: (
             1e9 / cpb.value(found["openssl", cell]["ns_per_operation"]),
-            of_all["openssl", cell],
+            1e9 / mean([batch.ns for one in batches["openssl", cell] for batch in one]),
             wall[place],
             user[place],
         )

@@ -1,6 +1,5 @@
 """`cpb run` and what it reports and records."""
 
-import itertools
 import json
 import subprocess
 import time
@@ -45,24 +44,6 @@ def value(figure):
 def seconds_per_cell(summary):
     """What a run took, divided by its cells: starting processes and checking answers included."""
     return summary["run"]["seconds"] / len(figures(summary))
-
-
-def rates_of_all(record):
-    """Operations per second over every batch of a record, whatever disturbed it: {(provider, workload): rate}.
-    It is what a tool that discards nothing would say of the same minutes."""
-    operations, seconds, clocks = {}, {}, {}
-    for line in map(json.loads, record.read_text().splitlines()):
-        if "cpb" in line:
-            described = line["cpb"]["providers"].items()
-            clocks = {name: about["clock"] for name, about in described if "clock" in about}
-        if "round" not in line:
-            continue
-        taken = line["round"]
-        key, clock = (taken["provider"], taken["workload"]), clocks[taken["provider"]]
-        for ticks, *_ in itertools.chain.from_iterable(taken["samples"]):
-            operations[key] = operations.get(key, 0) + taken["iterations"]
-            seconds[key] = seconds.get(key, 0) + (ticks - clock["cost"]) / clock["frequency"]
-    return {key: operations[key] / seconds[key] for key in operations}
 
 
 def floor(summary):
