@@ -81,19 +81,21 @@ pub fn check(provider: &dyn Provider, case: &Case<'_>, scratch: &mut [u8]) -> Fi
         return round_trip::check(provider, case, scratch);
     }
     let mut right = 0;
-    let mut unsupported = Unsupported::Algorithm;
+    // The reason for the plainest way says most.
+    let mut unsupported = None;
     for phase in [Phase::Message, Phase::MessageWithKey, Phase::Update] {
         for &placement in Placement::ALL {
             match check_one(provider, case, phase, placement, scratch) {
                 Ok(()) => right += 1,
-                Err(Error::Unsupported(reason)) => unsupported = reason,
+                Err(Error::Unsupported(reason)) => _ = unsupported.get_or_insert(reason),
                 Err(error) => {
                     return Finding::Wrong { phase, placement, error };
                 }
             }
         }
     }
-    if right > 0 { Finding::Right(right) } else { Finding::Unsupported(unsupported) }
+    let reason = unsupported.unwrap_or(Unsupported::Algorithm);
+    if right > 0 { Finding::Right(right) } else { Finding::Unsupported(reason) }
 }
 
 fn check_one(

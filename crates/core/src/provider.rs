@@ -217,6 +217,8 @@ pub enum Unsupported {
     Device,
     /// It does not fit in memory.
     Memory,
+    /// The library is known to do it wrong, or to take forgeries for right.
+    Defect,
 }
 
 impl fmt::Display for Unsupported {
@@ -231,6 +233,9 @@ impl fmt::Display for Unsupported {
             Unsupported::Permission => "this user is not permitted to",
             Unsupported::Device => "the device or CPU feature is not here",
             Unsupported::Memory => "it does not fit in memory",
+            Unsupported::Defect => {
+                "the library is known to do it wrong, or to take forgeries for right"
+            }
         })
     }
 }

@@ -123,17 +123,22 @@ impl Algorithm {
         }
     }
 
-    /// Whether how long it takes is left to chance: primes are searched for, and ML-DSA signs until a
-    /// signature fits. A mean then says what to expect, and the least of many says nothing.
+    /// Whether operations differ in how long they take: primes are searched for, ML-DSA signs until a
+    /// signature fits, and a private RSA key is blinded anew now and then. A mean then says what to expect,
+    /// and the least of many says nothing.
     pub const fn takes_its_chance(self, operation: Operation) -> bool {
+        let rsa = matches!(
+            self,
+            Algorithm::Rsa2048Pkcs1
+                | Algorithm::Rsa3072Pkcs1
+                | Algorithm::Rsa4096Pkcs1
+                | Algorithm::Rsa2048Pss
+                | Algorithm::Rsa3072Pss
+                | Algorithm::Rsa4096Pss
+        );
         match operation {
-            Operation::GenerateKey => {
-                matches!(
-                    self,
-                    Algorithm::Rsa2048Pkcs1 | Algorithm::Rsa3072Pkcs1 | Algorithm::Rsa4096Pkcs1
-                )
-            }
-            Operation::Sign => matches!(self, Algorithm::MlDsa65),
+            Operation::GenerateKey => rsa,
+            Operation::Sign => rsa || matches!(self, Algorithm::MlDsa65),
             _ => false,
         }
     }

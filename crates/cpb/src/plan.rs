@@ -324,8 +324,10 @@ impl Plan {
         if self.workloads().is_empty() {
             bail!(
                 "the plan measures nothing: no algorithm in it has such an operation, phase and \
-                 size (block modes take multiples of 16 bytes, DES of 8, XTS 16 or more; XTS and CCM \
-                 have no update, hashes no key to set up)"
+                 size (block modes take multiples of 16 bytes, DES of 8, XTS 16 or more, records at \
+                 most 16 KiB; XTS, CCM and records have no update, hashes no key to set up; key pairs \
+                 sign, verify, key-agreement, encapsulate, decapsulate or generate-key, whatever the \
+                 size)"
             );
         }
         Ok(())

@@ -242,11 +242,11 @@ impl Provider for WolfSsl {
             }
             // In place the ciphertext that the last two blocks share is wrong (5.5.4).
             Algorithm::Aes128Xts | Algorithm::Aes256Xts if in_place && !whole_blocks => {
-                Err(Unsupported::Mode)
+                Err(Unsupported::Defect)
             }
             // Takes every tag for right (5.5.4): what does not verify does less than the others.
             Algorithm::Chacha20Poly1305 if workload.operation == Operation::Decrypt => {
-                Err(Unsupported::Mode)
+                Err(Unsupported::Defect)
             }
             // Of nothing at all it has no tag.
             Algorithm::Chacha20Poly1305 if workload.message == 0 && workload.associated == 0 => {

@@ -91,15 +91,20 @@ pub fn normalise(round: &Round, scale: Scale) -> Result<Figures, NoFigure> {
     if typical < least as f64 {
         return Err(NoFigure::BelowResolution);
     }
-    if nanoseconds(typical, clock) > SEVERAL_TURNS_NS && was_displaced(round) {
-        let taken = lengths.len() as u32;
-        return Ok(Figures { threads: vec![], taken, unsteady: taken, crowded: 0, grain: 0.0 });
-    }
-    // Steps of the clock are little beside chance, and what takes long meets more of them: without such
-    // batches, what is left would be too short.
-    let agreement = match Scatter::of(&round.cell.workload) {
-        Scatter::Disturbed => AGREEMENT,
-        Scatter::Chance => f64::INFINITY,
+    // Steps of the clock are little beside chance, and what takes long meets more of them, and more of
+    // other programs: without such batches, what is left would be too short. So they are kept, less the
+    // share of the round that went by without the thread on a CPU.
+    let (agreement, on_cpu) = match Scatter::of(&round.cell.workload) {
+        Scatter::Chance => (f64::INFINITY, on_cpu(round)),
+        Scatter::Disturbed => {
+            let long = nanoseconds(typical, clock) > SEVERAL_TURNS_NS;
+            if long && on_cpu(round) < 1.0 - OFF_CPU {
+                let taken = lengths.len() as u32;
+                let threads = vec![];
+                return Ok(Figures { threads, taken, unsteady: taken, crowded: 0, grain: 0.0 });
+            }
+            (AGREEMENT, 1.0)
+        }
     };
     let holds = |reading: Reading| alone.is_none_or(|a| a.holds(reading.0, reading.1, clock));
     let (mut unsteady, mut crowded) = (0, 0);
@@ -110,7 +115,11 @@ pub fn normalise(round: &Round, scale: Scale) -> Result<Figures, NoFigure> {
             match figure(batch, round, agreement, clock).filter(|_| batch.0 >= least) {
                 None => unsteady += 1,
                 Some(_) if !(holds(batch.1) && holds(batch.2)) => crowded += 1,
-                Some(figure) => figures.push(figure),
+                Some(Figure { time, cycles, clock }) => figures.push(Figure {
+                    time: time * on_cpu,
+                    cycles: cycles.map(|cycles| cycles * on_cpu),
+                    clock,
+                }),
             }
         }
         threads.push(figures);
@@ -124,13 +133,15 @@ pub fn normalise(round: &Round, scale: Scale) -> Result<Figures, NoFigure> {
     })
 }
 
-/// Whether other programs had the CPU for a part of a round that its own thread never gave up.
-fn was_displaced(round: &Round) -> bool {
+/// The share of a round that its thread was on a CPU, where other programs displaced it: 1 where it gave
+/// the CPU up by itself, which is a part of what it does, or where several threads make one count.
+fn on_cpu(round: &Round) -> f64 {
     let counters = &round.counters;
-    let off_cpu = counters.wall_ns.saturating_sub(counters.cpu_ns) as f64;
-    round.samples.len() == 1
-        && counters.involuntary > counters.voluntary
-        && off_cpu > OFF_CPU * counters.wall_ns as f64
+    let displaced = round.samples.len() == 1 && counters.involuntary > counters.voluntary;
+    match displaced && counters.wall_ns > 0 {
+        true => (counters.cpu_ns as f64 / counters.wall_ns as f64).min(1.0),
+        false => 1.0,
+    }
 }
 
 /// One batch; none if it is to be discarded, because its readings differ by more than a share of
@@ -164,6 +175,7 @@ fn figure(
 mod tests {
     use super::*;
     use crate::analysis::fixtures::{batch, by, clock, round};
+    use cpb_core::{Algorithm, CryptoWorkload, Operation};
 
     #[test]
     fn the_cost_of_readings_is_taken_off_and_cycles_follow_the_core() {
@@ -233,6 +245,21 @@ mod tests {
         ] {
             assert_eq!((figures.threads[0].len(), figures.unsteady), (1, 0));
         }
+    }
+
+    #[test]
+    fn of_what_chance_makes_long_the_time_off_the_cpu_is_taken_off() {
+        let mut round = round(0, 1, vec![vec![batch(90_000_000, 10_000, 12_000)]]);
+        round.cell.workload =
+            CryptoWorkload::new(Algorithm::Rsa2048Pkcs1, Operation::GenerateKey, 0);
+        let counters = &mut round.counters;
+        (counters.wall_ns, counters.cpu_ns) = (150_000_000, 100_000_000);
+        (counters.voluntary, counters.involuntary) = (0, 3);
+        let figures = normalise(&round, by(&clock(0))).unwrap();
+        assert_eq!((figures.threads[0][0].time, figures.unsteady), (60_000_000.0, 0));
+        round.counters.voluntary = 4;
+        let figures = normalise(&round, by(&clock(0))).unwrap();
+        assert_eq!(figures.threads[0][0].time, 90_000_000.0);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::analysis::advice::{self, Advice, Compared};
 use crate::analysis::cost::{self, Cpu, Load};
+use crate::analysis::crossover;
 use crate::analysis::facts;
 use crate::analysis::fit::{self, Fit, NoFit};
 use crate::analysis::location::Confidence;
@@ -125,8 +126,26 @@ pub fn explain<'a>(
         question,
         alone: alone.iter().filter(|task| task.threads == single).count(),
         without: tasks.without,
-        warnings: facts::once(records.iter().flat_map(|record| &record.warnings)),
+        warnings: {
+            let mut warnings = facts::once(records.iter().flat_map(|record| &record.warnings));
+            warnings.extend(without_interval(&tasks.all));
+            warnings
+        },
     }
+}
+
+/// How many measured figures have no interval, and what that means here.
+fn without_interval(tasks: &[Task]) -> Option<String> {
+    let measured = tasks.iter().filter(|task| task.evidence == Evidence::Hardware);
+    let points = measured.flat_map(|task| &task.paths).flat_map(|path| &path.points);
+    let unsure = points.filter(|point| point.time.margin(Confidence::Shown).is_none()).count();
+    (unsure > 0).then(|| {
+        format!(
+            "{unsure} of these figures are of fewer than three passes and have no interval: what differs \
+             by more than {:.0}% counts as different there, and may be chance. Measure for longer.",
+            100.0 * crossover::TIE
+        )
+    })
 }
 
 fn one(task: &Task, question: Option<Question>) -> Explained {

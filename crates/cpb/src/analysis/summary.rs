@@ -1,7 +1,7 @@
 //! Everything that reports need of a record, as plain data.
 
 use crate::analysis::agreement;
-use crate::analysis::batches::Scale;
+use crate::analysis::batches::{self, Scale};
 use crate::analysis::comparison::{self, Comparison};
 use crate::analysis::crowding::Alone;
 use crate::analysis::estimate::{self, Estimate};
@@ -200,6 +200,7 @@ pub fn summarise(record: &Record) -> Summary {
     };
     let cells: Vec<Row> = record.cells.iter().map(row).collect();
     let noise = meaningful(Metric::Noise, evidence).is_ok().then(|| noise(&cells)).flatten();
+    let noise = noise.map(|noise| with_lost(noise, record, &refusals, alone));
     Summary {
         run: Run::of(record, numbers.len()),
         clock: meaningful(Metric::Cycles, evidence).is_ok().then(|| clock(&passes)).flatten(),
@@ -353,6 +354,29 @@ fn noise(cells: &[Row]) -> Option<Noise> {
         unsteady: measured.iter().map(|figures| u64::from(figures.unsteady)).sum(),
         crowded: measured.iter().map(|figures| u64::from(figures.crowded)).sum(),
     })
+}
+
+/// With the batches of cells in which all were discarded.
+fn with_lost(
+    mut noise: Noise,
+    record: &Record,
+    refusals: &HashMap<&Cell, NoFigure>,
+    alone: Option<Alone>,
+) -> Noise {
+    for (cell, outcome) in &record.cells {
+        let (Outcome::Measured(rounds), Some(NoFigure::AllDiscarded), Some(clock)) =
+            (outcome, refusals.get(cell), record.clock(&cell.provider))
+        else {
+            continue;
+        };
+        let scale = Scale { clock, alone };
+        for figures in rounds.iter().filter_map(|round| batches::normalise(round, scale).ok()) {
+            noise.batches += u64::from(figures.taken);
+            noise.unsteady += u64::from(figures.unsteady);
+            noise.crowded += u64::from(figures.crowded);
+        }
+    }
+    noise
 }
 
 #[cfg(test)]

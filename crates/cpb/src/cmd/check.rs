@@ -226,6 +226,9 @@ fn matrix(algorithms: &[Algorithm], columns: &[Column]) -> String {
     let total: u32 = counts().map(|shown| shown.right).sum();
     let wrong: usize = columns.iter().map(|column| column.wrong.len()).sum();
     text += &format!("{total} known answers right, {wrong} algorithms wrong\n");
+    if columns.iter().any(|column| column.right.iter().any(Option::is_none)) {
+        text += "- not had here: `cpb run` of it names the reason\n";
+    }
     if counts().any(|shown| shown.distinct > 0) {
         text += "~ random bytes that cannot be known: answered in full, each time anew\n";
     }
@@ -258,6 +261,11 @@ fn block_text(
         }
         line.trim_end().to_owned() + "\n"
     };
+    let has_any = |column: &Column| (0..rows.len()).any(|row| column.cell(row) != "-");
+    if only_theirs && !columns.iter().any(has_any) {
+        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        return format!("none of these: {}\n", names.join(", "));
+    }
     let names = columns.iter().map(|column| heading(column).0.to_owned()).collect();
     let mut text = line(title, names);
     if columns.iter().any(|column| !heading(column).1.is_empty()) {

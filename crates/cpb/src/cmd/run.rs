@@ -3,12 +3,12 @@
 mod reach;
 mod sitting;
 
-use super::{DONE, FAILED, INTERRUPTED, compare, output};
+use super::{BAD_INPUT, DONE, FAILED, INTERRUPTED, compare, output};
 use crate::analysis::explain::explain;
 use crate::analysis::summary::summarise;
 use crate::budget::{Percent, Seconds};
 use crate::plan::Plan;
-use crate::record::{Outcome, Reason, Record};
+use crate::record::{Cell, Outcome, Reason, Record};
 use crate::run::Ended;
 use crate::{report, store};
 use anyhow::{Context, Result};
@@ -64,7 +64,8 @@ pub(super) struct Arguments {
     /// Providers
     #[arg(short, long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
     provider: Vec<String>,
-    /// Operations: encrypt, decrypt, hash, mac, random, copy
+    /// Operations: encrypt, decrypt, hash, mac, random, copy; of key pairs sign, verify, key-agreement,
+    /// encapsulate, decapsulate, generate-key
     #[arg(long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
     operation: Vec<String>,
     /// Phases: message, message-with-key, update, setup
@@ -181,6 +182,9 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         output::say(&format!("record: {}", path.display()));
     }
     let failed = |outcome: &Outcome| matches!(outcome, Outcome::Without(Reason::Failed { .. }));
+    let measured = |(cell, outcome): &(Cell, Outcome)| {
+        cell.provider != cpb_providers::NULL && matches!(outcome, Outcome::Measured(_))
+    };
     Ok(match ended {
         Ended::Interrupted => {
             output::say(&format!("stopped; go on with: {}", go_on(&path, &arguments.runner)));
@@ -192,6 +196,10 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
             FAILED
         }
         Ended::Complete if record.cells.iter().any(|(_, outcome)| failed(outcome)) => FAILED,
+        Ended::Complete if !record.cells.iter().any(measured) => {
+            output::say("nothing was measured: no provider that was named has any of this");
+            BAD_INPUT
+        }
         Ended::Complete => compared,
     })
 }

@@ -29,7 +29,10 @@ fn without(explanation: &Explanation) -> Vec<(&'static str, String)> {
         }
     }
     let words = |(why, cells): (&NoFigure, Vec<&str>)| {
-        let many = cells.len() > FEW;
+        // What went wrong might have been the best path: it is always named.
+        let wrong =
+            matches!(why, NoFigure::Failed(_) | NoFigure::WrongAnswer(_) | NoFigure::AllDiscarded);
+        let many = cells.len() > FEW && !wrong;
         // Rows as they were printed may hold commas; and of these nothing else tells which they are.
         let (label, cells) = match *why == NoFigure::Repeated {
             true if many => ("left out", format!("{} cells, from {} on", cells.len(), cells[0])),

@@ -2,6 +2,7 @@
 
 use super::groups::Group;
 use super::numbers::{hertz, percent, short, thousands, time};
+use crate::analysis::location::LEAST;
 use crate::analysis::no_figure::NoFigure;
 use crate::analysis::summary::{Known, Summary};
 use crate::record::{Evidence, ProviderRecord};
@@ -119,6 +120,7 @@ pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
             };
             facts.push(("discarded", words));
         }
+        facts.extend(few_passes(summary).map(|words| ("passes", words)));
     }
     facts.push(("checks", checks(summary)));
     facts.extend(summary.checks.wrong.iter().map(|wrong| ("wrong", wrong.clone())));
@@ -130,6 +132,25 @@ pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
     }
     facts.extend(run.warnings.iter().map(|warning| ("warning", warning.clone())));
     facts
+}
+
+/// How many cells have too few passes for an interval, if any has.
+fn few_passes(summary: &Summary) -> Option<String> {
+    let measured = summary.cells.iter().filter(|row| row.provider != cpb_providers::NULL);
+    let passes: Vec<usize> = measured
+        .filter_map(|row| row.figures.measured().map(|figures| figures.processes))
+        .collect();
+    let few = passes.iter().filter(|passes| **passes < LEAST).count();
+    let whose = match passes.len() {
+        all if all == few => "all cells".to_owned(),
+        all => format!("{few} of {all} cells"),
+    };
+    (few > 0).then(|| {
+        format!(
+            "fewer than three, and so no interval (±?) and no verdict, for {whose}: allow more time, or \
+             name fewer"
+        )
+    })
 }
 
 /// What stands between the user and a provider, in a word or two.

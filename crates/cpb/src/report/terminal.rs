@@ -168,11 +168,19 @@ fn write_legend(
     rates: &Rates<'_>,
     styles: Styles,
 ) {
-    let mut words = vec![
-        "MB/s (1 MB = 1,000,000 bytes; 1 KiB = 1024 bytes) ± half of the 95% interval over passes",
-        "* fastest, = fastest together",
-    ];
-    if rates.cycles {
+    let has_key_pairs = |group: &&Group<'_>| group.workload().algorithm.has_key_pairs();
+    let in_bytes = !shown.iter().all(has_key_pairs);
+    let mut words = vec![match in_bytes {
+        true => {
+            "MB/s (1 MB = 1,000,000 bytes; 1 KiB = 1024 bytes) ± half of the 95% interval over passes"
+        }
+        false => "± half of the 95% interval over passes",
+    }];
+    words.push("* fastest, = fastest together");
+    if shown.iter().any(has_key_pairs) {
+        words.push("ops/s: operations per second; p99: 99 of 100 operations take no longer");
+    }
+    if rates.cycles && in_bytes {
         words.push("c/byte: core cycles per byte at the largest size");
     }
     if rates.gains {

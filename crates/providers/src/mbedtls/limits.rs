@@ -15,7 +15,7 @@ pub(crate) fn supports(workload: &CryptoWorkload) -> Result<(), Unsupported> {
     let sector = workload.algorithm.shape().kind == Kind::SectorCipher;
     let steals = sector && !workload.message.is_multiple_of(16);
     if steals && workload.placement == Placement::InPlace {
-        return Err(Unsupported::Mode);
+        return Err(Unsupported::Defect);
     }
     Ok(())
 }

@@ -179,7 +179,7 @@ impl Sitting {
         if record.end.as_ref().is_some_and(|end| !end.interrupted) {
             return Ok(Begun::Complete(path.to_owned()));
         }
-        let header = record.header.clone();
+        let mut header = record.header.clone();
         let (home, patience) = reach(&header.target, arguments, stop)?;
         let began = Instant::now();
         let machine = home.machine(header.cpus.first().copied().unwrap_or(0), &patience)?;
@@ -204,6 +204,8 @@ impl Sitting {
                 env!("CARGO_PKG_VERSION")
             );
         }
+        // What happens to it from now on concerns this sitting, as it is when this one begins.
+        header.machine = machine;
         let wanted: Vec<String> = header.providers.keys().cloned().collect();
         let known =
             sources::discover(&wanted, &arguments.runner, &home, &place(&header.cpus), &patience);
@@ -281,7 +283,9 @@ impl Sitting {
         let ended = run.measure(cells, next_pass, rounds, &enough)?;
         let cpu = self.header.cpus.first().copied().unwrap_or(0);
         let (state, mut warnings) = self.home.end(&self.header.machine, cpu, &self.patience);
-        warnings.extend(too_long(used + self.began.elapsed(), enough.budget));
+        if ended == Ended::Complete {
+            warnings.extend(too_long(used + self.began.elapsed(), enough.budget));
+        }
         self.store.append(&Line::End(End {
             ended: now(),
             interrupted: ended != Ended::Complete,
@@ -405,7 +409,7 @@ fn nobody_is_for(providers: &[String], plan: &Plan) -> String {
         let mut names = cpb_providers::LIST.iter().map(|entry| entry.name);
         names
             .find(|name| cpb_providers::is_for(name, algorithm))
-            .map(|name| format!("{algorithm} is for others than these: `-p {name}`"))
+            .map(|name| format!("of these providers none has {algorithm}: `-p {name}`"))
     };
     let mut why: BTreeSet<String> = providers.iter().filter_map(for_one).collect();
     if why.is_empty() {
