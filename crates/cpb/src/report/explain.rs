@@ -143,7 +143,10 @@ fn lines_block(task: &Explained, with_cycles: bool) -> Block {
                 places.push(place.map_or(Place::Blank, |cycles| figure(cycles, short)));
             }
             places.push(figure(&line.per_byte, |ns| time(Unit::of(ns))));
-            let rate = line.rate.map(|rate| Place::figure(megabytes(rate.value), String::new()));
+            // A line that ends before the others do has no rate without end.
+            let last = number + 1 == found.len();
+            let rate = line.rate.filter(|_| last);
+            let rate = rate.map(|rate| Place::figure(megabytes(rate.value), String::new()));
             places.push(rate.unwrap_or_default());
             let half = line.half_rate.as_ref().filter(|_| found.len() == 1);
             places.push(half.map_or(Place::Blank, |half| figure(half, about)));
