@@ -94,17 +94,16 @@ pub fn normalise(round: &Round, scale: Scale) -> Result<Figures, NoFigure> {
     // Steps of the clock are little beside chance, and what takes long meets more of them, and more of
     // other programs: without such batches, what is left would be too short. So they are kept, less the
     // share of the round that went by without the thread on a CPU.
-    let (agreement, on_cpu) = match Scatter::of(&round.cell.workload) {
-        Scatter::Chance => (f64::INFINITY, on_cpu(round)),
-        Scatter::Disturbed => {
-            let long = nanoseconds(typical, clock) > SEVERAL_TURNS_NS;
-            if long && on_cpu(round) < 1.0 - OFF_CPU {
-                let taken = lengths.len() as u32;
-                let threads = vec![];
-                return Ok(Figures { threads, taken, unsteady: taken, crowded: 0, grain: 0.0 });
-            }
-            (AGREEMENT, 1.0)
+    let long = nanoseconds(typical, clock) > SEVERAL_TURNS_NS;
+    let (agreement, on_cpu, alone) = match Scatter::of(&round.cell.workload) {
+        // Nor does a burst before and after so long a batch say who shared the core in between.
+        Scatter::Chance => (f64::INFINITY, on_cpu(round), alone.filter(|_| !long)),
+        Scatter::Disturbed if long && on_cpu(round) < 1.0 - OFF_CPU => {
+            let taken = lengths.len() as u32;
+            let threads = vec![];
+            return Ok(Figures { threads, taken, unsteady: taken, crowded: 0, grain: 0.0 });
         }
+        Scatter::Disturbed => (AGREEMENT, 1.0, alone),
     };
     let holds = |reading: Reading| alone.is_none_or(|a| a.holds(reading.0, reading.1, clock));
     let (mut unsteady, mut crowded) = (0, 0);

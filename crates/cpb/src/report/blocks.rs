@@ -200,12 +200,12 @@ pub(crate) fn threads_of(groups: &[Group<'_>], first: &Group<'_>) -> Option<Bloc
 }
 
 /// Operations in a second, of all threads together.
-fn operations(figures: &Figures) -> Place {
+pub(crate) fn operations(figures: &Figures) -> Place {
     Place::figure(large(1e9 / figures.time.value.0), String::new())
 }
 
 /// What ninety-nine of a hundred operations take at most, if so many were timed.
-fn far(figures: &Figures) -> Place {
+pub(crate) fn far(figures: &Figures) -> Place {
     let p99 = figures.latency.measured().and_then(|latency| latency.p99);
     p99.map_or(Place::Blank, |p99| Place::figure(time(p99), String::new()))
 }

@@ -1,5 +1,6 @@
 //! Tables for documents and pull requests, in GitHub's Markdown: every size.
 
+use super::blocks::{far, operations};
 use super::groups::{Comparisons, Group, groups};
 use super::numbers::{margin, megabytes, short, significant, time};
 use super::table::{Block, Place};
@@ -32,6 +33,10 @@ pub fn render(summary: &Summary) -> String {
              interval over passes; **bold**: fastest, or fastest together; gain: so many times as \
              fast is the same library with the CPU's crypto instructions, at the largest size.\n\n",
         );
+        if groups.iter().any(|group| group.workload().algorithm.has_key_pairs()) {
+            text.push_str("Of key pairs: ops/s: operations per second; ");
+            text.push_str("p99: 99 of 100 operations take no longer.\n\n");
+        }
         if execution::wanted(summary) {
             for block in execution::blocks(&groups) {
                 text.push_str(&format!("## {}\n\n", escape(&block.heading)));
@@ -66,7 +71,11 @@ pub fn of_records(records: &[(String, Record)]) -> String {
 
 fn write_group(text: &mut String, group: &Group<'_>, comparisons: &Comparisons<'_>) {
     let largest = *group.sizes.last().unwrap_or(&0);
+    let in_operations = group.workload().algorithm.has_key_pairs();
     let mut columns = vec!["provider".to_owned()];
+    if in_operations {
+        columns.extend(["ops/s", "p99"].map(str::to_owned));
+    }
     columns.extend(group.sizes.iter().map(|size| match size {
         0 => "time".to_owned(),
         size => Size::from(*size).to_string(),
@@ -76,11 +85,15 @@ fn write_group(text: &mut String, group: &Group<'_>, comparisons: &Comparisons<'
     head(text, &columns, 1);
     for provider in &group.providers {
         let mut places = vec![format!("`{provider}`")];
+        let row = group.row(provider, largest);
+        let figures = row.and_then(|row| row.figures.measured());
+        if in_operations {
+            let both = [operations, far].map(|place| figures.map_or(Place::Blank, |f| place(f)));
+            places.extend(both.iter().map(place_text));
+        }
         places.extend(group.sizes.iter().map(|size| {
             group.row(provider, *size).map(|row| figure(row, comparisons)).unwrap_or_default()
         }));
-        let row = group.row(provider, largest);
-        let figures = row.and_then(|row| row.figures.measured());
         places.push(
             figures
                 .and_then(|figures| match figures.cycles_per_byte {
