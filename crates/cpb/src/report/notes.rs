@@ -24,43 +24,77 @@ pub(crate) fn first_of(words: &[&str], between: &str) -> String {
 
 /// Each reason for missing figures in words, with whom and what it concerns.
 pub(crate) fn missing(groups: &[Group<'_>]) -> Vec<(String, String)> {
-    let mut notes: Vec<(&NoFigure, Vec<String>)> = Vec::new();
+    let mut notes: Vec<(&NoFigure, Vec<(&str, String)>)> = Vec::new();
     let mut all = true;
     for group in groups {
         for provider in &group.providers {
             let mut sizes: Vec<(&NoFigure, Vec<u32>)> = Vec::new();
             for size in &group.sizes {
                 match group.row(provider, *size).map(|row| &row.figures) {
-                    Some(Known::Without(reason)) => add(&mut sizes, reason, *size),
+                    Some(Known::Without(reason)) => push(&mut sizes, reason, *size),
                     Some(Known::Measured(_)) => all = false,
                     None => {}
                 }
             }
             for (reason, sizes_without) in sizes {
-                let mut what = format!("{provider} {}", group.heading);
+                let mut what = group.heading.clone();
                 if sizes_without.len() < group.sizes.len() {
                     let sizes: Vec<String> =
                         sizes_without.iter().map(|size| Size::from(*size).to_string()).collect();
                     what = format!("{what} at {}", sizes.join(" and "));
                 }
-                add(&mut notes, reason, what);
+                push(&mut notes, reason, (provider, what));
             }
         }
     }
     let only = all && notes.len() == 1;
-    let note = |(reason, cells): (&NoFigure, Vec<String>)| {
+    let note = |(reason, cells): (&NoFigure, Vec<(&str, String)>)| {
         // A refusal is by the run's evidence, and so of all that could have been measured.
         let of_all = only || matches!(reason, NoFigure::Meaningless(_));
-        let cells = if of_all { "all cells".to_owned() } else { cells.join("; ") };
+        let cells = if of_all { "all cells".to_owned() } else { named(&cells) };
         (reason.short().to_owned(), format!("{reason}: {cells}"))
     };
     notes.into_iter().map(note).collect()
 }
 
-fn add<'a, T>(notes: &mut Vec<(&'a NoFigure, Vec<T>)>, reason: &'a NoFigure, what: T) {
-    match notes.iter_mut().find(|(known, _)| *known == reason) {
-        Some((_, whats)) => whats.push(what),
-        None => notes.push((reason, vec![what])),
+/// So many cells are named one by one; of more, those that the same providers lack go together.
+const ONE_BY_ONE: usize = 6;
+
+/// Cells, each by its provider and what it is.
+fn named(cells: &[(&str, String)]) -> String {
+    if cells.len() <= ONE_BY_ONE {
+        let one = |(provider, what): &(&str, String)| format!("{provider} {what}");
+        return cells.iter().map(one).collect::<Vec<_>>().join("; ");
+    }
+    let mut lacking: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (provider, what) in cells {
+        push(&mut lacking, what.as_str(), *provider);
+    }
+    let mut whole: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    for (what, providers) in lacking {
+        push(&mut whole, providers, what);
+    }
+    let words = |(providers, whats): &(Vec<&str>, Vec<&str>)| {
+        // What is done comes after the algorithm, which is named once.
+        let mut algorithms: Vec<(&str, Vec<&str>)> = Vec::new();
+        for what in whats {
+            let (algorithm, done) = what.split_once(' ').unwrap_or((what, ""));
+            push(&mut algorithms, algorithm, done);
+        }
+        let one = |(algorithm, done): &(&str, Vec<&str>)| {
+            format!("{algorithm} {}", done.join("/")).trim_end().to_owned()
+        };
+        let whats: Vec<String> = algorithms.iter().map(one).collect();
+        format!("{}: {}", providers.join(", "), whats.join(", "))
+    };
+    whole.iter().map(words).collect::<Vec<_>>().join("; ")
+}
+
+/// Puts a value to those of its key, which are in the order in which they came.
+fn push<K: PartialEq, V>(all: &mut Vec<(K, Vec<V>)>, key: K, value: V) {
+    match all.iter_mut().find(|(known, _)| *known == key) {
+        Some((_, values)) => values.push(value),
+        None => all.push((key, vec![value])),
     }
 }
 
@@ -242,4 +276,26 @@ fn checks(summary: &Summary) -> String {
         words.push_str(&format!(", {} WRONG", checks.wrong.len()));
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_cells_go_together_by_who_lacks_them() {
+        let cell = |provider, what: &str| (provider, what.to_owned());
+        let few = [cell("a", "sha-256 hash"), cell("b", "sha-256 hash at 16 B")];
+        assert_eq!(named(&few), "a sha-256 hash; b sha-256 hash at 16 B");
+
+        let mut many = Vec::new();
+        for what in ["x25519 key-agreement", "x25519 generate-key", "ed25519 sign"] {
+            many.extend(["a", "b"].map(|provider| cell(provider, what)));
+        }
+        many.push(cell("a", "memcpy copy"));
+        assert_eq!(
+            named(&many),
+            "a, b: x25519 key-agreement/generate-key, ed25519 sign; a: memcpy copy"
+        );
+    }
 }
