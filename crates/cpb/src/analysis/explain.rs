@@ -120,17 +120,15 @@ pub fn explain<'a>(
         tasks.all.iter().partition(|task| task.paths.len() == 1 && task.paths[0].points.len() == 1);
     let single = tasks.all.iter().map(|task| task.threads).min().unwrap_or(1);
     let fewest = worth.iter().filter(|task| task.threads == single);
+    let mut warnings = facts::once(records.iter().flat_map(|record| &record.warnings));
+    warnings.extend(without_interval(&tasks.all));
     Explanation {
         tasks: fewest.map(|task| one(task, question)).collect(),
         scaling: scaling(&tasks.all),
         question,
         alone: alone.iter().filter(|task| task.threads == single).count(),
         without: tasks.without,
-        warnings: {
-            let mut warnings = facts::once(records.iter().flat_map(|record| &record.warnings));
-            warnings.extend(without_interval(&tasks.all));
-            warnings
-        },
+        warnings,
     }
 }
 
@@ -141,8 +139,9 @@ fn without_interval(tasks: &[Task]) -> Option<String> {
     let unsure = points.filter(|point| point.time.margin(Confidence::Shown).is_none()).count();
     (unsure > 0).then(|| {
         format!(
-            "{unsure} of these figures are of fewer than three passes and have no interval: what differs \
-             by more than {:.0}% counts as different there, and may be chance. Measure for longer.",
+            "Without an interval, being of fewer than three passes: {unsure} of these figures. What \
+             differs by more than {:.0}% counts as different there, and may be chance. Measure for \
+             longer.",
             100.0 * crossover::TIE
         )
     })
