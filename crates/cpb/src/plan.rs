@@ -346,6 +346,18 @@ impl Plan {
         untaken
     }
 
+    /// Operations and phases that are named and that nothing in the plan has.
+    pub fn idle(&self) -> BTreeSet<String> {
+        let workloads = self.workloads();
+        let operations = self.measure.iter().flat_map(|measure| &measure.operations);
+        let idle = |operation: &&Operation| workloads.iter().all(|w| w.operation != **operation);
+        let operations = operations.filter(idle).map(Operation::to_string);
+        let phases = self.measure.iter().flat_map(|measure| &measure.phases);
+        let idle = |phase: &&Phase| workloads.iter().all(|w| w.phase != **phase);
+        let phases = phases.filter(idle).map(Phase::to_string);
+        operations.chain(phases).collect()
+    }
+
     /// Every sensible combination, in the plan's order, each once.
     pub fn workloads(&self) -> Vec<CryptoWorkload> {
         let mut seen = HashSet::new();
@@ -437,6 +449,20 @@ mod tests {
         plan.change(&Changes { sizes, ..Changes::default() }).unwrap();
         let untaken: Vec<_> = plan.untaken().into_iter().collect();
         assert_eq!(untaken, [("100".parse().unwrap(), BTreeSet::from([Algorithm::Aes128Cbc]))]);
+        assert!(plan.idle().is_empty());
+    }
+
+    #[test]
+    fn operations_and_phases_that_nothing_has_are_told() {
+        let mut plan = Plan::load(None).unwrap();
+        plan.change(&Changes {
+            algorithms: vec!["x25519".into(), "sha-256".into()],
+            operations: vec!["sign".into(), "hash".into(), "key-agreement".into()],
+            phases: vec!["message".into(), "setup".into()],
+            ..Changes::default()
+        })
+        .unwrap();
+        assert_eq!(plan.idle(), BTreeSet::from(["setup".to_owned(), "sign".to_owned()]));
     }
 
     #[test]
@@ -522,7 +548,8 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans");
         let mut count = 0;
         for file in std::fs::read_dir(folder).unwrap() {
-            Plan::load(Some(&file.unwrap().path())).unwrap();
+            let plan = Plan::load(Some(&file.unwrap().path())).unwrap();
+            assert!(plan.idle().is_empty() && plan.untaken().is_empty(), "{}", plan.name);
             count += 1;
         }
         assert!(count > 0);

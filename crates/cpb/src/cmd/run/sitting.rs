@@ -378,6 +378,11 @@ fn header(
             names.join(", ")
         )
     }));
+    warnings.extend(
+        plan.idle().into_iter().map(|name| {
+            format!("Nothing of {name} was measured: no algorithm in the plan has it.")
+        }),
+    );
     if home.has_a_state() {
         warnings.extend(machine::warnings(&machine, cpu));
     }
