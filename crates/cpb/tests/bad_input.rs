@@ -141,6 +141,14 @@ fn a_check_of_nobody_who_is_here_is_no_success() {
     assert!(ran.stdout.contains("af_alg:no-such-driver"), "it is named with why: {}", ran.stdout);
 }
 
+#[test]
+fn a_run_in_which_nothing_can_be_measured_is_no_success() {
+    let ran = Lab::new().run("run -p mbedtls:c -a ed25519 --budget 0.3s");
+    assert_eq!(ran.status, Some(2), "{}", ran.all());
+    assert!(ran.stderr.contains("nothing was measured"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("does not have this algorithm"), "{}", ran.stdout);
+}
+
 const PLAN: &str = r#"
 name = "small"
 reason = "a test"

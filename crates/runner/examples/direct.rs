@@ -142,7 +142,8 @@ fn one(
         clock.now() - start
     };
     let latency = u32::from(clock.describe().multiply_latency);
-    let chain = (latency > 0).then(|| Chain::new(latency, round.reference, time));
+    let chain =
+        (latency > 0).then(|| Chain::new(latency, round.reference, clock.resolution(), time));
     let clock = Sensed { clock, chain };
     let mut samples = vec![Sample::default(); round.budget.batches.into()];
     let (mut latency, mut ring) = (Histogram::default(), [0]);

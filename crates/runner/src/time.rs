@@ -29,7 +29,7 @@ impl MonotonicRaw {
             cost: cost(),
             chain: latency
                 .or_else(|| Chain::latency(elapsed))
-                .map(|latency| Chain::new(latency, REFERENCE, elapsed)),
+                .map(|latency| Chain::new(latency, REFERENCE, Ticks(resolution), elapsed)),
         }
     }
 

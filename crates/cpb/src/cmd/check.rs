@@ -322,5 +322,11 @@ mod tests {
         // Each has one algorithm; the row of a block with two is there once for both.
         assert!(text.matches("30").count() == names.len(), "{text}");
         assert!(text.lines().count() < 30, "{text}");
+
+        // A block in which nobody has anything is no table.
+        let none = |column: Column| Column { right: vec![None; 4], ..column };
+        let text = matrix(&algorithms, &columns.into_iter().map(none).collect::<Vec<_>>());
+        assert!(text.contains("none of these: mbedtls:c\n") && !text.contains("sha-256"), "{text}");
+        assert!(text.contains("- not had here"), "{text}");
     }
 }

@@ -34,7 +34,7 @@ const INTERRUPTED: u8 = 130;
 #[derive(Parser)]
 #[command(version, about, max_term_width = 80, disable_help_subcommand = true)]
 #[command(after_help = "Start with `cpb run`. Exit status: 0 done, 1 a wrong answer or a crash, \
-    2 bad input, 130 stopped by Ctrl-C.")]
+    2 bad input or nothing to measure, 130 stopped by Ctrl-C.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
