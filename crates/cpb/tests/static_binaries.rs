@@ -221,10 +221,17 @@ fn masking_armv8s_crypto_instructions_really_takes_another_path() {
         let output = of(&lines, "round", provider)[0]["output"].to_string();
         (aes.sum(), output)
     };
-    let (with, answer) = translated("openssl");
-    let (without, same_answer) = translated("openssl:nocrypto");
-    let (scalar, _) = translated("openssl:scalar");
-    assert!(with > 0, "the default takes the Crypto Extensions");
-    assert_eq!((without, scalar), (0, 0), "masked, it does not");
-    assert_eq!(answer, same_answer, "and both are right");
+    let masks: [(&str, &[&str]); 2] = [
+        ("openssl", &["openssl:nocrypto", "openssl:scalar"]),
+        ("rustcrypto", &["rustcrypto:soft"]),
+    ];
+    for (default, masked) in masks {
+        let (with, answer) = translated(default);
+        assert!(with > 0, "{default} takes the Crypto Extensions");
+        for masked in masked {
+            let (without, same_answer) = translated(masked);
+            assert_eq!(without, 0, "{masked} does not");
+            assert_eq!(answer, same_answer, "and both are right");
+        }
+    }
 }

@@ -164,9 +164,13 @@ pub const LIST: &[Entry] = &[
     #[cfg(not(feature = "aws-lc"))]
     left_out::entry("aws-lc:c"),
     #[cfg(feature = "rustcrypto")]
-    rustcrypto::ENTRY,
+    rustcrypto::EXTENSIONS,
+    #[cfg(feature = "rustcrypto")]
+    rustcrypto::SOFT,
     #[cfg(not(feature = "rustcrypto"))]
     left_out::entry("rustcrypto"),
+    #[cfg(not(feature = "rustcrypto"))]
+    left_out::entry("rustcrypto:soft"),
     openssl::system::ENTRY,
     mbedtls_system::ENTRY,
     libgcrypt::FEATURES,

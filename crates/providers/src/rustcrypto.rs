@@ -1,8 +1,10 @@
-//! The RustCrypto crates, which find out at run time which of the CPU's instructions they may use.
+//! The RustCrypto crates, which find out at run time which of the CPU's extensions they may use: with those
+//! that they find, and with none.
 
 mod aeads;
 mod ciphers;
 mod digests;
+mod features;
 mod key_pairs;
 
 use crate::context::{Context, Lengths, run};
@@ -32,51 +34,38 @@ use sha1::Sha1;
 use sha2::{Sha224, Sha256, Sha384, Sha512};
 use sha3::{Sha3_256, Sha3_512};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const EXTENSIONS: Entry = Entry {
     name: "rustcrypto",
-    about: "the RustCrypto crates, with the CPU instructions that they find",
+    about: "the RustCrypto crates, with the CPU's extensions",
     environment: Vec::new,
     loads: false,
     variants: Variants::None,
-    open: |_| open(),
+    open: |_| open("rustcrypto"),
+};
+
+pub(crate) const SOFT: Entry = Entry {
+    name: "rustcrypto:soft",
+    about: "the same, every extension switched off",
+    environment: features::switch,
+    loads: false,
+    variants: Variants::None,
+    open: |_| open("rustcrypto:soft"),
 };
 
 struct RustCrypto {
+    name: &'static str,
     executor: String,
 }
 
 // One signature for all entries: this one is always here.
 #[allow(clippy::unnecessary_wraps)]
-fn open() -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
-    let found = features();
+fn open(name: &'static str) -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
+    let found = features::found();
     let executor = match found.is_empty() {
         true => "plain Rust".to_owned(),
         false => found.join(" "),
     };
-    Ok(Box::new(RustCrypto { executor }))
-}
-
-/// Those of the CPU's extensions that the crates look for and find.
-fn features() -> Vec<&'static str> {
-    #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
-    let looked_for = [
-        ("aes", is_x86_feature_detected!("aes")),
-        ("vaes", is_x86_feature_detected!("vaes")),
-        ("pclmulqdq", is_x86_feature_detected!("pclmulqdq")),
-        ("sha", is_x86_feature_detected!("sha")),
-        ("ssse3", is_x86_feature_detected!("ssse3")),
-        ("avx2", is_x86_feature_detected!("avx2")),
-    ];
-    #[cfg(target_arch = "aarch64")]
-    let looked_for = [
-        ("aes", std::arch::is_aarch64_feature_detected!("aes")),
-        ("pmull", std::arch::is_aarch64_feature_detected!("pmull")),
-        ("sha2", std::arch::is_aarch64_feature_detected!("sha2")),
-        ("sha3", std::arch::is_aarch64_feature_detected!("sha3")),
-    ];
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")))]
-    let looked_for: [(&str, bool); 0] = [];
-    looked_for.into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect()
+    Ok(Box::new(RustCrypto { name, executor }))
 }
 
 type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
@@ -84,7 +73,7 @@ type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
 impl Provider for RustCrypto {
     fn identity(&self) -> Identity<'_> {
         Identity {
-            provider: ENTRY.name,
+            provider: self.name,
             version: env!("CPB_RUSTCRYPTO_VERSION"),
             executor: &self.executor,
             options: env!("CPB_RUSTCRYPTO_OPTIONS"),

@@ -473,6 +473,18 @@ fn without_extensions_aws_lc_says_that_it_has_no_aes_instructions() {
 }
 
 #[test]
+#[cfg(feature = "rustcrypto")]
+fn without_extensions_the_rustcrypto_crates_find_none() {
+    assert_eq!(executor("rustcrypto:soft"), "plain Rust");
+    #[cfg(target_arch = "x86_64")]
+    {
+        let found = executor("rustcrypto");
+        let aes = found.split(' ').any(|name| name == "aes");
+        assert_eq!(aes, std::is_x86_feature_detected!("aes"), "{found}");
+    }
+}
+
+#[test]
 fn a_mask_changes_what_the_library_itself_says_of_the_cpu() {
     let names = ["openssl", "openssl:nocrypto", "openssl:scalar"];
     let executors: Vec<String> = names
