@@ -346,16 +346,30 @@ impl Plan {
         untaken
     }
 
-    /// Operations and phases that are named and that nothing in the plan has.
-    pub fn idle(&self) -> BTreeSet<String> {
+    /// Phases that are named, each with the algorithms named with it that are not divided so.
+    pub fn undivided(&self) -> BTreeMap<Phase, BTreeSet<Algorithm>> {
+        let mut undivided: BTreeMap<Phase, BTreeSet<Algorithm>> = BTreeMap::new();
+        for measure in &self.measure {
+            let workloads = measure.workloads();
+            for &phase in &measure.phases {
+                let has = |algorithm: &&Algorithm| {
+                    workloads.iter().any(|w| w.algorithm == **algorithm && w.phase == phase)
+                };
+                let without = measure.algorithms.iter().filter(|algorithm| !has(algorithm));
+                // What has no phase at all here lacks an operation or a size.
+                let measured = without.filter(|a| workloads.iter().any(|w| w.algorithm == **a));
+                undivided.entry(phase).or_default().extend(measured);
+            }
+        }
+        undivided.retain(|_, algorithms| !algorithms.is_empty());
+        undivided
+    }
+
+    /// Operations that are named and that nothing in the plan has.
+    pub fn idle(&self) -> BTreeSet<Operation> {
         let workloads = self.workloads();
-        let operations = self.measure.iter().flat_map(|measure| &measure.operations);
-        let idle = |operation: &&Operation| workloads.iter().all(|w| w.operation != **operation);
-        let operations = operations.filter(idle).map(Operation::to_string);
-        let phases = self.measure.iter().flat_map(|measure| &measure.phases);
-        let idle = |phase: &&Phase| workloads.iter().all(|w| w.phase != **phase);
-        let phases = phases.filter(idle).map(Phase::to_string);
-        operations.chain(phases).collect()
+        let operations = self.measure.iter().flat_map(|measure| measure.operations.clone());
+        operations.filter(|operation| workloads.iter().all(|w| w.operation != *operation)).collect()
     }
 
     /// Every sensible combination, in the plan's order, each once.
@@ -449,20 +463,22 @@ mod tests {
         plan.change(&Changes { sizes, ..Changes::default() }).unwrap();
         let untaken: Vec<_> = plan.untaken().into_iter().collect();
         assert_eq!(untaken, [("100".parse().unwrap(), BTreeSet::from([Algorithm::Aes128Cbc]))]);
-        assert!(plan.idle().is_empty());
+        assert!(plan.idle().is_empty() && plan.undivided().is_empty());
     }
 
     #[test]
-    fn operations_and_phases_that_nothing_has_are_told() {
+    fn operations_that_nothing_has_and_phases_that_some_lack_are_told() {
         let mut plan = Plan::load(None).unwrap();
         plan.change(&Changes {
-            algorithms: vec!["x25519".into(), "sha-256".into()],
-            operations: vec!["sign".into(), "hash".into(), "key-agreement".into()],
+            algorithms: vec!["x25519".into(), "sha-256".into(), "hmac-sha-256".into()],
+            operations: vec!["sign".into(), "hash".into(), "mac".into(), "key-agreement".into()],
             phases: vec!["message".into(), "setup".into()],
             ..Changes::default()
         })
         .unwrap();
-        assert_eq!(plan.idle(), BTreeSet::from(["setup".to_owned(), "sign".to_owned()]));
+        assert_eq!(plan.idle(), BTreeSet::from([Operation::Sign]));
+        let without = BTreeSet::from([Algorithm::X25519, Algorithm::Sha256]);
+        assert_eq!(plan.undivided(), BTreeMap::from([(Phase::Setup, without)]));
     }
 
     #[test]
@@ -549,7 +565,8 @@ mod tests {
         let mut count = 0;
         for file in std::fs::read_dir(folder).unwrap() {
             let plan = Plan::load(Some(&file.unwrap().path())).unwrap();
-            assert!(plan.idle().is_empty() && plan.untaken().is_empty(), "{}", plan.name);
+            let all_measured = plan.idle().is_empty() && plan.untaken().is_empty();
+            assert!(all_measured && plan.undivided().is_empty(), "{}", plan.name);
             count += 1;
         }
         assert!(count > 0);

@@ -150,8 +150,11 @@ fn by_fits(first: &Result<Fit, NoFit>, second: &Result<Fit, NoFit>) -> Option<f6
     (bytes.is_finite() && bytes > 0.0).then_some(bytes)
 }
 
-/// What to take, by ascending size; nothing if no size was measured.
+/// What to take, by ascending size; nothing if no size was measured, or there is no choice.
 pub fn advise(paths: &[Path], fits: &[Result<Fit, NoFit>], compared: &[Compared]) -> Vec<Advice> {
+    if paths.len() < 2 {
+        return Vec::new();
+    }
     let mut sizes: Vec<u32> =
         paths.iter().flat_map(|path| &path.points).map(|point| point.bytes).collect();
     sizes.sort_unstable();

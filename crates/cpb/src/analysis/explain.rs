@@ -20,8 +20,8 @@ const WORTH_A_THREAD: f64 = 0.05;
 /// A user's own load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Question {
-    /// Message length in bytes.
-    pub bytes: u32,
+    /// Message length in bytes; what is done with key pairs is asked for without.
+    pub bytes: Option<u32>,
     /// Operations a second.
     pub rate: f64,
 }
@@ -156,13 +156,26 @@ fn one(task: &Task, question: Option<Question>) -> Explained {
         Err(_) => Vec::new(),
     };
     let points = task.paths.iter().flat_map(|path| &path.points);
+    let load = |path: &Path| {
+        let asked = question?;
+        let bytes = match task.subject.has_sizes() {
+            true => asked.bytes?,
+            false => path.points.first()?.bytes,
+        };
+        cost::load(&path.costs(), bytes.into(), asked.rate)
+    };
     Explained {
         machine: task.machine.clone(),
         subject: task.subject.clone(),
         threads: task.threads,
         evidence: task.evidence,
         single_readings: points.clone().all(|point| point.time.is_single()),
-        paths: task.paths.iter().zip(fits).map(|(path, fit)| costs(path, fit, question)).collect(),
+        paths: task
+            .paths
+            .iter()
+            .zip(fits)
+            .map(|(path, fit)| costs(path, fit, load(path)))
+            .collect(),
         pairs,
         advice,
     }
@@ -177,7 +190,7 @@ fn fit_of(path: &Path) -> Result<Fit, NoFit> {
     fit::of(&path.times(), &path.cycles())
 }
 
-fn costs(path: &Path, fit: Result<Fit, NoFit>, question: Option<Question>) -> Costs {
+fn costs(path: &Path, fit: Result<Fit, NoFit>, load: Option<Load>) -> Costs {
     let size = |(point, timed): (&paths::Point, fit::Sized)| {
         let bytes = f64::from(point.bytes);
         SizeCost {
@@ -195,7 +208,7 @@ fn costs(path: &Path, fit: Result<Fit, NoFit>, question: Option<Question>) -> Co
         provider: path.provider.clone(),
         fit,
         sizes: path.points.iter().zip(path.times()).map(size).collect(),
-        load: question.and_then(|asked| cost::load(&path.costs(), asked.bytes.into(), asked.rate)),
+        load,
     }
 }
 

@@ -44,6 +44,14 @@ impl Subject {
         }
     }
 
+    /// Whether it is asked how long its messages are; what is done with key pairs has one length.
+    pub fn has_sizes(&self) -> bool {
+        match self {
+            Subject::Measured(workload) => !workload.algorithm.has_key_pairs(),
+            Subject::Published { .. } => true,
+        }
+    }
+
     /// The operation's name, if it is told.
     pub fn operation(&self) -> Option<&str> {
         match self {

@@ -16,11 +16,11 @@ pub(super) struct Arguments {
     /// The records; published tables of one machine are explained together
     #[arg(required = true)]
     records: Vec<PathBuf>,
-    /// The message length of your load: 390, 16K
+    /// The message length of your load: 390, 16K; what is done with key pairs needs none
     #[arg(long, requires = "rate")]
     size: Option<Size>,
     /// How many operations a second your load has: 2000/s
-    #[arg(long, requires = "size", value_parser = rate)]
+    #[arg(long, value_parser = rate)]
     rate: Option<f64>,
     /// Print everything as JSON
     #[arg(long, help_heading = "Output")]
@@ -43,11 +43,14 @@ fn rate(text: &str) -> Result<f64> {
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let records: Vec<_> =
         arguments.records.iter().map(|path| store::read(path)).collect::<Result<_>>()?;
-    let question = arguments
-        .size
-        .zip(arguments.rate)
-        .map(|(size, rate)| Question { bytes: size.bytes(), rate });
+    let bytes = arguments.size.map(|size| size.bytes());
+    let question = arguments.rate.map(|rate| Question { bytes, rate });
     let explanation = explain(&records, question);
+    if let (Some(Question { bytes: None, .. }), true) =
+        (question, explanation.tasks.iter().all(|task| task.subject.has_sizes()))
+    {
+        bail!("--rate: of messages of which length? Say it with --size, as in `--size 390`");
+    }
     let text = if arguments.json {
         serde_json::to_string_pretty(&explanation)? + "\n"
     } else {

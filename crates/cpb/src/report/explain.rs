@@ -44,7 +44,9 @@ pub fn render(explanation: &Explanation, width: usize, colour: bool) -> String {
         }
         blocks.extend(explanation.question.and_then(|question| loads(task, question)));
         for block in blocks {
-            text.push('\n');
+            if !text.ends_with("\n\n") {
+                text.push('\n');
+            }
             text.push_str(&table(&[block], width, styles.look));
         }
         let notes = notes(task);
@@ -96,6 +98,7 @@ fn times_block(task: &Explained) -> Option<Block> {
     };
     let columns = sizes.iter().map(|size| match size {
         0 => String::new(),
+        _ if !task.subject.has_sizes() => String::new(),
         size => Size::from(*size).to_string(),
     });
     let (columns, rows) = (columns.collect(), task.paths.iter().map(row).collect());
@@ -211,8 +214,11 @@ fn loads(task: &Explained, question: Question) -> Option<Block> {
         };
         (costs.provider.clone(), places)
     };
-    let bytes = Size::from(question.bytes);
-    let heading = format!("{bytes}, {}/s", short(question.rate));
+    let rate = format!("{}/s", short(question.rate));
+    let heading = match question.bytes.filter(|_| task.subject.has_sizes()) {
+        Some(bytes) => format!("{}, {rate}", Size::from(bytes)),
+        None => rate,
+    };
     let rows = task.paths.iter().map(row).collect();
     Some(Block { heading, columns: columns.into_iter().map(str::to_owned).collect(), rows })
 }

@@ -124,7 +124,7 @@ pub(crate) fn advise(advice: &Advice, task: &Explained) -> Advised {
     let from = advice.from.map(|bytes| format!("from {}", about(bytes)));
     let to = advice.to.map(|bytes| format!("up to {}", about(bytes)));
     let sizes = match (from, to) {
-        _ if advice.largest == 0 => String::new(),
+        _ if advice.largest == 0 || !task.subject.has_sizes() => String::new(),
         _ if all && advice.least == advice.largest => format!("at {least}"),
         _ if all => format!("at every size, {least} to {largest}"),
         (Some(from), Some(to)) => format!("{from} {to}"),

@@ -378,11 +378,13 @@ fn header(
             names.join(", ")
         )
     }));
-    warnings.extend(
-        plan.idle().into_iter().map(|name| {
-            format!("Nothing of {name} was measured: no algorithm in the plan has it.")
-        }),
-    );
+    warnings.extend(plan.undivided().into_iter().map(|(phase, algorithms)| {
+        let names: Vec<&str> = algorithms.into_iter().map(Algorithm::name).collect();
+        format!("Phase {phase} was not measured of {}: there is none.", names.join(", "))
+    }));
+    warnings.extend(plan.idle().into_iter().map(|operation| {
+        format!("Nothing of {operation} was measured: no algorithm in the plan has it.")
+    }));
     if home.has_a_state() {
         warnings.extend(machine::warnings(&machine, cpu));
     }

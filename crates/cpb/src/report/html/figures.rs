@@ -9,7 +9,6 @@ use crate::analysis::estimate::Estimate;
 use crate::analysis::explain::{Costs, Explained, SizeCost};
 use crate::analysis::fit::Line;
 use crate::analysis::latency::Latency;
-use crate::analysis::paths::Subject;
 use crate::analysis::summary::{Figures, Known};
 use crate::analysis::units::{Nanoseconds, Unit};
 use crate::report::blocks::{self, Margins, Rates};
@@ -318,11 +317,7 @@ pub(super) fn cpu(heading: &str, task: &Explained, marks: &Marks) -> Option<Figu
     };
     let costs = || task.paths.iter().flat_map(|costs| &costs.sizes);
     // What is done with key pairs costs nothing by the byte.
-    let in_bytes = match &task.subject {
-        Subject::Measured(workload) => !workload.algorithm.has_key_pairs(),
-        Subject::Published { .. } => true,
-    };
-    if !in_bytes || !costs().any(|cost| cost.cpu_share.is_some()) {
+    if !task.subject.has_sizes() || !costs().any(|cost| cost.cpu_share.is_some()) {
         return None;
     }
     let milliseconds = |cost: &SizeCost| cost.cpu_seconds_per_megabyte.map(|s| s * 1e3);
