@@ -105,11 +105,9 @@ impl Rates<'_> {
                 sizes.iter().map(|size| group.row(provider, *size).map_or(Place::Blank, rate)),
             );
             let row = group.row(provider, largest);
-            if let (true, Some(figures)) =
-                (in_operations, row.and_then(|row| row.figures.measured()))
-            {
-                places[unused - 2] = operations(figures);
-                places[unused - 1] = far(figures);
+            if let (true, Some(row)) = (in_operations, row) {
+                places[unused - 2] = operations(row);
+                places[unused - 1] = far(row);
             }
             if self.cycles {
                 let figures = row.and_then(|row| row.figures.measured());
@@ -200,13 +198,19 @@ pub(crate) fn threads_of(groups: &[Group<'_>], first: &Group<'_>) -> Option<Bloc
 }
 
 /// Operations in a second, of all threads together.
-pub(crate) fn operations(figures: &Figures) -> Place {
-    Place::figure(large(1e9 / figures.time.value.0), String::new())
+pub(crate) fn operations(row: &Row) -> Place {
+    let measured = row.figures.measured();
+    measured.map_or(Place::Blank, |f| Place::figure(per_second(row, f), String::new()))
+}
+
+fn per_second(row: &Row, figures: &Figures) -> String {
+    large(f64::from(row.threads) * 1e9 / figures.time.value.0)
 }
 
 /// What ninety-nine of a hundred operations take at most, if so many were timed.
-pub(crate) fn far(figures: &Figures) -> Place {
-    let p99 = figures.latency.measured().and_then(|latency| latency.p99);
+pub(crate) fn far(row: &Row) -> Place {
+    let latency = row.figures.measured().and_then(|figures| figures.latency.measured());
+    let p99 = latency.and_then(|latency| latency.p99);
     p99.map_or(Place::Blank, |p99| Place::figure(time(p99), String::new()))
 }
 
@@ -214,7 +218,10 @@ fn rate_and_scaling(row: &Row) -> Place {
     match &row.figures {
         Known::Without(reason) => Place::Word(reason.short()),
         Known::Measured(figures) => {
-            let (number, precision) = number(figures);
+            let (number, precision) = match row.workload.algorithm.has_key_pairs() {
+                true => (per_second(row, figures) + "/s", figures.time.precision()),
+                false => number(figures),
+            };
             let gain = figures.scaling.map(|scaling| format!("  {}×", short(scaling.value.0)));
             Place::figure(number, format!("{:<6}{}", margin(precision), gain.unwrap_or_default()))
         }

@@ -343,10 +343,9 @@ fn threads(scaling: &Scaling) -> String {
         None => "each more gained something".to_owned(),
     };
     let what = what(&scaling.subject, 1);
-    format!(
-        "{} {what} at {}: {}; {stops}",
-        scaling.provider,
-        Size::from(scaling.bytes),
-        rates.join(", ")
-    )
+    let size = match scaling.subject.has_sizes() {
+        true => format!(" at {}", Size::from(scaling.bytes)),
+        false => String::new(),
+    };
+    format!("{} {what}{size}: {}; {stops}", scaling.provider, rates.join(", "))
 }

@@ -88,7 +88,7 @@ fn write_group(text: &mut String, group: &Group<'_>, comparisons: &Comparisons<'
         let row = group.row(provider, largest);
         let figures = row.and_then(|row| row.figures.measured());
         if in_operations {
-            let both = [operations, far].map(|place| figures.map_or(Place::Blank, |f| place(f)));
+            let both = [operations, far].map(|place| row.map_or(Place::Blank, place));
             places.extend(both.iter().map(place_text));
         }
         places.extend(group.sizes.iter().map(|size| {

@@ -121,8 +121,8 @@ impl Case {
                 providers = ["null", "openssl", "openssl:nocrypto"]
                 threads = [1, 2, 4]
                 [[measure]]
-                algorithms = ["aes-256-gcm", "sha-256"]
-                operations = ["encrypt", "hash"]
+                algorithms = ["aes-256-gcm", "sha-256", "x25519"]
+                operations = ["encrypt", "hash", "key-agreement"]
                 sizes = [16, 16384]
                 "#
             }

@@ -365,7 +365,9 @@ pub(super) fn threads(groups: &[Group<'_>], group: &Group<'_>) -> Option<Figure>
     let table = blocks::threads_of(groups, group)?;
     Some(Figure {
         title: "threads",
-        words: Some("MB/s of all together, and times as fast as the fewest."),
+        words: Some(
+            "What all do together (MB/s; of key pairs, operations), and times as fast as the fewest.",
+        ),
         tables: vec![table],
         ..Figure::default()
     })
