@@ -51,7 +51,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let known: Vec<&Known> =
         known.iter().filter(|known| cpb_providers::computes(&known.source.name)).collect();
     let columns = columns(&known, &algorithms, &vectors, &patience)?;
-    output::print(&matrix(&algorithms, &columns))?;
+    output::print(&matrix(&algorithms, &columns, output::width()))?;
     if columns.iter().any(|column| !column.wrong.is_empty()) {
         return Ok(FAILED);
     }
@@ -180,9 +180,6 @@ const NAME: usize = 18;
 /// Width of the first column: algorithm and operation.
 const FIRST: usize = 31;
 
-/// Width of everything: a terminal's usual one.
-const WIDTH: usize = 80;
-
 /// A provider's name and its variant, which goes under it, so that five of them fit.
 fn heading(column: &Column) -> (&str, &str) {
     column.name.split_once(':').unwrap_or((&column.name, ""))
@@ -193,15 +190,15 @@ fn width(column: &Column) -> usize {
     name.len().max(variant.len()).max(5) + 2
 }
 
-/// Columns in blocks that are each no wider than [`WIDTH`].
-fn blocks(columns: &[Column]) -> Vec<&[Column]> {
+/// Columns in blocks that are each no wider than `most`, if a column is not.
+fn blocks(columns: &[Column], most: usize) -> Vec<&[Column]> {
     let mut blocks = Vec::new();
     let mut rest = columns;
     while !rest.is_empty() {
         let mut used = FIRST;
         let fit = |column: &&Column| {
             used += width(column);
-            used <= WIDTH
+            used <= most
         };
         let (block, others) = rest.split_at(rest.iter().take_while(fit).count().max(1));
         blocks.push(block);
@@ -212,11 +209,11 @@ fn blocks(columns: &[Column]) -> Vec<&[Column]> {
 
 /// Algorithms down, providers across, so many at a time as fit, and what went wrong in words below.
 /// Algorithms that none of a block's providers has are left out of it.
-fn matrix(algorithms: &[Algorithm], columns: &[Column]) -> String {
+fn matrix(algorithms: &[Algorithm], columns: &[Column], width: usize) -> String {
     let rows = rows(algorithms);
     let mut text = String::new();
     let mut heading = "known answers right";
-    let blocks = blocks(columns);
+    let blocks = blocks(columns, width);
     for block in &blocks {
         text += &block_text(heading, &rows, block, blocks.len() > 1);
         text.push('\n');
@@ -290,6 +287,8 @@ fn block_text(
 mod tests {
     use super::*;
 
+    const WIDTH: usize = 80;
+
     #[test]
     fn many_providers_are_shown_in_blocks_that_fit_with_the_algorithms_that_they_have() {
         let algorithms = [Algorithm::Aes128Cbc, Algorithm::Sha256, Algorithm::HmacDrbgSha512];
@@ -310,7 +309,7 @@ mod tests {
             "mbedtls:c",
         ];
         let columns: Vec<Column> = names.into_iter().enumerate().map(column).collect();
-        let text = matrix(&algorithms, &columns);
+        let text = matrix(&algorithms, &columns, WIDTH);
         let longest = 2 + names[4].len() - "af_alg:".len() + FIRST;
         for line in text.lines() {
             let wide = line.contains("as-long") || columns[4].name.len() > 60 && line.len() > WIDTH;
@@ -325,7 +324,7 @@ mod tests {
 
         // A block in which nobody has anything is no table.
         let none = |column: Column| Column { right: vec![None; 4], ..column };
-        let text = matrix(&algorithms, &columns.into_iter().map(none).collect::<Vec<_>>());
+        let text = matrix(&algorithms, &columns.into_iter().map(none).collect::<Vec<_>>(), WIDTH);
         assert!(text.contains("none of these: mbedtls:c\n") && !text.contains("sha-256"), "{text}");
         assert!(text.contains("- not had here"), "{text}");
     }

@@ -89,7 +89,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     Ok(DONE)
 }
 
-/// A name and what there is to say of it, in as many lines as 80 columns need.
+/// A name and what there is to say of it, in as many lines as it needs.
 fn line(text: &mut String, name: &str, words: &str) -> std::fmt::Result {
     const INDENT: usize = 20;
     let mut name = name;
@@ -97,7 +97,7 @@ fn line(text: &mut String, name: &str, words: &str) -> std::fmt::Result {
         writeln!(text, "  {name}")?;
         name = "";
     }
-    for words in wrap(words, 80 - INDENT) {
+    for words in wrap(words, output::width().max(2 * INDENT) - INDENT) {
         writeln!(text, "  {name:<17} {words}")?;
         name = "";
     }

@@ -1,5 +1,6 @@
 //! `cpb list --kernel`: every driver, and what stands between it and a program.
 
+use crate::cmd::output;
 use crate::report::wrap;
 use cpb_providers::af_alg::{Reach, Survey, Surveyed};
 use cpb_providers::kernel_crypto::{ALLOCATES_MEMORY, NEEDS_FALLBACK, Selftest};
@@ -72,12 +73,13 @@ fn about(one: &Surveyed) -> String {
     words.join(", ")
 }
 
-/// Words in as many lines as 80 columns need, all but the first indented.
+/// Words in as many lines as they need, all but the first indented.
 fn paragraph(text: &mut String, indent: &str, words: &str) -> Result {
+    const FURTHER: &str = "    ";
     let mut further = "";
-    for line in wrap(words, 76 - indent.len()) {
+    for line in wrap(words, output::width().max(40) - FURTHER.len() - indent.len()) {
         writeln!(text, "{indent}{further}{line}")?;
-        further = "    ";
+        further = FURTHER;
     }
     Ok(())
 }
