@@ -74,7 +74,7 @@ packages() {
     have xz || missing+=(xz-utils)
     # The libraries that are measured as they are installed.
     for library in libcrypto.so.3:libssl3 libgcrypt.so.20:libgcrypt20 libnettle.so.8:libnettle8 \
-      libwolfssl.so.35:libwolfssl35 libmbedcrypto.so.7:libmbedcrypto7; do
+      libhogweed.so.6:libhogweed6 libwolfssl.so.35:libwolfssl35 libmbedcrypto.so.7:libmbedcrypto7; do
       installed "${library%:*}" || missing+=("${library#*:}")
     done
     # Static binaries for boards, and the way to these.

@@ -2,11 +2,16 @@
 //! features that it finds and with none of them.
 //!
 //! It reads once, when it is loaded, which features not to use; so each variant is a process of its own.
+//! Its second library, libhogweed, has the key pairs and no code that depends on features; GMP, which that
+//! one computes with, may have some, and no switch for it. Of key pairs the variant without features thus
+//! lacks no more than what libnettle would do faster for them: hashing, and drawing random numbers.
 
 mod aeads;
 mod ciphers;
 mod digests;
 mod ffi;
+mod hogweed;
+mod key_pairs;
 
 use crate::context::{Lengths, run};
 use crate::lengths::keys_fit;
@@ -48,6 +53,8 @@ struct Nettle {
     version: String,
     options: String,
     library: Library,
+    /// libhogweed is here.
+    has_key_pairs: bool,
 }
 
 fn open(
@@ -65,7 +72,13 @@ fn open(
     // SAFETY: take nothing.
     let (major, minor) = unsafe { (ffi::nettle_version_major(), ffi::nettle_version_minor()) };
     let version = format!("{major}.{minor}");
-    Ok(Box::new(Nettle { name, executor, version, options: file, library }))
+    let hogweed = hogweed::load();
+    let has_key_pairs = hogweed.is_ok();
+    let options = match hogweed {
+        Ok(hogweed) => format!("{file}; key pairs: {hogweed}"),
+        Err(missing) => format!("{file}; without key pairs: {missing}"),
+    };
+    Ok(Box::new(Nettle { name, executor, version, options, library, has_key_pairs }))
 }
 
 /// What of the library's computes an algorithm.
@@ -80,7 +93,8 @@ enum Part {
 }
 
 impl Nettle {
-    /// Poly1305 is not among its public functions, but within ChaCha20-Poly1305 and Poly1305-AES.
+    /// Poly1305 is not among its public functions, but within ChaCha20-Poly1305 and Poly1305-AES. Its CTR_DRBG
+    /// (3.10) is the one without a derivation function, which nobody else has here.
     fn part(&self, algorithm: Algorithm) -> Option<Part> {
         let aes128 = || self.cipher(c"nettle_aes128");
         let aes192 = || self.cipher(c"nettle_aes192");
@@ -195,6 +209,10 @@ impl Provider for Nettle {
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
         software_supports(workload)?;
+        if key_pairs::has(workload.algorithm) {
+            // Of a Nettle that is built without public keys there is no libhogweed; the options say more.
+            return if self.has_key_pairs { Ok(()) } else { Err(Unsupported::BuildOption) };
+        }
         let part = self.part(workload.algorithm).ok_or(Unsupported::Algorithm)?;
         // Every part of a message but the last must be whole blocks.
         let block = match part {
@@ -219,6 +237,9 @@ impl Provider for Nettle {
         self.supports(workload)?;
         keys_fit(workload.algorithm, keys)?;
         let jobs = &RawJobs::new(workload, keys, jobs)?;
+        if key_pairs::has(workload.algorithm) {
+            return key_pairs::session(workload, keys, jobs, body);
+        }
         let lengths = Lengths::of(workload);
         match self.part(workload.algorithm).ok_or(Unsupported::Algorithm)? {
             Part::Blocks(table, mode) => {

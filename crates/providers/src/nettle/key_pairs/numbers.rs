@@ -1,0 +1,74 @@
+//! Structures of the library's that own memory, and numbers.
+
+use super::ffi::{self, Integer};
+use core::mem::MaybeUninit;
+use core::ops::{Deref, DerefMut};
+use cpb_core::Error;
+
+/// A structure that owns memory of GMP's.
+pub(super) struct Owned<T> {
+    value: T,
+    clear: unsafe fn(*mut T),
+}
+
+impl<T> Owned<T> {
+    /// The structure that `init` fills in, and `clear` gives back the memory of.
+    ///
+    /// # Safety
+    /// They do so, and it may be moved.
+    pub(super) unsafe fn new(init: impl FnOnce(*mut T), clear: unsafe fn(*mut T)) -> Owned<T> {
+        let mut value = MaybeUninit::uninit();
+        init(value.as_mut_ptr());
+        // SAFETY: as promised by the caller.
+        Owned { value: unsafe { value.assume_init() }, clear }
+    }
+}
+
+impl<T> Deref for Owned<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> DerefMut for Owned<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.value
+    }
+}
+
+impl<T> Drop for Owned<T> {
+    fn drop(&mut self) {
+        // SAFETY: ours; nothing uses it afterwards.
+        unsafe { (self.clear)(&mut self.value) }
+    }
+}
+
+/// A number of its own.
+pub(super) fn number() -> Owned<Integer> {
+    // SAFETY: gmp.h; a number may be moved.
+    unsafe { Owned::new(|number| ffi::__gmpz_init(number), ffi::__gmpz_clear) }
+}
+
+/// Reads a number from its big-endian digits.
+#[inline]
+pub(super) fn read(number: &mut Integer, digits: &[u8]) {
+    // SAFETY: the number is live, as all are that can be referred to; the digits are as long as is said.
+    unsafe { ffi::nettle_mpz_set_str_256_u(number, digits.len(), digits.as_ptr()) };
+}
+
+/// Writes a number as big-endian digits, which it must fit into.
+#[inline]
+pub(super) fn write(number: &Integer, digits: &mut [u8]) -> Result<(), Error> {
+    // SAFETY: as above; a number that does not fit would end the process.
+    unsafe {
+        if ffi::nettle_mpz_sizeinbase_256_u(number) > digits.len() {
+            return Err(Error::WrongAnswer);
+        }
+        ffi::nettle_mpz_get_str_256(digits.len(), digits.as_mut_ptr(), number);
+    }
+    Ok(())
+}
