@@ -115,6 +115,42 @@ fn a_library_that_is_broken_or_another_one_is_told_by_its_file_and_its_lack() {
     assert!(told.contains(words), "{told}");
 }
 
+/// A part that is a library of its own costs what it is for, and no more.
+#[test]
+fn a_nettle_without_libhogweed_lacks_key_pairs_and_says_why() {
+    let lab = Lab::new();
+    if !here(&lab, "a_nettle_without_libhogweed_lacks_key_pairs_and_says_why", "nettle") {
+        return;
+    }
+    let broken = lab.write("broken/libhogweed.so.6", [0; 4096]);
+    let variables = [("LD_LIBRARY_PATH", &*folder(&broken))];
+    let told = listed(&lab, &variables);
+    let words = "without key pairs: no libhogweed (Debian's package libhogweed6): ";
+    assert!(told.contains(&format!("{words}{}: invalid ELF", broken.display())), "{told}");
+
+    let line = "run -p nettle -a ed25519,sha-256 -s 64 --budget 0.3s --csv";
+    let ran = lab.run_with(line, &variables);
+    let cell = |name: &str| ran.stdout.lines().find(|line| line.starts_with(name)).expect(name);
+    assert!(cell("nettle,ed25519,").contains(",unsupported,left out"), "{}", ran.all());
+    assert!(timed(cell("nettle,sha-256,")), "{}", ran.all());
+}
+
+#[test]
+fn the_key_pairs_of_nettle_are_right_and_their_library_is_named() {
+    let lab = Lab::new();
+    let test = "the_key_pairs_of_nettle_are_right_and_their_library_is_named";
+    if !here(&lab, test, "nettle") {
+        return;
+    }
+    if !listed(&lab, &[]).contains("; key pairs: ") {
+        return skip(&format!("installed::{test}"), "no libhogweed is installed");
+    }
+    let check = lab.run("check -p nettle,nettle:c -a rsa-2048-pkcs1,ecdsa-p256,ed25519,ecdh-p384");
+    assert_eq!(check.status, Some(0), "{}", check.all());
+    assert!(check.stdout.contains("known answers right, 0 algorithms wrong"), "{}", check.all());
+    assert!(!check.stdout.contains("- not had here"), "{}", check.all());
+}
+
 fn folder(file: &Path) -> String {
     file.parent().expect("a folder").display().to_string()
 }
