@@ -14,6 +14,9 @@ use cpb_core::Unsupported;
 /// `loaded: fn f();` makes `f` callable; `SLOTS` is the table that [`Library::fill`] fills. A function
 /// that the library lacks answers as C functions do that fail: with null or 0.
 ///
+/// `loaded as "prefix_": fn f();` is the same for what the library calls `prefix_f`, and `f` is one that C
+/// can call: it may be handed to the library.
+///
 /// `linked or loaded as Trait: fn f();` makes `f` a function of `Trait`, which has two types: `Linked`,
 /// whose functions are those that cpb was linked with, called directly, and `Loaded`, whose table is
 /// `loaded::SLOTS`.
@@ -67,11 +70,17 @@ macro_rules! c_functions {
             )+
         }
     };
-    (loaded: $($(#[$about:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;)+) => {
+    (loaded: $($functions:tt)+) => {
+        $crate::loaded::c_functions! { @table "", "Rust": $($functions)+ }
+    };
+    (loaded as $prefix:literal: $($functions:tt)+) => {
+        $crate::loaded::c_functions! { @table $prefix, "C": $($functions)+ }
+    };
+    (@table $prefix:literal, $abi:literal: $($(#[$about:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;)+) => {
         $(
             $(#[$about])*
             #[inline(always)]
-            pub(crate) unsafe fn $name($($argument: $type),*) $(-> $result)? {
+            pub(crate) unsafe extern $abi fn $name($($argument: $type),*) $(-> $result)? {
                 let function = addresses::$name.load(core::sync::atomic::Ordering::Relaxed);
                 // SAFETY: what the table holds under a name has the signature that the library's
                 // header gives it; the rest is promised by the caller.
@@ -102,7 +111,7 @@ macro_rules! c_functions {
 
         /// The table.
         pub(crate) static SLOTS: &[$crate::loaded::Slot] = &[$($crate::loaded::Slot {
-            name: match core::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+            name: match core::ffi::CStr::from_bytes_with_nul(concat!($prefix, stringify!($name), "\0").as_bytes()) {
                 Ok(name) => name,
                 Err(_) => panic!("an identifier has no NUL"),
             },
@@ -219,6 +228,13 @@ mod tests {
         fn no_library_has_this(number: c_int) -> *mut c_void;
     }
 
+    mod prefixed {
+        use super::*;
+        c_functions! { loaded as "to":
+            fn upper(letter: c_int) -> c_int;
+        }
+    }
+
     #[test]
     fn functions_come_from_the_library_and_those_it_lacks_answer_null() {
         let library = Library::open(&[c"no-such-library.so.99", c"libc.so.6"]).expect("libc");
@@ -228,6 +244,9 @@ mod tests {
             assert_eq!(library.fill(SLOTS), [c"no_library_has_this"]);
             assert_eq!(abs(-7), 7);
             assert!(no_library_has_this(1).is_null());
+            assert!(library.fill(prefixed::SLOTS).is_empty());
+            let function: unsafe extern "C" fn(c_int) -> c_int = prefixed::upper;
+            assert_eq!(function(c_int::from(b'a')), c_int::from(b'A'));
         }
         assert!(library.file(c"abs").expect("a file").contains("libc"), "it names its file");
     }
