@@ -21,6 +21,7 @@ type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
 
 mod sessions {
     use super::ffi::library;
+    include!("../../crates/providers/src/mbedtls/context.rs");
     include!("../../crates/providers/src/mbedtls/session.rs");
     include!("../../crates/providers/src/mbedtls/ciphers.rs");
     include!("../../crates/providers/src/mbedtls/aeads.rs");

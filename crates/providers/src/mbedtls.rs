@@ -39,6 +39,7 @@ pub(crate) const ACCEL: Entry = Entry {
 /// Files that are compiled once a variant: `library` is that variant's functions and contexts.
 mod c {
     use super::ffi::c as library;
+    include!("mbedtls/context.rs");
     include!("mbedtls/session.rs");
     include!("mbedtls/ciphers.rs");
     include!("mbedtls/aeads.rs");
@@ -49,6 +50,7 @@ mod c {
 }
 mod accel {
     use super::ffi::accel as library;
+    include!("mbedtls/context.rs");
     include!("mbedtls/session.rs");
     include!("mbedtls/ciphers.rs");
     include!("mbedtls/aeads.rs");

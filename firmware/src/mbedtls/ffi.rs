@@ -1,6 +1,6 @@
 //! The part of Mbed TLS 2.28's C interface that the provider uses, from its headers, under the names
 //! that 3.6 gives the same functions: the sessions are written once for both
-//! (crates/providers/src/mbedtls/session.rs).
+//! (crates/providers/src/mbedtls/context.rs).
 //!
 //! Functions that return an int return 0 for success. A context is bytes that only C sees into; never
 //! move one after its `_init`.

@@ -1,4 +1,4 @@
-// Sessions of one variant's authenticated ciphers, included behind session.rs, whose word on safety holds
+// Sessions of one variant's authenticated ciphers, included behind context.rs, whose word on safety holds
 // here, too.
 
 fn aes_gcm(
@@ -13,7 +13,7 @@ fn aes_gcm(
     let mode = if decrypts { ffi::DECRYPT } else { ffi::ENCRYPT };
     let mut gcm = Context::new(library::GcmContext::uninit(), library::gcm_init, library::gcm_free);
     let set_key = |gcm: &mut Context<library::GcmContext>, key: &[u8]| {
-        // SAFETY: see the top of session.rs.
+        // SAFETY: see the top of context.rs.
         succeeded(unsafe {
             library::gcm_setkey(gcm.get(), ffi::CIPHER_ID_AES, key.as_ptr(), bits(key))
         })
@@ -21,7 +21,7 @@ fn aes_gcm(
     set_key(&mut gcm, keys[0])?;
     if phase == Phase::Update {
         let job = jobs.job(0)?;
-        // SAFETY: see the top of session.rs.
+        // SAFETY: see the top of context.rs.
         unsafe {
             let (iv, aad) = (job.iv, job.associated);
             succeeded(library::gcm_begin(gcm.get(), mode, iv, shape.iv, aad, associated))?;
@@ -32,7 +32,7 @@ fn aes_gcm(
             set_key(&mut gcm, keys[job.key])?;
         }
         let (input, output) = (job.input, job.output);
-        // SAFETY: see the top of session.rs.
+        // SAFETY: see the top of context.rs.
         succeeded(unsafe {
             match phase {
                 Phase::Setup => 0,
@@ -66,7 +66,7 @@ fn aes_ccm(
     let decrypts = workload.operation == Operation::Decrypt;
     let mut ccm = Context::new(library::CcmContext::uninit(), library::ccm_init, library::ccm_free);
     let set_key = |ccm: &mut Context<library::CcmContext>, key: &[u8]| {
-        // SAFETY: see the top of session.rs.
+        // SAFETY: see the top of context.rs.
         succeeded(unsafe {
             library::ccm_setkey(ccm.get(), ffi::CIPHER_ID_AES, key.as_ptr(), bits(key))
         })
@@ -80,7 +80,7 @@ fn aes_ccm(
             return Ok(());
         }
         let (input, output) = (job.input, job.output);
-        // SAFETY: see the top of session.rs.
+        // SAFETY: see the top of context.rs.
         succeeded(unsafe {
             if decrypts {
                 library::ccm_auth_decrypt(
@@ -112,11 +112,11 @@ fn chachapoly(
         library::chachapoly_init,
         library::chachapoly_free,
     );
-    // SAFETY: see the top of session.rs.
+    // SAFETY: see the top of context.rs.
     succeeded(unsafe { library::chachapoly_setkey(chachapoly.get(), keys[0].as_ptr()) })?;
     if phase == Phase::Update {
         let job = jobs.job(0)?;
-        // SAFETY: see the top of session.rs.
+        // SAFETY: see the top of context.rs.
         unsafe {
             let context = chachapoly.get();
             succeeded(library::chachapoly_starts(context, job.iv, mode))?;
@@ -126,7 +126,7 @@ fn chachapoly(
     let run = |job: &RawJob| {
         let context = chachapoly.get();
         let (input, output) = (job.input, job.output);
-        // SAFETY: see the top of session.rs.
+        // SAFETY: see the top of context.rs.
         unsafe {
             if matches!(phase, Phase::MessageWithKey | Phase::Setup) {
                 succeeded(library::chachapoly_setkey(context, keys[job.key].as_ptr()))?;

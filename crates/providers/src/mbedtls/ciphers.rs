@@ -1,4 +1,4 @@
-// Sessions of one variant's ciphers, included behind session.rs, whose word on safety holds here, too.
+// Sessions of one variant's ciphers, included behind context.rs, whose word on safety holds here, too.
 
 fn aes_context() -> Context<library::AesContext> {
     Context::new(library::AesContext::uninit(), library::aes_init, library::aes_free)
@@ -19,12 +19,12 @@ macro_rules! cbc {
             let mode = if decrypts { ffi::DECRYPT } else { ffi::ENCRYPT };
             let mut cipher =
                 Context::new(library::$Context::uninit(), library::$init, library::$free);
-            // SAFETY: see the top of session.rs.
+            // SAFETY: see the top of context.rs.
             succeeded(unsafe { $set_key(cipher.get(), decrypts, keys[0]) })?;
             // SAFETY: the IV of this algorithm is a block.
             let mut iv = unsafe { start::<$block>(jobs.job(0)?.iv) };
             let run = |job: &RawJob| {
-                // SAFETY: see the top of session.rs.
+                // SAFETY: see the top of context.rs.
                 unsafe {
                     if matches!(phase, Phase::MessageWithKey | Phase::Setup) {
                         succeeded($set_key(cipher.get(), decrypts, keys[job.key]))?;
@@ -101,10 +101,10 @@ fn aes_ecb(
     let decrypts = workload.operation == Operation::Decrypt;
     let mode = if decrypts { ffi::DECRYPT } else { ffi::ENCRYPT };
     let mut aes = aes_context();
-    // SAFETY: see the top of session.rs.
+    // SAFETY: see the top of context.rs.
     succeeded(unsafe { aes_set_key(aes.get(), decrypts, keys[0]) })?;
     let run = |job: &RawJob| {
-        // SAFETY: see the top of session.rs; the message is whole blocks, and `Setup` has none.
+        // SAFETY: see the top of context.rs; the message is whole blocks, and `Setup` has none.
         unsafe {
             if matches!(phase, Phase::MessageWithKey | Phase::Setup) {
                 succeeded(aes_set_key(aes.get(), decrypts, keys[job.key]))?;
@@ -135,10 +135,10 @@ fn aes_xts(
         };
     let uninit = library::AesXtsContext::uninit();
     let mut xts = Context::new(uninit, library::aes_xts_init, library::aes_xts_free);
-    // SAFETY: see the top of session.rs.
+    // SAFETY: see the top of context.rs.
     succeeded(unsafe { set_key(xts.get(), keys[0].as_ptr(), bits(keys[0])) })?;
     let run = |job: &RawJob| {
-        // SAFETY: see the top of session.rs; the tweak of this algorithm is a block.
+        // SAFETY: see the top of context.rs; the tweak of this algorithm is a block.
         unsafe {
             if matches!(phase, Phase::MessageWithKey | Phase::Setup) {
                 let key = keys[job.key];
@@ -163,10 +163,10 @@ fn chacha20(
     let (phase, length) = (workload.phase, jobs.message);
     let uninit = library::Chacha20Context::uninit();
     let mut chacha = Context::new(uninit, library::chacha20_init, library::chacha20_free);
-    // SAFETY: see the top of session.rs.
+    // SAFETY: see the top of context.rs.
     succeeded(unsafe { library::chacha20_setkey(chacha.get(), keys[0].as_ptr()) })?;
     let begin = |chacha: *mut library::Chacha20Context, job: &RawJob| {
-        // SAFETY: see the top of session.rs; this algorithm's IV is a counter of 4 bytes and a nonce of 12.
+        // SAFETY: see the top of context.rs; this algorithm's IV is a counter of 4 bytes and a nonce of 12.
         succeeded(unsafe {
             let counter = u32::from_le_bytes(start(job.iv));
             library::chacha20_starts(chacha, job.iv.add(4), counter)
@@ -175,7 +175,7 @@ fn chacha20(
     begin(chacha.get(), jobs.job(0)?)?;
     let run = |job: &RawJob| {
         if matches!(phase, Phase::MessageWithKey | Phase::Setup) {
-            // SAFETY: see the top of session.rs.
+            // SAFETY: see the top of context.rs.
             succeeded(unsafe { library::chacha20_setkey(chacha.get(), keys[job.key].as_ptr()) })?;
         }
         if phase == Phase::Setup {
@@ -184,7 +184,7 @@ fn chacha20(
         if phase != Phase::Update {
             begin(chacha.get(), job)?;
         }
-        // SAFETY: see the top of session.rs.
+        // SAFETY: see the top of context.rs.
         succeeded(unsafe { library::chacha20_update(chacha.get(), length, job.input, job.output) })
     };
     body(&mut Submit { jobs, run })
@@ -198,13 +198,13 @@ fn aes_ctr(
 ) -> Result<(), Error> {
     let (phase, length) = (workload.phase, jobs.message);
     let mut aes = aes_context();
-    // SAFETY: see the top of session.rs.
+    // SAFETY: see the top of context.rs.
     succeeded(unsafe { library::aes_setkey_enc(aes.get(), keys[0].as_ptr(), bits(keys[0])) })?;
     // SAFETY: the initial counter of this algorithm is a block.
     let mut counter = unsafe { start::<16>(jobs.job(0)?.iv) };
     let (mut offset, mut stream) = (0, [0; 16]);
     let run = |job: &RawJob| {
-        // SAFETY: see the top of session.rs.
+        // SAFETY: see the top of context.rs.
         unsafe {
             if matches!(phase, Phase::MessageWithKey | Phase::Setup) {
                 let key = keys[job.key];

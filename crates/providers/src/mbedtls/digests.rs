@@ -1,4 +1,4 @@
-// Sessions of one variant's hash functions and MACs, included behind session.rs, whose word on safety holds
+// Sessions of one variant's hash functions and MACs, included behind context.rs, whose word on safety holds
 // here, too.
 
 /// A hash function: they differ in the names of their functions and in how they begin and end.
@@ -12,11 +12,11 @@ macro_rules! hash {
             let (phase, length) = (workload.phase, jobs.message);
             let mut hash =
                 Context::new(library::$Context::uninit(), library::$init, library::$free);
-            // SAFETY: see the top of session.rs.
+            // SAFETY: see the top of context.rs.
             succeeded(unsafe { $starts(hash.get()) })?;
             let run = |job: &RawJob| {
                 let context = hash.get();
-                // SAFETY: see the top of session.rs.
+                // SAFETY: see the top of context.rs.
                 unsafe {
                     if phase == Phase::Update {
                         return succeeded(library::$update(context, job.input, length));
@@ -63,7 +63,7 @@ fn hmac(
 ) -> Result<(), Error> {
     let (phase, length) = (workload.phase, jobs.message);
     let mut md = Context::new(library::MdContext::uninit(), library::md_init, library::md_free);
-    // SAFETY: see the top of session.rs; the info is static in the library.
+    // SAFETY: see the top of context.rs; the info is static in the library.
     unsafe {
         let info = library::md_info_from_type(digest);
         if info.is_null() {
@@ -74,7 +74,7 @@ fn hmac(
     }
     let run = |job: &RawJob| {
         let context = md.get();
-        // SAFETY: see the top of session.rs.
+        // SAFETY: see the top of context.rs.
         unsafe {
             match phase {
                 Phase::Message => succeeded(library::md_hmac_reset(context))?,
@@ -115,7 +115,7 @@ fn cmac(
     let uninit = library::CipherContext::uninit();
     let mut cmac = Context::new(uninit, library::cipher_init, library::cipher_free);
     let set_key = |context: *mut library::CipherContext, key: &[u8]| {
-        // SAFETY: see the top of session.rs; what was freed may be initialised again.
+        // SAFETY: see the top of context.rs; what was freed may be initialised again.
         unsafe {
             library::cipher_free(context);
             library::cipher_init(context);
@@ -126,7 +126,7 @@ fn cmac(
     set_key(cmac.get(), keys[0])?;
     let run = |job: &RawJob| {
         let context = cmac.get();
-        // SAFETY: see the top of session.rs.
+        // SAFETY: see the top of context.rs.
         unsafe {
             match phase {
                 Phase::Message => succeeded(library::cipher_cmac_reset(context))?,
@@ -156,11 +156,11 @@ fn poly1305(
     let (phase, length) = (workload.phase, jobs.message);
     let uninit = library::Poly1305Context::uninit();
     let mut mac = Context::new(uninit, library::poly1305_init, library::poly1305_free);
-    // SAFETY: see the top of session.rs.
+    // SAFETY: see the top of context.rs.
     succeeded(unsafe { library::poly1305_starts(mac.get(), keys[0].as_ptr()) })?;
     let run = |job: &RawJob| {
         let context = mac.get();
-        // SAFETY: see the top of session.rs.
+        // SAFETY: see the top of context.rs.
         unsafe {
             if phase != Phase::Update {
                 succeeded(library::poly1305_starts(context, keys[job.key].as_ptr()))?;

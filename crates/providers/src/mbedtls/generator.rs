@@ -1,24 +1,7 @@
-// Sessions of one variant's random bit generators, included behind session.rs, whose word on safety
+// Sessions of one variant's random bit generators, included behind context.rs, whose word on safety
 // holds here, too. A context is seeded once in its life: whoever seeds anew makes a new one, in place.
 
 use crate::lengths::{REQUEST, SEED};
-use core::ffi::c_void;
-
-/// Opens a session for `workload`, whatever it is.
-pub(super) fn open(
-    workload: &CryptoWorkload,
-    keys: &[&[u8]],
-    jobs: &RawJobs<'_>,
-    body: Body<'_>,
-) -> Result<(), Error> {
-    match workload.algorithm {
-        Algorithm::HmacDrbgSha256 => hmac_drbg(workload, keys, jobs, ffi::MD_SHA256, body),
-        Algorithm::HmacDrbgSha512 => hmac_drbg(workload, keys, jobs, ffi::MD_SHA512, body),
-        Algorithm::CtrDrbgAes256 => ctr_drbg(workload, keys, jobs, body),
-        other if other.has_key_pairs() => key_pair(workload, keys, jobs, body),
-        _ => session(workload, keys, jobs, body),
-    }
-}
 
 /// What a generator does in a session, whichever it is.
 struct Generator<T, S> {
@@ -31,7 +14,7 @@ struct Generator<T, S> {
 impl<T, S: FnMut(*mut T, &[u8]) -> c_int> Generator<T, S> {
     fn seed(&mut self, key: &[u8]) -> Result<(), Error> {
         let context = self.context.get();
-        // SAFETY: see the top of session.rs; what was freed may be initialised again.
+        // SAFETY: see the top of context.rs; what was freed may be initialised again.
         unsafe {
             (self.context.free)(context);
             (self.init)(context);
@@ -44,7 +27,7 @@ impl<T, S: FnMut(*mut T, &[u8]) -> c_int> Generator<T, S> {
         let mut done = 0;
         while done < length {
             let piece = REQUEST.min(length - done);
-            // SAFETY: see the top of session.rs.
+            // SAFETY: see the top of context.rs.
             succeeded(unsafe {
                 (self.random)(self.context.get().cast(), output.add(done), piece)
             })?;
@@ -91,7 +74,7 @@ fn hmac_drbg(
     let generator = Generator {
         context: Context::new(library::HmacDrbgContext::uninit(), init, free),
         init,
-        // SAFETY: see the top of session.rs. Seed and personalisation string in a row are the seed
+        // SAFETY: see the top of context.rs. Seed and personalisation string in a row are the seed
         // material of SP 800-90A, section 10.1.2.3.
         seed: |context, key: &[u8]| unsafe {
             library::hmac_drbg_seed_buf(context, info, key.as_ptr(), key.len())
@@ -114,7 +97,7 @@ fn ctr_drbg(
         seed: |context, key: &[u8]| {
             let (mut entropy, personal) = key.split_at(SEED);
             let source = core::ptr::from_mut(&mut entropy).cast();
-            // SAFETY: see the top of session.rs; the source lives as long as seeding takes, and is
+            // SAFETY: see the top of context.rs; the source lives as long as seeding takes, and is
             // not asked again: the interval is the longest there is.
             unsafe {
                 library::ctr_drbg_set_entropy_len(context, SEED);

@@ -1,11 +1,23 @@
-// Sessions of one variant's algorithms with key pairs, included behind session.rs, whose word on safety
-// holds here, too. Keys are read before the clock starts; what is drawn comes from `draw`.
+// Sessions of one variant's algorithms with key pairs, included behind context.rs, whose word on safety
+// holds here, too. Keys are read before the clock starts; what is drawn comes from whoever opens a session.
 
 use super::key_pairs::{curve, rsa_padding};
 use cpb_core::public_key::{Parts, RSA_EXPONENT, parts};
 
+/// What sessions are given from outside.
+#[derive(Clone, Copy)]
+struct Given {
+    /// Draws random bytes for signing, blinding and making keys.
+    draw: unsafe extern "C" fn(*mut c_void, *mut u8, usize) -> c_int,
+    /// What it is called with: lives as long as the session.
+    source: *mut c_void,
+    /// The library's number of SHA-256.
+    sha_256: c_int,
+}
+
 /// Opens a session for what is done with key pairs.
 fn key_pair(
+    given: Given,
     workload: &CryptoWorkload,
     keys: &[&[u8]],
     jobs: &RawJobs<'_>,
@@ -16,9 +28,10 @@ fn key_pair(
     let there = workload.operation == Operation::GenerateKey || key.len() == lengths.key;
     let parts = parts(workload.algorithm).filter(|_| there).ok_or(Unsupported::Length)?;
     if let Some(padding) = rsa_padding(workload.algorithm) {
-        return rsa(workload, &parts, padding, key, jobs, body);
+        return rsa(given, workload, &parts, padding, key, jobs, body);
     }
-    let curve = Curve::new(curve(workload.algorithm).ok_or(Unsupported::Algorithm)?, parts)?;
+    let id = curve(workload.algorithm).ok_or(Unsupported::Algorithm)?;
+    let curve = Curve::new(id, parts, given)?;
     match workload.operation {
         Operation::Sign => curve.sign(key, jobs, body),
         Operation::Verify => curve.verify(key, jobs, body),
@@ -32,7 +45,10 @@ fn refused(status: c_int) -> Result<(), Error> {
     if status == 0 { Ok(()) } else { Err(Error::Refused) }
 }
 
+/// A private key is blinded by one random number for as long as its context lives, squared for each operation
+/// (`rsa_prepare_blinding` in rsa.c of 2.28 and 3.6): what an operation costs has no period.
 fn rsa(
+    given: Given,
     workload: &CryptoWorkload,
     parts: &Parts,
     padding: c_int,
@@ -40,15 +56,16 @@ fn rsa(
     jobs: &RawJobs<'_>,
     body: Body<'_>,
 ) -> Result<(), Error> {
+    let Given { draw, source, sha_256 } = given;
     let mut context = rsa_context();
     if workload.operation == Operation::GenerateKey {
         let bits = parts.signature as core::ffi::c_uint * 8;
         let generate = |_: &RawJob| {
-            // SAFETY: see the top of session.rs; what was freed may be initialised again.
+            // SAFETY: see the top of context.rs; what was freed may be initialised again.
             succeeded(unsafe {
                 (context.free)(context.get());
                 library::rsa_init(context.get());
-                library::rsa_gen_key(context.get(), draw, core::ptr::null_mut(), bits, 65537)
+                library::rsa_gen_key(context.get(), draw, source, bits, 65537)
             })
         };
         body(&mut Submit { jobs, run: generate })?;
@@ -61,22 +78,22 @@ fn rsa(
         });
     }
     read_rsa(&mut context, key, parts)?;
-    // SAFETY: see the top of session.rs.
-    unsafe { library::rsa_set_padding(context.get(), padding, ffi::MD_SHA256) };
+    // SAFETY: see the top of context.rs.
+    unsafe { library::rsa_set_padding(context.get(), padding, sha_256) };
     let (length, pss) = (jobs.message, padding == ffi::RSA_PKCS_V21);
-    let none = core::ptr::null_mut();
     if workload.operation == Operation::Sign {
         let sign = |job: &RawJob| {
-            // SAFETY: see the top of session.rs; input and tag have the lengths of digest and modulus.
+            // SAFETY: see the top of context.rs; input and tag have the lengths of digest and modulus.
             succeeded(unsafe {
-                let (input, tag, digest) = (job.input, job.tag, ffi::MD_SHA256);
+                let (input, tag) = (job.input, job.tag);
                 if pss {
                     let salt = length as c_int;
                     library::rsa_rsassa_pss_sign_ext(
-                        context.get(), draw, none, digest, length as _, input, salt, tag,
+                        context.get(), draw, source, sha_256, length as _, input, salt, tag,
                     )
                 } else {
-                    library::rsa_sign(context.get(), draw, none, digest, length as _, input, tag)
+                    let context = context.get();
+                    library::rsa_sign(context, draw, source, sha_256, length as _, input, tag)
                 }
             })
         };
@@ -85,12 +102,12 @@ fn rsa(
     let verify = |job: &RawJob| {
         // SAFETY: as for signing.
         refused(unsafe {
-            let (input, tag, digest) = (job.input, job.tag, ffi::MD_SHA256);
+            let (input, tag) = (job.input, job.tag);
             if pss {
                 let salt = length as c_int;
-                library::rsa_verify_pss(context.get(), digest, length as _, input, salt, tag)
+                library::rsa_verify_pss(context.get(), sha_256, length as _, input, salt, tag)
             } else {
-                library::rsa_verify(context.get(), digest, length as _, input, tag)
+                library::rsa_verify(context.get(), sha_256, length as _, input, tag)
             }
         })
     };
@@ -118,7 +135,7 @@ fn read_rsa(
         [] => core::ptr::null(),
         _ => part.as_ptr(),
     };
-    // SAFETY: see the top of session.rs; each length is its number's.
+    // SAFETY: see the top of context.rs; each length is its number's.
     unsafe {
         succeeded(library::rsa_import_raw(
             context.get(),
@@ -140,7 +157,7 @@ fn write_rsa(
     let (p, rest) = rest.split_at_mut(n.len() / 2);
     let (q, rest) = rest.split_at_mut(n.len() / 2);
     let (mut dp, mut dq, mut qp) = (Number::new(), Number::new(), Number::new());
-    // SAFETY: see the top of session.rs; each length is its number's.
+    // SAFETY: see the top of context.rs; each length is its number's.
     unsafe {
         succeeded(library::rsa_export_raw(
             context.get(),
@@ -165,14 +182,14 @@ impl Number {
     }
 
     fn read(&mut self, digits: &[u8]) -> Result<(), Error> {
-        // SAFETY: see the top of session.rs.
+        // SAFETY: see the top of context.rs.
         succeeded(unsafe {
             library::mpi_read_binary(self.0.get(), digits.as_ptr(), digits.len())
         })
     }
 
     fn write(&mut self, output: &mut [u8]) -> Result<(), Error> {
-        // SAFETY: see the top of session.rs.
+        // SAFETY: see the top of context.rs.
         succeeded(unsafe {
             library::mpi_write_binary(self.0.get(), output.as_mut_ptr(), output.len())
         })
@@ -183,6 +200,7 @@ impl Number {
 struct Curve {
     group: Context<library::EcpGroup>,
     parts: Parts,
+    given: Given,
     /// Numbers and points are little-endian, and a scalar's bits are clamped: RFC 7748.
     montgomery: bool,
 }
@@ -193,12 +211,12 @@ fn point() -> Context<library::EcpPoint> {
 }
 
 impl Curve {
-    fn new(id: c_int, parts: Parts) -> Result<Self, Error> {
+    fn new(id: c_int, parts: Parts, given: Given) -> Result<Self, Error> {
         let uninit = library::EcpGroup::uninit();
         let mut group = Context::new(uninit, library::ecp_group_init, library::ecp_group_free);
-        // SAFETY: see the top of session.rs.
+        // SAFETY: see the top of context.rs.
         succeeded(unsafe { library::ecp_group_load(group.get(), id) })?;
-        Ok(Curve { group, parts, montgomery: id == ffi::ECP_DP_CURVE25519 })
+        Ok(Curve { group, parts, given, montgomery: id == ffi::ECP_DP_CURVE25519 })
     }
 
     fn scalar(&self, key: &[u8]) -> Result<Number, Error> {
@@ -222,7 +240,7 @@ impl Curve {
         key: *const u8,
     ) -> Result<(), Error> {
         let (group, length) = (self.group.get(), self.parts.public);
-        // SAFETY: see the top of session.rs; the key is a public one.
+        // SAFETY: see the top of context.rs; the key is a public one.
         unsafe {
             refused(library::ecp_point_read_binary(group, point.get(), key, length))?;
             refused(library::ecp_check_pubkey(group, point.get()))
@@ -233,12 +251,13 @@ impl Curve {
         let mut scalar = self.scalar(key)?;
         let (mut r, mut s) = (Number::new(), Number::new());
         let (length, half) = (jobs.message, self.parts.signature / 2);
+        let Given { draw, source, .. } = self.given;
         let run = |job: &RawJob| {
-            // SAFETY: see the top of session.rs; the tag has a signature's length.
+            // SAFETY: see the top of context.rs; the tag has a signature's length.
             let tag = unsafe {
                 let (r, s, own) = (r.0.get(), s.0.get(), scalar.0.get());
-                let (group, none) = (self.group.get(), core::ptr::null_mut());
-                succeeded(library::ecdsa_sign(group, r, s, own, job.input, length, draw, none))?;
+                let group = self.group.get();
+                succeeded(library::ecdsa_sign(group, r, s, own, job.input, length, draw, source))?;
                 core::slice::from_raw_parts_mut(job.tag, 2 * half)
             };
             let (first, second) = tag.split_at_mut(half);
@@ -254,12 +273,12 @@ impl Curve {
         let (mut r, mut s) = (Number::new(), Number::new());
         let (length, half) = (jobs.message, self.parts.signature / 2);
         let run = |job: &RawJob| {
-            // SAFETY: see the top of session.rs; the tag has a signature's length.
+            // SAFETY: see the top of context.rs; the tag has a signature's length.
             let tag = unsafe { core::slice::from_raw_parts(job.tag, 2 * half) };
             let (first, second) = tag.split_at(half);
             r.read(first)?;
             s.read(second)?;
-            // SAFETY: see the top of session.rs.
+            // SAFETY: see the top of context.rs.
             refused(unsafe {
                 let (group, public) = (self.group.get(), public.get());
                 library::ecdsa_verify(group, job.input, length, public, r.0.get(), s.0.get())
@@ -281,16 +300,16 @@ impl Curve {
             self.read_point(&mut peer, jobs.job(0)?.input)?;
         }
         let length = self.parts.secret;
+        let Given { draw, source, .. } = self.given;
         let run = |job: &RawJob| {
             if phase != Phase::Update {
                 self.read_point(&mut peer, job.input)?;
             }
-            // SAFETY: see the top of session.rs; the output has the secret's length.
+            // SAFETY: see the top of context.rs; the output has the secret's length.
             let output = unsafe {
-                let (group, secret, none) =
-                    (self.group.get(), secret.0.get(), core::ptr::null_mut());
+                let (group, secret) = (self.group.get(), secret.0.get());
                 let (peer, own) = (peer.get(), own.0.get());
-                refused(library::ecdh_compute_shared(group, secret, peer, own, draw, none))?;
+                refused(library::ecdh_compute_shared(group, secret, peer, own, draw, source))?;
                 core::slice::from_raw_parts_mut(job.output, length)
             };
             secret.write(output)?;
@@ -304,12 +323,12 @@ impl Curve {
 
     fn generate(mut self, jobs: &RawJobs<'_>, body: Body<'_>) -> Result<(), Error> {
         let (mut own, mut public) = (Number::new(), point());
+        let Given { draw, source, .. } = self.given;
         let run = |_: &RawJob| {
-            let none = core::ptr::null_mut();
-            // SAFETY: see the top of session.rs.
+            // SAFETY: see the top of context.rs.
             succeeded(unsafe {
                 let (group, own) = (self.group.get(), own.0.get());
-                library::ecp_gen_keypair(group, own, public.get(), draw, none)
+                library::ecp_gen_keypair(group, own, public.get(), draw, source)
             })
         };
         body(&mut Submit { jobs, run })?;
@@ -323,7 +342,7 @@ impl Curve {
                 private.reverse();
             }
             let (mut written, form) = (0, ffi::ECP_PF_UNCOMPRESSED);
-            // SAFETY: see the top of session.rs.
+            // SAFETY: see the top of context.rs.
             succeeded(unsafe {
                 let (point, buffer) = (public.get(), encoded.as_mut_ptr());
                 let group = self.group.get();
@@ -335,16 +354,4 @@ impl Curve {
         }
         Ok(())
     }
-}
-
-/// Random bytes for whoever signs, blinds or makes a key: as fast as can be, and secret to nobody, so that
-/// the library's own work is what is measured.
-///
-/// # Safety
-/// There is room for `length` bytes at `output`.
-unsafe extern "C" fn draw(_: *mut c_void, output: *mut u8, length: usize) -> c_int {
-    // SAFETY: as promised by the caller.
-    let output = unsafe { core::slice::from_raw_parts_mut(output, length) };
-    super::draw::fill(output);
-    0
 }

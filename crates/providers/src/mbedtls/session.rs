@@ -1,17 +1,26 @@
-// Sessions of one variant of Mbed TLS. Included by ../mbedtls.rs once a variant, where `library` is
-// that variant, and by the firmware's for the version that it has; the algorithms are in the files
-// included behind it. Each function opens a context and gives `body` a closure that runs one job.
-//
-// SAFETY, for every call into C below: contexts are boxed and stay where they were initialised
-// until they are freed; keys have the algorithm's length; a job's pointers are valid for the
-// lengths in `jobs`, which `RawJobs::new` compared with the buffers themselves.
+// Sessions of one variant of Mbed TLS that cpb is linked with, included behind context.rs, whose word on
+// safety holds here, too; the algorithms are in the files included behind it.
 
-use super::ffi;
-use super::Body;
-use crate::raw_jobs::{RawJob, RawJobs};
-use alloc::boxed::Box;
-use core::ffi::c_int;
-use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Phase, Progress, Session, Unsupported};
+use cpb_core::Algorithm;
+
+/// Opens a session for `workload`, whatever it is.
+pub(super) fn open(
+    workload: &CryptoWorkload,
+    keys: &[&[u8]],
+    jobs: &RawJobs<'_>,
+    body: Body<'_>,
+) -> Result<(), Error> {
+    match workload.algorithm {
+        Algorithm::HmacDrbgSha256 => hmac_drbg(workload, keys, jobs, ffi::MD_SHA256, body),
+        Algorithm::HmacDrbgSha512 => hmac_drbg(workload, keys, jobs, ffi::MD_SHA512, body),
+        Algorithm::CtrDrbgAes256 => ctr_drbg(workload, keys, jobs, body),
+        other if other.has_key_pairs() => {
+            let given = Given { draw, source: core::ptr::null_mut(), sha_256: ffi::MD_SHA256 };
+            key_pair(given, workload, keys, jobs, body)
+        }
+        _ => session(workload, keys, jobs, body),
+    }
+}
 
 /// Opens a session for `workload`, unless it is a generator's.
 pub(super) fn session(
@@ -60,37 +69,6 @@ pub(super) fn session(
     }
 }
 
-/// A context in its box, freed when it is dropped.
-struct Context<T> {
-    context: Box<T>,
-    free: unsafe extern "C" fn(*mut T),
-}
-
-impl<T> Context<T> {
-    fn new(
-        uninit: T,
-        init: unsafe extern "C" fn(*mut T),
-        free: unsafe extern "C" fn(*mut T),
-    ) -> Self {
-        let mut context = Box::new(uninit);
-        // SAFETY: room for a context, in its final place.
-        unsafe { init(&mut *context) };
-        Context { context, free }
-    }
-
-    #[inline]
-    fn get(&mut self) -> *mut T {
-        &mut *self.context
-    }
-}
-
-impl<T> Drop for Context<T> {
-    fn drop(&mut self) {
-        // SAFETY: was initialised in `new`, is freed once.
-        unsafe { (self.free)(self.get()) };
-    }
-}
-
 fn bits(key: &[u8]) -> core::ffi::c_uint {
     key.len() as core::ffi::c_uint * 8
 }
@@ -105,24 +83,6 @@ unsafe fn start<const LENGTH: usize>(iv: *const u8) -> [u8; LENGTH] {
     unsafe { iv.cast::<[u8; LENGTH]>().read() }
 }
 
-/// A session whose whole work is one function of the job.
-struct Submit<'a, F> {
-    jobs: &'a RawJobs<'a>,
-    run: F,
-}
-
-impl<F: FnMut(&RawJob) -> Result<(), Error>> Session for Submit<'_, F> {
-    #[inline]
-    fn submit(&mut self, job: usize) -> Result<Progress, Error> {
-        (self.run)(self.jobs.job(job)?)?;
-        Ok(Progress::Done)
-    }
-
-    fn output(&self, job: usize) -> Option<&[u8]> {
-        self.jobs.output(job)
-    }
-}
-
 /// 0 is success; a tag that does not fit is a refusal; all else an error.
 #[inline]
 fn succeeded(status: c_int) -> Result<(), Error> {
@@ -133,4 +93,16 @@ fn succeeded(status: c_int) -> Result<(), Error> {
         }
         code => Err(Error::Device(code)),
     }
+}
+
+/// Random bytes for whoever signs, blinds or makes a key: as fast as can be, and secret to nobody, so that
+/// the library's own work is what is measured.
+///
+/// # Safety
+/// There is room for `length` bytes at `output`.
+unsafe extern "C" fn draw(_: *mut c_void, output: *mut u8, length: usize) -> c_int {
+    // SAFETY: as promised by the caller.
+    let output = unsafe { core::slice::from_raw_parts_mut(output, length) };
+    super::draw::fill(output);
+    0
 }
