@@ -1,11 +1,17 @@
 //! The Mbed TLS that is installed here, 2.28 or 3, by its generic functions of ciphers and digests: their
 //! contexts point to those of the algorithms, which the library allocates in the size that its build gives
-//! them.
+//! them; and by its functions for key pairs and generators.
 //!
 //! It has no switch for the CPU's extensions.
 
 mod contexts;
 mod ffi;
+// By the installed library's own numbers, where the linked one's may be in the same cpb.
+#[allow(clippy::duplicate_mod)]
+#[path = "mbedtls/key_pairs.rs"]
+mod key_pairs;
+mod library;
+mod shared;
 
 use crate::context::run;
 use crate::lengths::keys_fit;
@@ -48,13 +54,21 @@ const NEEDED: [&CStr; 5] = [
 ];
 
 /// Options of a build that decide what executes.
-const FEATURES: [&CStr; 5] = [
+const FEATURES: [&CStr; 8] = [
     c"MBEDTLS_HAVE_ASM",
     c"MBEDTLS_AESNI_C",
     c"MBEDTLS_AESCE_C",
     c"MBEDTLS_PADLOCK_C",
     c"MBEDTLS_AES_FEWER_TABLES",
+    c"MBEDTLS_ECP_NIST_OPTIM",
+    c"MBEDTLS_RSA_NO_CRT",
+    c"MBEDTLS_THREADING_C",
 ];
+
+type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
+
+/// Parts of a module that a build may leave out of it.
+const LEFT_OUT_ALONE: [&str; 2] = ["rsa_rsassa_pss", "rsa_gen"];
 
 struct MbedTls {
     version: String,
@@ -66,15 +80,18 @@ struct MbedTls {
 }
 
 fn open() -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
-    let library = Library::open(&NAMES).map_err(|missing| {
+    let installed = Library::open(&NAMES).map_err(|missing| {
         unavailable(format!(
             "no libmbedcrypto of Mbed TLS 2.28 or 3 (Debian's packages libmbedcrypto7, \
              libmbedcrypto16): {}",
             missing.detail
         ))
     })?;
-    let missing = library.fill(ffi::SLOTS);
-    let file = library.file(NEEDED[0]).unwrap_or_else(|| "libmbedcrypto".to_owned());
+    let mut missing = installed.fill(ffi::SLOTS);
+    for functions in [library::SLOTS, library::rsa_2::SLOTS, library::rsa_3::SLOTS] {
+        missing.extend(installed.fill(functions));
+    }
+    let file = installed.file(NEEDED[0]).unwrap_or_else(|| "libmbedcrypto".to_owned());
     if let Some(needed) = NEEDED.iter().find(|name| missing.contains(name)) {
         let name = needed.to_string_lossy();
         return Err(unavailable(format!("{file} has no {name}: it was built without it")));
@@ -97,11 +114,13 @@ fn open() -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
         (false, true) => "what the library finds in the CPU",
         (false, false) => "plain C",
     };
+    let third = number >> 24 >= 3;
+    library::is_third(third);
     Ok(Box::new(MbedTls {
         version: version.to_string_lossy().into_owned(),
         executor: executor.to_owned(),
         options: format!("{file}; built with {}", built.join(" ")),
-        third: number >> 24 >= 3,
+        third,
         missing,
     }))
 }
@@ -119,6 +138,19 @@ enum Part {
 }
 
 impl MbedTls {
+    /// Whether all of a module's functions are there that are used here.
+    fn has_module(&self, module: &str) -> bool {
+        let of_it = |name: &&CStr| {
+            let name = name.to_str().unwrap_or_default();
+            let of = |module: &str| {
+                let name = name.strip_prefix("mbedtls_").and_then(|name| name.strip_prefix(module));
+                name.is_some_and(|rest| rest.starts_with('_'))
+            };
+            of(module) && LEFT_OUT_ALONE.iter().all(|part| *part == module || !of(part))
+        };
+        !self.missing.iter().any(of_it)
+    }
+
     fn part(&self, algorithm: Algorithm) -> Option<Part> {
         let there = |name: &CStr| !self.missing.contains(&name);
         // SAFETY: names are C strings; what is found is constant.
@@ -146,6 +178,11 @@ impl MbedTls {
             }
         }
     }
+}
+
+/// Whether an algorithm is one of `shared`.
+fn is_shared(algorithm: Algorithm) -> bool {
+    algorithm.has_key_pairs() || algorithm.shape().kind == Kind::Generator
 }
 
 /// The library's name of a cipher or digest, of a MAC that of what it is made of.
@@ -193,6 +230,9 @@ impl Provider for MbedTls {
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
         software_supports(workload)?;
+        if is_shared(workload.algorithm) {
+            return shared::supports(self, workload);
+        }
         let part = self.part(workload.algorithm).ok_or(Unsupported::Algorithm)?;
         let kind = workload.algorithm.shape().kind;
         if !matches!(part, Part::Cipher(_)) || workload.message.is_multiple_of(16) {
@@ -215,11 +255,14 @@ impl Provider for MbedTls {
         workload: &CryptoWorkload,
         keys: &[&[u8]],
         jobs: &mut [Job<'_>],
-        body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
+        body: Body<'_>,
     ) -> Result<(), Error> {
         self.supports(workload)?;
         keys_fit(workload.algorithm, keys)?;
         let jobs = RawJobs::new(workload, keys, jobs)?;
+        if is_shared(workload.algorithm) {
+            return shared::open(workload, keys, &jobs, body);
+        }
         match self.part(workload.algorithm).ok_or(Unsupported::Algorithm)? {
             Part::Cipher(info) => run(Cipher::open(info, workload)?, workload, keys, &jobs, body),
             Part::Cmac(info) => run(Cmac::open(info, workload), workload, keys, &jobs, body),
@@ -232,6 +275,45 @@ impl Provider for MbedTls {
             Part::Ccm => run(Ccm::open(workload), workload, keys, &jobs, body),
             Part::Chacha20 => run(Chacha20::open(workload), workload, keys, &jobs, body),
             Part::Poly1305 => run(Poly1305::open(workload), workload, keys, &jobs, body),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpb_core::Operation;
+
+    fn without(missing: &[&'static CStr]) -> MbedTls {
+        let (version, executor, options) = Default::default();
+        MbedTls { version, executor, options, third: true, missing: missing.to_vec() }
+    }
+
+    #[test]
+    fn a_function_that_is_missing_costs_its_module() {
+        let lacking = without(&[c"mbedtls_ecp_gen_keypair", c"mbedtls_rsa_rsassa_pss_sign_ext"]);
+        for (module, had) in [
+            ("ecp", false),
+            ("ecdsa", true),
+            ("md", true),
+            ("rsa", true),
+            ("rsa_gen", true),
+            ("rsa_rsassa_pss", false),
+        ] {
+            assert_eq!(lacking.has_module(module), had, "{module}");
+        }
+    }
+
+    #[test]
+    fn what_was_left_out_of_a_build_is_another_thing_than_what_mbed_tls_has_not() {
+        let lacking = without(&[c"mbedtls_ecdsa_sign", c"mbedtls_entropy_func"]);
+        let sign = |algorithm| CryptoWorkload::new(algorithm, Operation::Sign, 32);
+        for (algorithm, reason) in [
+            (Algorithm::EcdsaP256, Unsupported::BuildOption),
+            (Algorithm::Rsa2048Pss, Unsupported::BuildOption),
+            (Algorithm::Ed25519, Unsupported::Algorithm),
+        ] {
+            assert_eq!(lacking.supports(&sign(algorithm)), Err(reason), "{algorithm}");
         }
     }
 }

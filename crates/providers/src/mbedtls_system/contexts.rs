@@ -13,7 +13,7 @@ const CONTEXT: u32 = 4096;
 
 /// 0 is success; a tag that does not fit is a refusal; all else an error.
 #[inline]
-fn succeeded(status: c_int) -> Result<(), Error> {
+pub(super) fn succeeded(status: c_int) -> Result<(), Error> {
     match status {
         0 => Ok(()),
         ffi::MBEDTLS_ERR_CIPHER_AUTH_FAILED | ffi::MBEDTLS_ERR_CCM_AUTH_FAILED => {

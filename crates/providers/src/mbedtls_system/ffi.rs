@@ -1,5 +1,6 @@
 //! The part of libmbedcrypto's C interface that the provider uses, from mbedtls/cipher.h, cmac.h, ccm.h,
-//! chacha20.h, poly1305.h, md.h and version.h: the same in Mbed TLS 2.28 and 3.
+//! chacha20.h, poly1305.h, md.h and version.h: the same in Mbed TLS 2.28 and 3. What key pairs and generators
+//! use is in library.rs.
 //!
 //! Functions return 0 for success, and so does one that the library lacks: whether it is there is asked
 //! before it is called.
@@ -38,6 +39,14 @@ pub(super) const MBEDTLS_CIPHER_ID_AES: c_int = 2;
 pub(super) const MBEDTLS_ERR_CIPHER_AUTH_FAILED: c_int = -0x6300;
 // mbedtls/ccm.h
 pub(super) const MBEDTLS_ERR_CCM_AUTH_FAILED: c_int = -0x000f;
+// mbedtls/rsa.h
+pub(super) const RSA_PKCS_V15: c_int = 0;
+pub(super) const RSA_PKCS_V21: c_int = 1;
+// mbedtls/ecp.h: mbedtls_ecp_group_id, and the form of a point
+pub(super) const ECP_DP_SECP256R1: c_int = 3;
+pub(super) const ECP_DP_SECP384R1: c_int = 4;
+pub(super) const ECP_DP_CURVE25519: c_int = 9;
+pub(super) const ECP_PF_UNCOMPRESSED: c_int = 0;
 // library/aesni.h
 pub(super) const MBEDTLS_AESNI_AES: c_uint = 0x0200_0000;
 
