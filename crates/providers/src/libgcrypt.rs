@@ -5,7 +5,9 @@
 
 mod cipher;
 mod digest;
+mod expression;
 mod ffi;
+mod key_pairs;
 mod mac;
 
 use crate::context::{Lengths, run};
@@ -21,7 +23,7 @@ use cpb_core::{
 };
 use digest::Digest;
 use mac::Mac;
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 
 pub(crate) const FEATURES: Entry = Entry {
     name: "libgcrypt",
@@ -56,6 +58,12 @@ struct Libgcrypt {
 /// Whether this process's libgcrypt was told to do without features: it hears that once.
 static PLAIN: OnceLock<bool> = OnceLock::new();
 
+/// The library's secure memory: private keys lie there, and where it computes with them. It is made once, big
+/// enough for many threads, of which what is not used costs nothing: in FIPS mode it does not grow, and the
+/// library would end the process. It is not locked, which few systems allow, nor are privileges dropped.
+static SECURE_MEMORY: Once = Once::new();
+const SECURE_BYTES: c_uint = 16 << 20;
+
 fn open(name: &'static str, plain: bool) -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
     let library = Library::open(&[c"libgcrypt.so.20"]).map_err(|missing| {
         unavailable(format!("no libgcrypt (Debian's package libgcrypt20): {}", missing.detail))
@@ -69,6 +77,8 @@ fn open(name: &'static str, plain: bool) -> Result<Box<dyn Provider + Send + Syn
         let detail = "libgcrypt is told once a process which extensions to use";
         return Err(unavailable(detail.to_owned()));
     }
+    // Functions that it lacks say so themselves.
+    library.fill(ffi::since_1_9::SLOTS);
     // SAFETY: the library's `gcry_control`; arguments are those that gcrypt.h names for each command;
     // the features are switched off before the library starts, by `gcry_check_version`.
     let (version, fips) = unsafe {
@@ -81,6 +91,12 @@ fn open(name: &'static str, plain: bool) -> Result<Box<dyn Provider + Send + Syn
             let oldest = OLDEST.to_string_lossy();
             return Err(unavailable(format!("{file} is older than libgcrypt {oldest}")));
         }
+        SECURE_MEMORY.call_once(|| {
+            control(ffi::GCRYCTL_DISABLE_SECMEM_WARN, 0 as c_int);
+            control(ffi::GCRYCTL_DISABLE_LOCKED_SECMEM, 0 as c_int);
+            control(ffi::GCRYCTL_DISABLE_PRIV_DROP, 0 as c_int);
+            control(ffi::GCRYCTL_INIT_SECMEM, SECURE_BYTES);
+        });
         control(ffi::GCRYCTL_INITIALIZATION_FINISHED, 0 as c_int);
         let fips = control(ffi::GCRYCTL_FIPS_MODE_P, 0 as c_int) != 0;
         (CStr::from_ptr(version).to_string_lossy().into_owned(), fips)
@@ -208,6 +224,9 @@ impl Provider for Libgcrypt {
     }
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
+        if key_pairs::has(workload.algorithm) {
+            return key_pairs::supports(workload, self.fips);
+        }
         let number = number(workload.algorithm).ok_or(Unsupported::Algorithm)?;
         let encrypts = workload.operation == Operation::Encrypt;
         match number.is_there() {
@@ -229,6 +248,9 @@ impl Provider for Libgcrypt {
         self.supports(workload)?;
         keys_fit(workload.algorithm, keys)?;
         let jobs = RawJobs::new(workload, keys, jobs)?;
+        if key_pairs::has(workload.algorithm) {
+            return key_pairs::session(workload, keys, &jobs, body);
+        }
         let lengths = Lengths::of(workload);
         match number(workload.algorithm).ok_or(Unsupported::Algorithm)? {
             Number::Cipher(cipher, mode) => {

@@ -6,7 +6,7 @@
 #![allow(non_camel_case_types)]
 
 use crate::loaded::c_functions;
-use core::ffi::{c_char, c_int, c_uint, c_void};
+use core::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
 
 /// `struct gcry_cipher_handle`, which only C sees into.
 #[repr(C)]
@@ -26,18 +26,51 @@ pub(crate) struct gcry_mac_handle {
     _data: [u8; 0],
 }
 
+/// `struct gcry_sexp`, an S-expression, which only C sees into.
+#[repr(C)]
+pub(crate) struct gcry_sexp {
+    _data: [u8; 0],
+}
+
+/// `struct gcry_mpi`, a number, which only C sees into.
+#[repr(C)]
+pub(crate) struct gcry_mpi {
+    _data: [u8; 0],
+}
+
+/// `struct gcry_mpi_point`, a point of a curve, which only C sees into.
+#[repr(C)]
+pub(crate) struct gcry_mpi_point {
+    _data: [u8; 0],
+}
+
+/// `struct gcry_context`, here always a curve with a key, which only C sees into.
+#[repr(C)]
+pub(crate) struct gcry_context {
+    _data: [u8; 0],
+}
+
 /// `gcry_control`, whose arguments depend on the command.
 pub(super) type Control = unsafe extern "C" fn(command: c_int, ...) -> c_uint;
 
 pub(super) const GCRYCTL_RESET: c_int = 4;
 pub(super) const GCRYCTL_TEST_ALGO: c_int = 8;
+pub(super) const GCRYCTL_INIT_SECMEM: c_int = 24;
+pub(super) const GCRYCTL_DISABLE_SECMEM_WARN: c_int = 27;
 pub(super) const GCRYCTL_INITIALIZATION_FINISHED: c_int = 38;
 pub(super) const GCRYCTL_FIPS_MODE_P: c_int = 55;
 pub(super) const GCRYCTL_DISABLE_HWF: c_int = 63;
+pub(super) const GCRYCTL_DISABLE_LOCKED_SECMEM: c_int = 67;
+pub(super) const GCRYCTL_DISABLE_PRIV_DROP: c_int = 68;
 pub(super) const GCRYCTL_SET_CCM_LENGTHS: c_int = 69;
 /// Since 1.9.
 pub(super) const GCRYCTL_SET_ALLOW_WEAK_KEY: c_int = 79;
 pub(super) const GCRY_MD_FLAG_HMAC: c_uint = 2;
+pub(super) const GCRY_PK_RSA: c_int = 1;
+pub(super) const GCRY_PK_ECC: c_int = 18;
+pub(super) const GCRY_ECC_CURVE25519: c_int = 1;
+pub(super) const GCRY_STRONG_RANDOM: c_int = 1;
+pub(super) const GCRYMPI_FMT_USG: c_int = 5;
 /// gpg-error.h: the tag does not verify.
 pub(super) const GPG_ERR_CHECKSUM: c_uint = 10;
 pub(super) const GPG_ERR_WEAK_KEY: c_uint = 43;
@@ -78,4 +111,49 @@ c_functions! { loaded:
     fn gcry_mac_write(handle: *mut gcry_mac_handle, data: *const u8, length: usize) -> c_uint;
     /// Takes the room that there is, and gives the length that was written.
     fn gcry_mac_read(handle: *mut gcry_mac_handle, output: *mut u8, length: *mut usize) -> c_uint;
+    /// Of memory that is wiped when it is freed; the library then takes what is in it for secret.
+    fn gcry_malloc_secure(length: usize) -> *mut c_void;
+    fn gcry_randomize(output: *mut u8, length: usize, level: c_int);
+    /// Each `%b` of the format takes the addresses of an int, a length, and of a pointer.
+    fn gcry_sexp_build_array(made: *mut *mut gcry_sexp, place: *mut usize, format: *const c_char, arguments: *mut *mut c_void) -> c_uint;
+    fn gcry_sexp_release(expression: *mut gcry_sexp);
+    /// The first list that begins with `token`, a new one, or null.
+    fn gcry_sexp_find_token(list: *mut gcry_sexp, token: *const c_char, length: usize) -> *mut gcry_sexp;
+    /// What is at a place in the list; the list owns it.
+    fn gcry_sexp_nth_data(list: *mut gcry_sexp, place: c_int, length: *mut usize) -> *const u8;
+    fn gcry_sexp_nth_mpi(list: *mut gcry_sexp, place: c_int, format: c_int) -> *mut gcry_mpi;
+    fn gcry_mpi_release(number: *mut gcry_mpi);
+    fn gcry_mpi_cmp(one: *mut gcry_mpi, other: *mut gcry_mpi) -> c_int;
+    fn gcry_mpi_cmp_ui(one: *mut gcry_mpi, other: c_ulong) -> c_int;
+    fn gcry_mpi_sub_ui(result: *mut gcry_mpi, number: *mut gcry_mpi, less: c_ulong);
+    fn gcry_mpi_mod(result: *mut gcry_mpi, number: *mut gcry_mpi, modulus: *mut gcry_mpi);
+    fn gcry_mpi_print(format: c_int, output: *mut u8, room: usize, written: *mut usize, number: *mut gcry_mpi) -> c_uint;
+    /// The bytes of a number that is none; the number owns them.
+    fn gcry_mpi_get_opaque(number: *mut gcry_mpi, bits: *mut c_uint) -> *const u8;
+    fn gcry_mpi_point_release(point: *mut gcry_mpi_point);
+    fn gcry_mpi_ec_new(context: *mut *mut gcry_context, key: *mut gcry_sexp, curve: *const c_char) -> c_uint;
+    fn gcry_mpi_ec_get_mpi(name: *const c_char, context: *mut gcry_context, copy: c_int) -> *mut gcry_mpi;
+    fn gcry_mpi_ec_get_point(name: *const c_char, context: *mut gcry_context, copy: c_int) -> *mut gcry_mpi_point;
+    /// Whether the point is on the curve.
+    fn gcry_mpi_ec_curve_point(point: *mut gcry_mpi_point, context: *mut gcry_context) -> c_int;
+    fn gcry_ctx_release(context: *mut gcry_context);
+    fn gcry_pk_algo_info(algorithm: c_int, what: c_int, answer: *mut c_void, length: *mut usize) -> c_uint;
+    fn gcry_pk_testkey(key: *mut gcry_sexp) -> c_uint;
+    fn gcry_pk_genkey(pair: *mut *mut gcry_sexp, parameters: *mut gcry_sexp) -> c_uint;
+    fn gcry_pk_sign(signature: *mut *mut gcry_sexp, data: *mut gcry_sexp, key: *mut gcry_sexp) -> c_uint;
+    fn gcry_pk_verify(signature: *mut gcry_sexp, data: *mut gcry_sexp, key: *mut gcry_sexp) -> c_uint;
+    fn gcry_pk_decrypt(plain: *mut *mut gcry_sexp, data: *mut gcry_sexp, key: *mut gcry_sexp) -> c_uint;
+}
+
+/// What came with libgcrypt 1.9.
+pub(super) mod since_1_9 {
+    use crate::loaded::c_functions;
+    use core::ffi::{c_int, c_uint};
+
+    c_functions! { loaded:
+        /// Bytes of a key; 0 where the curve, or this function, is not there.
+        fn gcry_ecc_get_algo_keylen(curve: c_int) -> c_uint;
+        /// A null point is the curve's base point.
+        fn gcry_ecc_mul_point(curve: c_int, result: *mut u8, scalar: *const u8, point: *const u8) -> c_uint;
+    }
 }

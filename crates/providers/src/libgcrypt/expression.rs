@@ -1,0 +1,235 @@
+//! S-expressions, numbers and curves: what the library's functions of key pairs take and give.
+
+use super::{ffi, succeeded};
+use core::ffi::{CStr, c_int, c_uint, c_void};
+use core::ops::Deref;
+use core::{ptr, slice};
+use cpb_core::Error;
+
+/// Something of the library's that is one's own.
+pub(super) struct Owned<T>(pub(super) *mut T, unsafe fn(*mut T));
+
+impl<T> Owned<T> {
+    /// Of what the library has just made, or could not make.
+    fn take(made: *mut T, free: unsafe fn(*mut T)) -> Result<Owned<T>, Error> {
+        if made.is_null() { Err(Error::Device(0)) } else { Ok(Owned(made, free)) }
+    }
+}
+
+impl<T> Drop for Owned<T> {
+    fn drop(&mut self) {
+        // SAFETY: ours; nothing uses it afterwards.
+        unsafe { self.1(self.0) }
+    }
+}
+
+/// The most byte strings that one expression here has.
+const MOST: usize = 6;
+
+/// An S-expression.
+pub(super) type Expression = Owned<ffi::gcry_sexp>;
+
+impl Expression {
+    /// An expression whose format has a `%b` for each of `parts`, none of them empty.
+    #[inline]
+    pub(super) fn new<const N: usize>(
+        format: &'static CStr,
+        parts: [&[u8]; N],
+    ) -> Result<Expression, Error> {
+        const { assert!(N <= MOST) };
+        debug_assert_eq!(format.to_bytes().iter().filter(|byte| **byte == b'%').count(), N);
+        let mut lengths: [c_int; MOST] = [0; MOST];
+        let mut bytes = [ptr::null(); MOST];
+        let mut arguments: [*mut c_void; 2 * MOST] = [ptr::null_mut(); 2 * MOST];
+        for (place, part) in parts.iter().enumerate() {
+            lengths[place] = part.len() as c_int;
+            bytes[place] = part.as_ptr();
+            arguments[2 * place] = (&raw mut lengths[place]).cast();
+            arguments[2 * place + 1] = (&raw mut bytes[place]).cast();
+        }
+        // SAFETY: an argument for each that the format names; all are read during the call.
+        Expression::by(|made| unsafe {
+            let (format, arguments) = (format.as_ptr(), arguments.as_mut_ptr());
+            ffi::gcry_sexp_build_array(made, ptr::null_mut(), format, arguments)
+        })
+    }
+
+    /// What one of the library's functions makes.
+    #[inline]
+    pub(super) fn by(
+        make: impl FnOnce(*mut *mut ffi::gcry_sexp) -> c_uint,
+    ) -> Result<Expression, Error> {
+        let mut made = ptr::null_mut();
+        succeeded(make(&mut made))?;
+        Expression::own(made)
+    }
+
+    fn own(made: *mut ffi::gcry_sexp) -> Result<Expression, Error> {
+        // SAFETY: as promised by the caller of `Owned`.
+        Owned::take(made, |made| unsafe { ffi::gcry_sexp_release(made) })
+    }
+
+    /// The list in it that begins with `name`.
+    #[inline]
+    fn list(&self, name: &CStr) -> Result<Expression, Error> {
+        // SAFETY: live; without a length the name is a C string.
+        Expression::own(unsafe { ffi::gcry_sexp_find_token(self.0, name.as_ptr(), 0) })
+    }
+
+    /// Writes the value called `name`, a number or bytes, as so many digits: the library puts a zero before
+    /// a first bit of one, and leaves out others.
+    #[inline]
+    pub(super) fn write(&self, name: &CStr, output: &mut [u8]) -> Result<(), Error> {
+        let (list, mut length) = (self.list(name)?, 0);
+        // SAFETY: live; what is there belongs to the list and is as long as the library says.
+        let value = unsafe {
+            let value = ffi::gcry_sexp_nth_data(list.0, 1, &mut length);
+            if value.is_null() {
+                return Err(Error::WrongAnswer);
+            }
+            slice::from_raw_parts(value, length)
+        };
+        let digits = match value.len().checked_sub(output.len()) {
+            Some(more) => {
+                let (zeros, digits) = value.split_at(more);
+                if zeros.iter().any(|byte| *byte != 0) {
+                    return Err(Error::WrongAnswer);
+                }
+                digits
+            }
+            None => value,
+        };
+        let (high, low) = output.split_at_mut(output.len() - digits.len());
+        high.fill(0);
+        low.copy_from_slice(digits);
+        Ok(())
+    }
+
+    /// The number called `name`.
+    pub(super) fn number(&self, name: &CStr) -> Result<Number, Error> {
+        let list = self.list(name)?;
+        // SAFETY: live.
+        own_number(unsafe { ffi::gcry_sexp_nth_mpi(list.0, 1, ffi::GCRYMPI_FMT_USG) })
+    }
+}
+
+/// A number, or bytes in the place of one.
+pub(super) type Number = Owned<ffi::gcry_mpi>;
+
+fn own_number(made: *mut ffi::gcry_mpi) -> Result<Number, Error> {
+    // SAFETY: as promised by the caller of `Owned`.
+    Owned::take(made, |made| unsafe { ffi::gcry_mpi_release(made) })
+}
+
+impl Number {
+    /// Writes `self` mod (`prime` - 1), which `prime` becomes, as so many digits.
+    pub(super) fn write_modulo_less_one(
+        &self,
+        prime: &Number,
+        output: &mut [u8],
+    ) -> Result<(), Error> {
+        let mut written = 0;
+        // SAFETY: all are live; the output is as long as is said.
+        succeeded(unsafe {
+            ffi::gcry_mpi_sub_ui(prime.0, prime.0, 1);
+            ffi::gcry_mpi_mod(prime.0, self.0, prime.0);
+            let (output, room) = (output.as_mut_ptr(), output.len());
+            ffi::gcry_mpi_print(ffi::GCRYMPI_FMT_USG, output, room, &mut written, prime.0)
+        })?;
+        // Digits are written from the left, however few.
+        output.rotate_right(output.len() - written);
+        output.get_mut(..output.len() - written).unwrap_or_default().fill(0);
+        Ok(())
+    }
+
+    /// Copies bytes that stand in the place of a number.
+    pub(super) fn copy_bytes(&self, output: &mut [u8]) -> Result<(), Error> {
+        let mut bits = 0;
+        // SAFETY: live; the bytes belong to it and are as many as are said.
+        let bytes = unsafe {
+            let bytes = ffi::gcry_mpi_get_opaque(self.0, &mut bits);
+            if bytes.is_null() || bits.div_ceil(8) as usize != output.len() {
+                return Err(Error::WrongAnswer);
+            }
+            slice::from_raw_parts(bytes, output.len())
+        };
+        output.copy_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// A curve, and a key of it.
+pub(super) struct Curve(Owned<ffi::gcry_context>);
+
+impl Curve {
+    /// Of a name; an error if the library does not have it, or may not use it.
+    pub(super) fn named(name: &CStr) -> Result<Curve, Error> {
+        Curve::open(ptr::null_mut(), name.as_ptr())
+    }
+
+    /// Of a key.
+    pub(super) fn of(key: &Expression) -> Result<Curve, Error> {
+        Curve::open(key.0, ptr::null())
+    }
+
+    fn open(key: *mut ffi::gcry_sexp, name: *const core::ffi::c_char) -> Result<Curve, Error> {
+        let mut made = ptr::null_mut();
+        // SAFETY: the key is live and the name a C string, or they are null.
+        succeeded(unsafe { ffi::gcry_mpi_ec_new(&mut made, key, name) })?;
+        // SAFETY: as promised by the caller of `Owned`.
+        Owned::take(made, |made| unsafe { ffi::gcry_ctx_release(made) }).map(Curve)
+    }
+
+    /// A number of the curve's or the key's.
+    pub(super) fn number(&self, name: &CStr) -> Result<Number, Error> {
+        // SAFETY: live; no copy is asked for, and what is given is released all the same.
+        own_number(unsafe { ffi::gcry_mpi_ec_get_mpi(name.as_ptr(), self.0.0, 0) })
+    }
+
+    /// Whether the private key is one of the curve's scalars: not 0, and less than its order.
+    pub(super) fn has_scalar(&self) -> Result<bool, Error> {
+        let (scalar, order) = (self.number(c"d")?, self.number(c"n")?);
+        // SAFETY: both are live.
+        Ok(unsafe {
+            ffi::gcry_mpi_cmp_ui(scalar.0, 0) > 0 && ffi::gcry_mpi_cmp(scalar.0, order.0) < 0
+        })
+    }
+
+    /// Whether the public key is one of the curve's points.
+    pub(super) fn has_point(&self) -> bool {
+        // SAFETY: the curve is live; the point is ours to release.
+        unsafe {
+            let point = ffi::gcry_mpi_ec_get_point(c"q".as_ptr(), self.0.0, 0);
+            if point.is_null() {
+                return false;
+            }
+            let there = ffi::gcry_mpi_ec_curve_point(point, self.0.0) != 0;
+            ffi::gcry_mpi_point_release(point);
+            there
+        }
+    }
+}
+
+/// A copy in secure memory, where the library works on numbers in constant time.
+pub(super) struct Secret(Owned<c_void>, usize);
+
+impl Secret {
+    pub(super) fn new(bytes: &[u8]) -> Result<Secret, Error> {
+        // SAFETY: the memory is as long as is asked for, and ours.
+        unsafe {
+            let memory = ffi::gcry_malloc_secure(bytes.len());
+            let memory = Owned::take(memory, |memory| ffi::gcry_free(memory))?;
+            ptr::copy_nonoverlapping(bytes.as_ptr(), memory.0.cast(), bytes.len());
+            Ok(Secret(memory, bytes.len()))
+        }
+    }
+}
+
+impl Deref for Secret {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: written when it was made, and live as long as `self` is.
+        unsafe { slice::from_raw_parts(self.0.0.cast(), self.1) }
+    }
+}
