@@ -69,7 +69,8 @@ fn a_libgcrypt_in_fips_mode_lacks_what_that_forbids_and_gives_no_wrong_answer() 
         return;
     }
     let run = |line: &str, mode: &[(&str, &str)]| lab.run_with(line, mode);
-    let line = "run -p libgcrypt -a chacha20,aes-128-gcm,md5,aes-128-cbc -s 64 --budget 0.3s --csv";
+    let line = "run -p libgcrypt -a chacha20,aes-128-gcm,md5,aes-128-cbc,x25519,ecdsa-p256 -s 64 \
+                --budget 0.3s --csv";
     // Before 1.10 there was no such variable.
     let forced = [("LIBGCRYPT_FORCE_FIPS_MODE", "1")];
     let (plain, fips) = (run(line, &[]), run(line, &forced));
@@ -78,9 +79,14 @@ fn a_libgcrypt_in_fips_mode_lacks_what_that_forbids_and_gives_no_wrong_answer() 
         return skip(&format!("installed::{test}"), "this libgcrypt cannot be told its mode");
     }
     let forbidden = ",unsupported,forbidden by the system's policy";
-    for (algorithm, allowed) in
-        [("chacha20", false), ("aes-128-gcm", false), ("md5", false), ("aes-128-cbc", true)]
-    {
+    for (algorithm, allowed) in [
+        ("chacha20", false),
+        ("aes-128-gcm", false),
+        ("md5", false),
+        ("aes-128-cbc", true),
+        ("x25519", false),
+        ("ecdsa-p256", true),
+    ] {
         let cell = format!("libgcrypt,{algorithm},");
         let told = fips.stdout.lines().find(|line| line.starts_with(&cell)).expect(&cell);
         assert_eq!(told.contains(forbidden), !allowed, "{told}");

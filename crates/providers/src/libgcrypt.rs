@@ -58,9 +58,9 @@ struct Libgcrypt {
 /// Whether this process's libgcrypt was told to do without features: it hears that once.
 static PLAIN: OnceLock<bool> = OnceLock::new();
 
-/// The library's secure memory: private keys lie there, and where it computes with them. It is made once, big
-/// enough for many threads, of which what is not used costs nothing: in FIPS mode it does not grow, and the
-/// library would end the process. It is not locked, which few systems allow, nor are privileges dropped.
+/// The library's secure memory, where it computes with what is secret. It is made once, big enough for many
+/// threads, of which what is not used costs nothing: in FIPS mode it does not grow, and the library would end
+/// the process. It is not locked, which few systems allow, nor does the library drop privileges for it.
 static SECURE_MEMORY: Once = Once::new();
 const SECURE_BYTES: c_uint = 16 << 20;
 
@@ -181,6 +181,7 @@ fn number(algorithm: Algorithm) -> Option<Number> {
         Algorithm::HmacSha512 => Number::Digest(10, ffi::GCRY_MD_FLAG_HMAC),
         Algorithm::Aes128Cmac | Algorithm::Aes256Cmac => Number::Mac(CMAC),
         Algorithm::Poly1305 => Number::Mac(501),
+        // Of its generator there is one a process, whose entropy cannot be given.
         _ => return None,
     })
 }

@@ -2,7 +2,6 @@
 
 use super::{ffi, succeeded};
 use core::ffi::{CStr, c_int, c_uint, c_void};
-use core::ops::Deref;
 use core::{ptr, slice};
 use cpb_core::Error;
 
@@ -207,29 +206,5 @@ impl Curve {
             ffi::gcry_mpi_point_release(point);
             there
         }
-    }
-}
-
-/// A copy in secure memory, where the library works on numbers in constant time.
-pub(super) struct Secret(Owned<c_void>, usize);
-
-impl Secret {
-    pub(super) fn new(bytes: &[u8]) -> Result<Secret, Error> {
-        // SAFETY: the memory is as long as is asked for, and ours.
-        unsafe {
-            let memory = ffi::gcry_malloc_secure(bytes.len());
-            let memory = Owned::take(memory, |memory| ffi::gcry_free(memory))?;
-            ptr::copy_nonoverlapping(bytes.as_ptr(), memory.0.cast(), bytes.len());
-            Ok(Secret(memory, bytes.len()))
-        }
-    }
-}
-
-impl Deref for Secret {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        // SAFETY: written when it was made, and live as long as `self` is.
-        unsafe { slice::from_raw_parts(self.0.0.cast(), self.1) }
     }
 }

@@ -111,8 +111,6 @@ c_functions! { loaded:
     fn gcry_mac_write(handle: *mut gcry_mac_handle, data: *const u8, length: usize) -> c_uint;
     /// Takes the room that there is, and gives the length that was written.
     fn gcry_mac_read(handle: *mut gcry_mac_handle, output: *mut u8, length: *mut usize) -> c_uint;
-    /// Of memory that is wiped when it is freed; the library then takes what is in it for secret.
-    fn gcry_malloc_secure(length: usize) -> *mut c_void;
     fn gcry_randomize(output: *mut u8, length: usize, level: c_int);
     /// Each `%b` of the format takes the addresses of an int, a length, and of a pointer.
     fn gcry_sexp_build_array(made: *mut *mut gcry_sexp, place: *mut usize, format: *const c_char, arguments: *mut *mut c_void) -> c_uint;

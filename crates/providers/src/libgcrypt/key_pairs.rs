@@ -1,18 +1,21 @@
 //! What libgcrypt does with key pairs.
 //!
-//! Keys are S-expressions in secure memory, made before the clock starts. Those of digests, signatures and
-//! answers belong to each operation, as the library takes and gives nothing else; it also sets up the curve
-//! or reads the RSA key anew each time.
+//! Keys are S-expressions that are made before the clock starts. Those of digests, signatures and answers belong
+//! to each operation: the library takes and gives nothing else. It also sets up the curve, or reads the numbers
+//! of the RSA key, anew each time.
 //!
-//! It blinds each RSA signature by a new random number and takes the inverse of it, and checks the
-//! signature before it gives it out; a pair of a curve's that it makes it tries. It draws from its own
-//! generator, whose cost is part of the time. Pairs are made as transient ones: else old kernels would be asked
-//! for more entropy than they have at a time.
+//! For each RSA signature it draws a new number to blind the key with, takes the inverse of that, and checks the
+//! signature in the end. A private key's numbers it copies out of its expression to where it does not take them
+//! for secret, wherever the expression lies (1.10, 1.11); so an agreement on NIST's curves is not in constant
+//! time, as ECDSA with its own numbers is, and costs half of it.
 //!
-//! ML-KEM (1.11) is left out: it takes no seed, and private keys are seeds here. So are generators: their entropy
-//! cannot be given, only a personalisation string, and there is one for the whole process.
+//! It draws from its own generator, whose cost is part of the time. Pairs are made as transient ones: else old
+//! kernels would be asked for more entropy than they have at a time. Those of curves it tries before it gives
+//! them out, by a signature.
+//!
+//! ML-KEM (1.11) is left out, because it takes no seed, and private keys are seeds here.
 
-use super::expression::{Curve, Expression, Secret};
+use super::expression::{Curve, Expression};
 use super::{ffi, succeeded};
 use crate::key_pairs::Submit;
 use crate::raw_jobs::{RawJob, RawJobs, software_supports};
@@ -124,10 +127,9 @@ impl Scheme {
     }
 
     fn private(self, key: &[u8]) -> Result<Expression, Error> {
-        let secret = Secret::new(key)?;
         match self {
             Scheme::Rsa { .. } => {
-                let [n, e, d, p, q, _, _, q_inverse] = rsa_numbers(&secret);
+                let [n, e, d, p, q, _, _, q_inverse] = rsa_numbers(key);
                 // The library wants the inverse of what it calls p.
                 let key = Expression::new(
                     c"(private-key(rsa(n %b)(e %b)(d %b)(p %b)(q %b)(u %b)))",
@@ -138,23 +140,21 @@ impl Scheme {
                 Ok(key)
             }
             Scheme::Curve { name, .. } => {
-                let key = Expression::new(
-                    c"(private-key(ecc(curve %b)(d %b)))",
-                    [name.to_bytes(), &secret],
-                )?;
+                let key =
+                    Expression::new(c"(private-key(ecc(curve %b)(d %b)))", [name.to_bytes(), key])?;
                 if Curve::of(&key)?.has_scalar()? { Ok(key) } else { Err(Error::Refused) }
             }
             // Without the public key the library would compute it for each signature.
             Scheme::Ed25519 | Scheme::X25519 => {
                 let half = Expression::new(
                     c"(private-key(ecc(curve Ed25519)(flags eddsa)(d %b)))",
-                    [&secret],
+                    [key],
                 )?;
                 let mut public = [0; 32];
                 Curve::of(&half)?.number(c"q@eddsa")?.copy_bytes(&mut public)?;
                 Expression::new(
                     c"(private-key(ecc(curve Ed25519)(flags eddsa)(q %b)(d %b)))",
-                    [&public, &secret],
+                    [&public, key],
                 )
             }
         }
@@ -385,9 +385,9 @@ impl Open<'_> {
 
     /// There is nothing to read of a key that is 32 bytes.
     fn agree_x25519(&self, own: &[u8], body: Body<'_>) -> Result<(), Error> {
-        let (secret, length) = (Secret::new(own)?, self.parts.secret);
+        let length = self.parts.secret;
         let agree = |job: &RawJob| {
-            multiply(job.output, &secret, job.input).or_else(refused)?;
+            multiply(job.output, own, job.input).or_else(refused)?;
             // SAFETY: see above.
             let shared = unsafe { slice::from_raw_parts(job.output, length) };
             // RFC 7748, section 6.1: a peer may make it 0, and the library leaves it to us to mind.
@@ -468,5 +468,40 @@ impl Session for Generate<'_> {
 
     fn output(&self, job: usize) -> Option<&[u8]> {
         self.jobs.output(job)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_of_an_rsa_key_fill_it() {
+        let all = [Algorithm::Rsa2048Pkcs1, Algorithm::Rsa3072Pss, Algorithm::Rsa4096Pss];
+        for algorithm in all {
+            let (mut key, parts) =
+                (algorithm.timed_private_key().to_vec(), parts(algorithm).expect("parts"));
+            let whole = rsa_numbers(&key).concat();
+            assert_eq!(whole, key, "{algorithm}");
+            let [n, e, ..] = rsa_places(&mut key).map(|number| number.len());
+            assert_eq!(n + e, parts.public, "{algorithm}");
+        }
+    }
+
+    #[test]
+    fn a_signature_at_its_bound_is_out_of_range_and_one_below_it_is_not() {
+        let key = Algorithm::Rsa2048Pss.timed_public_key();
+        let mut signature = key[..256].to_vec();
+        let rsa = Scheme::of(Algorithm::Rsa2048Pss).expect("RSA");
+        assert!(!rsa.in_range(&signature, key));
+        signature[255] -= 1;
+        assert!(rsa.in_range(&signature, key), "a modulus is odd");
+
+        let mut signature = [0xff; 64];
+        signature[32..].copy_from_slice(&ED25519_ORDER);
+        signature[32..].reverse();
+        assert!(!Scheme::Ed25519.in_range(&signature, &[]));
+        signature[32] -= 1;
+        assert!(Scheme::Ed25519.in_range(&signature, &[]));
     }
 }
