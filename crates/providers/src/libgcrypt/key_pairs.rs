@@ -37,6 +37,7 @@ pub(super) fn has(algorithm: Algorithm) -> bool {
 pub(super) fn supports(workload: &CryptoWorkload, fips: bool) -> Result<(), Unsupported> {
     let scheme = Scheme::of(workload.algorithm).ok_or(Unsupported::Algorithm)?;
     match scheme.is_there() {
+        _ if scheme.is_too_new() => Err(Unsupported::Algorithm),
         true => software_supports(workload),
         false if fips => Err(Unsupported::Policy),
         false => Err(Unsupported::BuildOption),
@@ -103,6 +104,13 @@ impl Scheme {
         })
     }
 
+    /// Whether an old library lacks the function that it is done with.
+    fn is_too_new(self) -> bool {
+        // SAFETY: takes any number.
+        let length = unsafe { ffi::since_1_9::gcry_ecc_get_algo_keylen(ffi::GCRY_ECC_CURVE25519) };
+        matches!(self, Scheme::X25519) && length != 32
+    }
+
     fn is_there(self) -> bool {
         let algorithm = match self {
             Scheme::Rsa { .. } => ffi::GCRY_PK_RSA,
@@ -117,12 +125,7 @@ impl Scheme {
                 Scheme::Rsa { .. } => true,
                 Scheme::Curve { name, .. } => Curve::named(name).is_ok(),
                 Scheme::Ed25519 => Curve::named(c"Ed25519").is_ok(),
-                // SAFETY: takes any number.
-                Scheme::X25519 => unsafe {
-                    let curve = ffi::GCRY_ECC_CURVE25519;
-                    ffi::since_1_9::gcry_ecc_get_algo_keylen(curve) == 32
-                        && Curve::named(c"Curve25519").is_ok()
-                },
+                Scheme::X25519 => Curve::named(c"Curve25519").is_ok(),
             }
     }
 
