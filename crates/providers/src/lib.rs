@@ -15,6 +15,7 @@ mod draw;
 mod evp;
 pub mod interrupts;
 pub mod kernel_crypto;
+mod key_der;
 mod key_pairs;
 #[cfg(not(all(
     feature = "openssl",

@@ -1,13 +1,13 @@
 //! Sessions of algorithms with key pairs: contexts are made once, as `openssl speed` does, and each
 //! operation signs, verifies, agrees, encapsulates or makes a pair.
 
-mod key;
+pub(super) mod key;
 
 use super::ffi::Libcrypto;
 use super::{Source, ffi, last_error, succeeded};
 use crate::key_pairs::{BLINDING, MAX_DER, Submit, from_der, to_der, whole};
 use crate::raw_jobs::{RawJob, RawJobs};
-use core::ffi::{CStr, c_char, c_int};
+use core::ffi::c_int;
 use core::marker::PhantomData;
 use core::ptr;
 use cpb_core::Lengths;
@@ -17,8 +17,78 @@ use cpb_core::{
 };
 use key::{Key, Names};
 
-type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
+pub(super) type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
 
+/// How a library takes keys of one algorithm and gives them, and how it is told what to do with them.
+pub(super) trait Keys<L: Libcrypto> {
+    /// Whether keys are points of a curve, and signatures two numbers.
+    fn is_curve(&self) -> bool;
+
+    /// A private key of the algorithm's length.
+    fn private(&self, key: &[u8]) -> Result<Key<L>, Error>;
+
+    /// A public key of the algorithm's length.
+    fn public(&self, key: &[u8]) -> Result<Key<L>, Error>;
+
+    /// Both halves of a pair.
+    fn write(&self, pair: &Key<L>, private: &mut [u8], public: &mut [u8]) -> Result<(), Error>;
+
+    /// A context that has begun to make pairs.
+    fn maker(&self) -> Result<Context<L>, Error>;
+
+    /// Makes one; `pair` is null.
+    ///
+    /// # Safety
+    /// The context is of [`Keys::maker`].
+    unsafe fn make(context: *mut ffi::EVP_PKEY_CTX, pair: *mut *mut ffi::EVP_PKEY) -> c_int;
+
+    /// A context for doing something with `key`.
+    fn user(&self, key: &Key<L>) -> Result<Context<L>, Error>;
+
+    /// The padding of RSA, and a digest of which length is signed.
+    fn pad(
+        &self,
+        context: &Context<L>,
+        padding: Option<Padding>,
+        digest: Option<usize>,
+    ) -> Result<(), Error>;
+
+    /// Begins to sign what the algorithm hashes by itself.
+    ///
+    /// # Safety
+    /// Both are live.
+    unsafe fn begin_sign(context: *mut ffi::EVP_MD_CTX, key: *mut ffi::EVP_PKEY) -> c_int;
+
+    /// The same of verifying.
+    ///
+    /// # Safety
+    /// Both are live.
+    unsafe fn begin_verify(context: *mut ffi::EVP_MD_CTX, key: *mut ffi::EVP_PKEY) -> c_int;
+}
+
+/// Of signatures with RSA.
+#[derive(Clone, Copy)]
+pub(super) enum Padding {
+    Pkcs1,
+    /// With a salt as long as the digest.
+    Pss,
+}
+
+impl Padding {
+    fn of(algorithm: Algorithm) -> Option<Padding> {
+        match algorithm {
+            Algorithm::Rsa2048Pkcs1 | Algorithm::Rsa3072Pkcs1 | Algorithm::Rsa4096Pkcs1 => {
+                Some(Padding::Pkcs1)
+            }
+            Algorithm::Rsa2048Pss | Algorithm::Rsa3072Pss | Algorithm::Rsa4096Pss => {
+                Some(Padding::Pss)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Opens a session of a library that has providers.
 pub(super) fn session<L: Libcrypto>(
     source: Source<L>,
     workload: &CryptoWorkload,
@@ -26,10 +96,22 @@ pub(super) fn session<L: Libcrypto>(
     jobs: &RawJobs<'_>,
     body: Body<'_>,
 ) -> Result<(), Error> {
-    let Lengths { key, .. } = workload.lengths();
     let names = Names::of(source, workload.algorithm).ok_or(Unsupported::Algorithm)?;
+    session_with(names, workload, keys, jobs, body)
+}
+
+/// Opens a session with keys that come and go in their own way.
+pub(super) fn session_with<L: Libcrypto, K: Keys<L>>(
+    names: K,
+    workload: &CryptoWorkload,
+    keys: &[&[u8]],
+    jobs: &RawJobs<'_>,
+    body: Body<'_>,
+) -> Result<(), Error> {
+    let Lengths { key, .. } = workload.lengths();
     let parts = parts(workload.algorithm).ok_or(Unsupported::Algorithm)?;
-    let session = Open { names, parts, jobs, algorithm: workload.algorithm };
+    let algorithm = workload.algorithm;
+    let session = Open { names: &names, parts, jobs, algorithm, library: PhantomData };
     if workload.operation == Operation::GenerateKey {
         return session.generate(body);
     }
@@ -58,16 +140,17 @@ fn refused<T>(error: Error) -> Result<T, Error> {
 }
 
 /// What every session here has.
-struct Open<'a, L: Libcrypto> {
-    names: Names<L>,
+struct Open<'a, L: Libcrypto, K: Keys<L>> {
+    names: &'a K,
     parts: Parts,
     jobs: &'a RawJobs<'a>,
     algorithm: Algorithm,
+    library: PhantomData<L>,
 }
 
 // In all closures below: contexts and keys are live as long as the session, and the pointers of a job
 // are valid for the lengths that `RawJobs` found.
-impl<L: Libcrypto> Open<'_, L> {
+impl<L: Libcrypto, K: Keys<L>> Open<'_, L, K> {
     fn run(
         &self,
         run: impl FnMut(&RawJob) -> Result<(), Error>,
@@ -81,7 +164,8 @@ impl<L: Libcrypto> Open<'_, L> {
         if self.parts.digest.is_none() {
             let context = Digest::<L>::new()?;
             let sign = |job: &RawJob| {
-                context.begin(L::EVP_DigestSignInit_ex, key)?;
+                // SAFETY: both are live. A context signs once, and is then begun again.
+                succeeded::<L>(unsafe { K::begin_sign(context.0, key.0) })?;
                 let mut written = length;
                 let (tag, input) = (job.tag, job.input);
                 // SAFETY: see above.
@@ -92,7 +176,7 @@ impl<L: Libcrypto> Open<'_, L> {
             };
             return self.run(sign, body);
         }
-        let context = Context::<L>::of(key)?;
+        let context = self.names.user(key)?;
         // SAFETY: the context is live.
         succeeded::<L>(unsafe { L::EVP_PKEY_sign_init(context.0) })?;
         self.pad(&context)?;
@@ -121,7 +205,8 @@ impl<L: Libcrypto> Open<'_, L> {
         if self.parts.digest.is_none() {
             let context = Digest::<L>::new()?;
             let verify = |job: &RawJob| {
-                context.begin(L::EVP_DigestVerifyInit_ex, key)?;
+                // SAFETY: both are live. A context verifies once, and is then begun again.
+                succeeded::<L>(unsafe { K::begin_verify(context.0, key.0) })?;
                 // SAFETY: see above.
                 verified::<L>(unsafe {
                     L::EVP_DigestVerify(context.0, job.tag, length, job.input, message)
@@ -129,7 +214,7 @@ impl<L: Libcrypto> Open<'_, L> {
             };
             return self.run(verify, body);
         }
-        let context = Context::<L>::of(key)?;
+        let context = self.names.user(key)?;
         // SAFETY: the context is live.
         succeeded::<L>(unsafe { L::EVP_PKEY_verify_init(context.0) })?;
         self.pad(&context)?;
@@ -152,38 +237,12 @@ impl<L: Libcrypto> Open<'_, L> {
         self.run(verify, body)
     }
 
-    /// The padding of RSA, and which digest is signed.
     fn pad(&self, context: &Context<L>) -> Result<(), Error> {
-        let set = |params: &[ffi::OSSL_PARAM]| {
-            // SAFETY: the list ends as it must; strings and numbers outlive the call.
-            succeeded::<L>(unsafe { L::EVP_PKEY_CTX_set_params(context.0, params.as_ptr()) })
-        };
-        let digest = if self.parts.digest == Some(48) { c"SHA2-384" } else { c"SHA2-256" };
-        let text = |name: &CStr, value: &CStr| {
-            // SAFETY: both are C strings that outlive the parameter; it is only read.
-            unsafe {
-                L::OSSL_PARAM_construct_utf8_string(name.as_ptr(), value.as_ptr().cast_mut(), 0)
-            }
-        };
-        // SAFETY: takes nothing.
-        let end = unsafe { L::OSSL_PARAM_construct_end() };
-        match self.algorithm {
-            Algorithm::Rsa2048Pkcs1 | Algorithm::Rsa3072Pkcs1 | Algorithm::Rsa4096Pkcs1 => {
-                set(&[text(c"pad-mode", c"pkcs1"), text(c"digest", digest), end])
-            }
-            Algorithm::Rsa2048Pss | Algorithm::Rsa3072Pss | Algorithm::Rsa4096Pss => set(&[
-                text(c"pad-mode", c"pss"),
-                text(c"digest", digest),
-                text(c"saltlen", c"digest"),
-                text(c"mgf1-digest", digest),
-                end,
-            ]),
-            _ => set(&[text(c"digest", digest), end]),
-        }
+        self.names.pad(context, Padding::of(self.algorithm), self.parts.digest)
     }
 
     fn agree(&self, key: &Key<L>, phase: Phase, body: Body<'_>) -> Result<(), Error> {
-        let context = Context::<L>::of(key)?;
+        let context = self.names.user(key)?;
         // SAFETY: the context is live.
         succeeded::<L>(unsafe { L::EVP_PKEY_derive_init(context.0) })?;
         let length = self.parts.secret;
@@ -214,7 +273,7 @@ impl<L: Libcrypto> Open<'_, L> {
     }
 
     fn encapsulate(&self, key: &Key<L>, body: Body<'_>) -> Result<(), Error> {
-        let context = Context::<L>::of(key)?;
+        let context = self.names.user(key)?;
         // SAFETY: the context is live; null: no parameters.
         succeeded::<L>(unsafe { L::EVP_PKEY_encapsulate_init(context.0, ptr::null()) })?;
         let encapsulate = |job: &RawJob| {
@@ -229,7 +288,7 @@ impl<L: Libcrypto> Open<'_, L> {
     }
 
     fn decapsulate(&self, key: &Key<L>, body: Body<'_>) -> Result<(), Error> {
-        let context = Context::<L>::of(key)?;
+        let context = self.names.user(key)?;
         // SAFETY: the context is live; null: no parameters.
         succeeded::<L>(unsafe { L::EVP_PKEY_decapsulate_init(context.0, ptr::null()) })?;
         let length = self.parts.encapsulation;
@@ -247,10 +306,7 @@ impl<L: Libcrypto> Open<'_, L> {
     /// Makes pairs; each job's last one is written when the session is over, for writing it out is not
     /// part of making it.
     fn generate(&self, body: Body<'_>) -> Result<(), Error> {
-        let context = self.names.context()?;
-        // SAFETY: the context is live.
-        succeeded::<L>(unsafe { L::EVP_PKEY_keygen_init(context.0) })?;
-        self.names.ask(&context)?;
+        let context = self.names.maker()?;
         let mut pairs: Vec<Option<Key<L>>> = Vec::new();
         pairs.resize_with(self.jobs.all().len(), || None);
         let mut session = Generate { open: self, context, pairs };
@@ -267,18 +323,18 @@ impl<L: Libcrypto> Open<'_, L> {
     }
 }
 
-struct Generate<'a, L: Libcrypto> {
-    open: &'a Open<'a, L>,
+struct Generate<'a, L: Libcrypto, K: Keys<L>> {
+    open: &'a Open<'a, L, K>,
     context: Context<L>,
     pairs: Vec<Option<Key<L>>>,
 }
 
-impl<L: Libcrypto> Session for Generate<'_, L> {
+impl<L: Libcrypto, K: Keys<L>> Session for Generate<'_, L, K> {
     #[inline]
     fn submit(&mut self, job: usize) -> Result<Progress, Error> {
         let mut key = ptr::null_mut();
         // SAFETY: the context is live; a new key is made where null is.
-        succeeded::<L>(unsafe { L::EVP_PKEY_generate(self.context.0, &mut key) })?;
+        succeeded::<L>(unsafe { K::make(self.context.0, &mut key) })?;
         *self.pairs.get_mut(job).ok_or(Error::Contract)? = Some(Key(key, PhantomData));
         Ok(Progress::Done)
     }
@@ -298,12 +354,11 @@ fn verified<L: Libcrypto>(status: c_int) -> Result<(), Error> {
 }
 
 /// An `EVP_PKEY_CTX` of one's own.
-struct Context<L: Libcrypto>(*mut ffi::EVP_PKEY_CTX, PhantomData<L>);
+pub(super) struct Context<L: Libcrypto>(pub(super) *mut ffi::EVP_PKEY_CTX, PhantomData<L>);
 
 impl<L: Libcrypto> Context<L> {
-    fn of(key: &Key<L>) -> Result<Context<L>, Error> {
-        // SAFETY: the key is live; null is the default library and no properties.
-        let context = unsafe { L::EVP_PKEY_CTX_new_from_pkey(ptr::null_mut(), key.0, ptr::null()) };
+    /// Takes what a function made: null where it failed.
+    pub(super) fn new(context: *mut ffi::EVP_PKEY_CTX) -> Result<Context<L>, Error> {
         if context.is_null() { Err(last_error::<L>()) } else { Ok(Context(context, PhantomData)) }
     }
 }
@@ -324,29 +379,7 @@ impl<L: Libcrypto> Digest<L> {
         let context = unsafe { L::EVP_MD_CTX_new() };
         if context.is_null() { Err(last_error::<L>()) } else { Ok(Digest(context, PhantomData)) }
     }
-
-    /// Begins with `key`: a context signs or verifies once, and is then begun again.
-    #[inline]
-    fn begin(&self, init: Init, key: &Key<L>) -> Result<(), Error> {
-        let (null, none) = (ptr::null(), ptr::null_mut());
-        // SAFETY: both are live; nulls ask for no digest, the default library, no properties and no
-        // parameters, and give nothing back.
-        succeeded::<L>(unsafe {
-            init(self.0, ptr::null_mut(), null, none, null, key.0, ptr::null())
-        })
-    }
 }
-
-/// `EVP_DigestSignInit_ex` and `EVP_DigestVerifyInit_ex`.
-type Init = unsafe fn(
-    *mut ffi::EVP_MD_CTX,
-    *mut *mut ffi::EVP_PKEY_CTX,
-    *const c_char,
-    *mut ffi::OSSL_LIB_CTX,
-    *const c_char,
-    *mut ffi::EVP_PKEY,
-    *const ffi::OSSL_PARAM,
-) -> c_int;
 
 impl<L: Libcrypto> Drop for Digest<L> {
     fn drop(&mut self) {

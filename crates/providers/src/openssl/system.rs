@@ -6,6 +6,8 @@
 //! found out by its count of users.
 
 mod engine;
+mod generator;
+mod key;
 mod mac;
 
 use super::ffi::{self, Libcrypto, Loaded};
@@ -74,7 +76,9 @@ fn open(variant: &str) -> Result<System, Unavailable> {
     })?;
     let missing = library.fill(ffi::loaded::SLOTS);
     // What of these is missing costs algorithms of 1.1.1 only.
-    library.fill(mac::SLOTS);
+    for slots in [generator::SLOTS, key::SLOTS, mac::SLOTS] {
+        library.fill(slots);
+    }
     let file = library.file(NEEDED[1]).unwrap_or_else(|| "libcrypto".to_owned());
     if let Some(needed) = NEEDED.iter().find(|name| missing.contains(name)) {
         let name = needed.to_string_lossy();
@@ -208,18 +212,20 @@ fn complaint() -> String {
 }
 
 impl System {
-    /// Whether it has another way to a MAC than OpenSSL 3.
-    fn is_before_macs(&self, algorithm: Algorithm) -> bool {
-        let by_name = self.engine.is_none() && self.source.by_name;
-        by_name && algorithm.shape().kind == Kind::Mac
+    /// Whether it has another way to MACs, generators and key pairs than OpenSSL 3.
+    fn is_older(&self) -> bool {
+        self.engine.is_none() && self.source.by_name
     }
 
     /// Whether there is an implementation where this provider gets its own from.
     fn has(&self, algorithm: Algorithm) -> bool {
-        match &self.engine {
-            Some(engine) => engine.has(algorithm.shape().kind, evp_name(algorithm)),
-            None if self.is_before_macs(algorithm) => mac::has(self.source, algorithm),
-            None => self.source.has(algorithm),
+        let kind = algorithm.shape().kind;
+        match (&self.engine, kind) {
+            (Some(engine), _) => engine.has(kind, evp_name(algorithm)),
+            (None, Kind::Mac) if self.is_older() => mac::has(self.source, algorithm),
+            (None, Kind::Generator) if self.is_older() => generator::has(algorithm),
+            (None, Kind::Signature | Kind::KeyAgreement) if self.is_older() => key::has(algorithm),
+            (None, _) => self.source.has(algorithm),
         }
     }
 }
@@ -258,10 +264,14 @@ impl Provider for System {
         body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.supports(workload)?;
-        if self.is_before_macs(workload.algorithm) {
-            return mac::session(self.source, workload, keys, jobs, body);
+        match workload.algorithm.shape().kind {
+            Kind::Mac if self.is_older() => mac::session(self.source, workload, keys, jobs, body),
+            Kind::Generator if self.is_older() => generator::session(workload, keys, jobs, body),
+            Kind::Signature | Kind::KeyAgreement if self.is_older() => {
+                key::session(workload, keys, jobs, body)
+            }
+            _ => session(self.source, workload, keys, jobs, body),
         }
-        session(self.source, workload, keys, jobs, body)
     }
 }
 

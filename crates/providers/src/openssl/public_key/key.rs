@@ -1,8 +1,8 @@
 //! Keys in the encodings of `cpb_core::public_key`, as libcrypto takes and gives them.
 
-use super::Context;
+use super::{Context, Keys, Padding};
 use crate::openssl::ffi::{self, Libcrypto};
-use crate::openssl::{Source, last_error, succeeded};
+use crate::openssl::{Source, succeeded};
 use core::ffi::{CStr, c_int, c_uint};
 use core::marker::PhantomData;
 use core::ptr;
@@ -10,7 +10,7 @@ use cpb_core::public_key::RSA_EXPONENT;
 use cpb_core::{Algorithm, Error, Unsupported};
 
 /// An `EVP_PKEY` of one's own.
-pub(super) struct Key<L: Libcrypto>(pub(super) *mut ffi::EVP_PKEY, pub(super) PhantomData<L>);
+pub(crate) struct Key<L: Libcrypto>(pub(crate) *mut ffi::EVP_PKEY, pub(crate) PhantomData<L>);
 
 impl<L: Libcrypto> Drop for Key<L> {
     fn drop(&mut self) {
@@ -67,10 +67,6 @@ impl<L: Libcrypto> Names<L> {
         Some(Names { source, name, parts })
     }
 
-    pub(super) fn is_curve(&self) -> bool {
-        matches!(self.parts, KeyParts::Curve(_))
-    }
-
     /// A context for making keys.
     pub(super) fn context(&self) -> Result<Context<L>, Error> {
         // SAFETY: the name is a C string; null is the default library.
@@ -78,15 +74,11 @@ impl<L: Libcrypto> Names<L> {
             let (name, properties) = (self.name.as_ptr(), self.source.properties());
             L::EVP_PKEY_CTX_new_from_name(ptr::null_mut(), name, properties)
         };
-        if context.is_null() {
-            last_error::<L>();
-            return Err(Unsupported::BuildOption.into());
-        }
-        Ok(Context(context, PhantomData))
+        Context::new(context).map_err(|_| Unsupported::BuildOption.into())
     }
 
     /// Tells a context which pair it is to generate.
-    pub(super) fn ask(&self, context: &Context<L>) -> Result<(), Error> {
+    fn ask(&self, context: &Context<L>) -> Result<(), Error> {
         let mut params = Params::default();
         match self.parts {
             KeyParts::Rsa(bits) => params.number(c"bits", &bits.to_be_bytes()),
@@ -98,33 +90,7 @@ impl<L: Libcrypto> Names<L> {
         succeeded::<L>(unsafe { L::EVP_PKEY_CTX_set_params(context.0, params.list.as_ptr()) })
     }
 
-    pub(super) fn private(&self, key: &[u8]) -> Result<Key<L>, Error> {
-        let mut params = Params::default();
-        match self.parts {
-            KeyParts::Rsa(bits) => params.rsa(bits, key),
-            KeyParts::Curve(group) => {
-                params.group(group);
-                params.number(c"priv", key);
-            }
-            KeyParts::Octets { private } => params.octets(private, key),
-        }
-        self.make(ffi::EVP_PKEY_KEYPAIR, params)
-    }
-
-    pub(super) fn public(&self, key: &[u8]) -> Result<Key<L>, Error> {
-        let mut params = Params::default();
-        match self.parts {
-            KeyParts::Rsa(bits) => params.rsa(bits, key),
-            KeyParts::Curve(group) => {
-                params.group(group);
-                params.octets(c"pub", key);
-            }
-            KeyParts::Octets { .. } => params.octets(c"pub", key),
-        }
-        self.make(ffi::EVP_PKEY_PUBLIC_KEY, params)
-    }
-
-    fn make(&self, selection: c_int, params: Params) -> Result<Key<L>, Error> {
+    fn read(&self, selection: c_int, params: Params) -> Result<Key<L>, Error> {
         let context = self.context()?;
         let mut params = params.list::<L>();
         let mut key = ptr::null_mut();
@@ -137,14 +103,40 @@ impl<L: Libcrypto> Names<L> {
         }
         Ok(Key(key, PhantomData))
     }
+}
 
-    /// Both halves of a pair.
-    pub(super) fn write(
-        &self,
-        pair: &Key<L>,
-        private: &mut [u8],
-        public: &mut [u8],
-    ) -> Result<(), Error> {
+impl<L: Libcrypto> Keys<L> for Names<L> {
+    fn is_curve(&self) -> bool {
+        matches!(self.parts, KeyParts::Curve(_))
+    }
+
+    fn private(&self, key: &[u8]) -> Result<Key<L>, Error> {
+        let mut params = Params::default();
+        match self.parts {
+            KeyParts::Rsa(bits) => params.rsa(bits, key),
+            KeyParts::Curve(group) => {
+                params.group(group);
+                params.number(c"priv", key);
+            }
+            KeyParts::Octets { private } => params.octets(private, key),
+        }
+        self.read(ffi::EVP_PKEY_KEYPAIR, params)
+    }
+
+    fn public(&self, key: &[u8]) -> Result<Key<L>, Error> {
+        let mut params = Params::default();
+        match self.parts {
+            KeyParts::Rsa(bits) => params.rsa(bits, key),
+            KeyParts::Curve(group) => {
+                params.group(group);
+                params.octets(c"pub", key);
+            }
+            KeyParts::Octets { .. } => params.octets(c"pub", key),
+        }
+        self.read(ffi::EVP_PKEY_PUBLIC_KEY, params)
+    }
+
+    fn write(&self, pair: &Key<L>, private: &mut [u8], public: &mut [u8]) -> Result<(), Error> {
         match self.parts {
             KeyParts::Rsa(bits) => {
                 let mut rest = &mut *private;
@@ -164,6 +156,78 @@ impl<L: Libcrypto> Names<L> {
                 write_octets::<L>(pair, name, private)?;
                 write_octets::<L>(pair, c"pub", public)
             }
+        }
+    }
+
+    fn maker(&self) -> Result<Context<L>, Error> {
+        let context = self.context()?;
+        // SAFETY: the context is live.
+        succeeded::<L>(unsafe { L::EVP_PKEY_keygen_init(context.0) })?;
+        self.ask(&context)?;
+        Ok(context)
+    }
+
+    #[inline(always)]
+    unsafe fn make(context: *mut ffi::EVP_PKEY_CTX, pair: *mut *mut ffi::EVP_PKEY) -> c_int {
+        // SAFETY: as promised by the caller.
+        unsafe { L::EVP_PKEY_generate(context, pair) }
+    }
+
+    fn user(&self, key: &Key<L>) -> Result<Context<L>, Error> {
+        // SAFETY: the key is live; null is the default library and no properties.
+        Context::new(unsafe { L::EVP_PKEY_CTX_new_from_pkey(ptr::null_mut(), key.0, ptr::null()) })
+    }
+
+    fn pad(
+        &self,
+        context: &Context<L>,
+        padding: Option<Padding>,
+        digest: Option<usize>,
+    ) -> Result<(), Error> {
+        let set = |params: &[ffi::OSSL_PARAM]| {
+            // SAFETY: the list ends as it must; strings and numbers outlive the call.
+            succeeded::<L>(unsafe { L::EVP_PKEY_CTX_set_params(context.0, params.as_ptr()) })
+        };
+        let digest = if digest == Some(48) { c"SHA2-384" } else { c"SHA2-256" };
+        let text = |name: &CStr, value: &CStr| {
+            // SAFETY: both are C strings that outlive the parameter; it is only read.
+            unsafe {
+                L::OSSL_PARAM_construct_utf8_string(name.as_ptr(), value.as_ptr().cast_mut(), 0)
+            }
+        };
+        // SAFETY: takes nothing.
+        let end = unsafe { L::OSSL_PARAM_construct_end() };
+        match padding {
+            Some(Padding::Pkcs1) => {
+                set(&[text(c"pad-mode", c"pkcs1"), text(c"digest", digest), end])
+            }
+            Some(Padding::Pss) => set(&[
+                text(c"pad-mode", c"pss"),
+                text(c"digest", digest),
+                text(c"saltlen", c"digest"),
+                text(c"mgf1-digest", digest),
+                end,
+            ]),
+            None => set(&[text(c"digest", digest), end]),
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn begin_sign(context: *mut ffi::EVP_MD_CTX, key: *mut ffi::EVP_PKEY) -> c_int {
+        let (null, none) = (ptr::null(), ptr::null_mut());
+        // SAFETY: both are live; nulls ask for no digest, the default library, no properties and no
+        // parameters, and give nothing back.
+        unsafe {
+            L::EVP_DigestSignInit_ex(context, ptr::null_mut(), null, none, null, key, ptr::null())
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn begin_verify(context: *mut ffi::EVP_MD_CTX, key: *mut ffi::EVP_PKEY) -> c_int {
+        let (null, none) = (ptr::null(), ptr::null_mut());
+        // SAFETY: as above.
+        unsafe {
+            L::EVP_DigestVerifyInit_ex(context, ptr::null_mut(), null, none, null, key, ptr::null())
         }
     }
 }
