@@ -13,6 +13,12 @@ readonly CARGO_DENY=0.20.2
 readonly TYPOS=1.52.0
 readonly ZIG=0.17.1
 readonly ZIGBUILD=0.24.0
+# One that Debian 12 has no more, and a wheel for Python carries: its libcrypto is taken out for a test, and
+# Python never sees the rest.
+readonly OPENSSL_1_1_1=1.1.1t
+readonly OPENSSL_1_1_1_WHEEL="psycopg2-binary==2.9.6
+  --hash=sha256:0645376d399bfd64da57148694d78e1f431b1e1ee1054872a5713125681cf1be
+  --hash=sha256:15e2ee79e7cf29582ef770de7dab3d286431b01c3bb598f8e05e09601b890081"
 readonly FIRMWARE_TARGET=thumbv7em-none-eabihf
 readonly TARGETS=(
   "$FIRMWARE_TARGET"            # cpb-core too
@@ -42,6 +48,7 @@ main() {
   if [[ $purpose == test ]]; then
     rust_for_tests
     checkers
+    openssl_1_1_1
     browser
   fi
 }
@@ -178,6 +185,24 @@ checkers() {
   fi
 }
 
+# For x86_64 and aarch64, as the wheel's hashes are; elsewhere its test is skipped.
+openssl_1_1_1() {
+  local folder=.venv/openssl-1.1.1 machine temporary
+  grep -qsF "OpenSSL $OPENSSL_1_1_1 " $folder/libcrypto.so.1.1 && return
+  machine=$(uname -m)
+  [[ $machine == x86_64 || $machine == aarch64 ]] || return 0
+  say "OpenSSL $OPENSSL_1_1_1 into $folder"
+  pip_there
+  temporary=$(mktemp -d)
+  echo "${OPENSSL_1_1_1_WHEEL//$'\n'/ }" >"$temporary/wanted"
+  .venv/bin/pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --python-version 3.11 \
+    --platform "manylinux2014_$machine" --require-hashes --dest "$temporary" --requirement "$temporary/wanted"
+  .venv/bin/python -m zipfile --extract "$temporary"/*.whl "$temporary"
+  mkdir -p $folder
+  mv "$temporary"/psycopg2_binary.libs/libcrypto-*.so.1.1 $folder/libcrypto.so.1.1
+  rm -r "$temporary"
+}
+
 # The C library of Cortex-M7, if the compiler knows one.
 newlib() {
   local library
@@ -194,8 +219,9 @@ browser() {
   cp $folder/package-lock.json $folder/node_modules/.package-lock.installed
 }
 
+pip_there() { [[ -x .venv/bin/pip ]] || python3 -m venv .venv; }
 pip_install() {
-  [[ -x .venv/bin/pip ]] || python3 -m venv .venv
+  pip_there
   .venv/bin/pip install --quiet --disable-pip-version-check "$@"
 }
 package_version() {

@@ -90,6 +90,8 @@ fn cargo_test(root: &Path, skip_log: &Path, tally: &mut Tally) {
         .env("CPB_LAB_BINARIES", static_build::for_tests())
         // Those of other architectures run what is in a folder, too.
         .env("CPB_STATIC_BINARIES", static_build::for_tests())
+        // An older OpenSSL is loaded from where scripts/setup.sh put it.
+        .env("CPB_OPENSSL_1_1_1", root.join(".venv/openssl-1.1.1/libcrypto.so.1.1"))
         // And those of the firmware look at images that are there.
         .env("CPB_FIRMWARE_IMAGES", firmware::images())
         .current_dir(root)

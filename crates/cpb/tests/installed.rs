@@ -214,3 +214,51 @@ fn a_provider_of_openssls_has_what_it_implements_and_nothing_else() {
         assert!(legacy.stdout.contains(",unsupported,"), "{}", legacy.all());
     }
 }
+
+/// The variables with which cpb finds OpenSSL 1.1.1 and no other, where `$CPB_OPENSSL_1_1_1` says that
+/// there is one: a libcrypto.so.3 that is broken is not looked for elsewhere.
+fn older(lab: &Lab, test: &str) -> Option<String> {
+    let file = std::env::var_os("CPB_OPENSSL_1_1_1");
+    let Some(file) = file.filter(|file| Path::new(file).is_file()) else {
+        skip(&format!("installed::{test}"), "$CPB_OPENSSL_1_1_1 names no libcrypto.so.1.1");
+        return None;
+    };
+    lab.write("older/libcrypto.so.3", [0; 4096]);
+    let library = lab.path("older/libcrypto.so.1.1");
+    std::fs::copy(file, &library).expect("a library");
+    Some(folder(&library))
+}
+
+#[test]
+fn openssl_1_1_1_has_all_that_it_ever_had_and_answers_rightly() {
+    let lab = Lab::new();
+    let test = "openssl_1_1_1_has_all_that_it_ever_had_and_answers_rightly";
+    let Some(folder) = older(&lab, test) else { return };
+    let found = [("LD_LIBRARY_PATH", folder.as_str())];
+    // The version that scripts/setup.sh gets.
+    let told = listed(&lab, &found);
+    assert!(told.contains("openssl-system 1.1.1t"), "{told}");
+
+    let check = lab.run_with("check -p openssl-system", &found);
+    assert_eq!(check.status, Some(0), "{}", check.all());
+    assert!(check.stdout.contains("known answers right, 0 algorithms wrong"), "{}", check.all());
+    // In the table a long name has a line of its own, and what is not had has a minus.
+    let table = check.stdout.split("\n\n").next().unwrap_or_default();
+    let words = table.split_whitespace().collect::<Vec<_>>();
+    let lacking = words.windows(3).filter(|words| words[2] == "-");
+    let mut lacking = lacking.map(|words| words[0]).collect::<Vec<_>>();
+    lacking.dedup();
+    let never = ["hmac-drbg-sha-256", "hmac-drbg-sha-512", "memcpy", "ml-dsa-65", "ml-kem-768"];
+    assert_eq!(lacking, never, "{}", check.all());
+
+    let line = "run -p openssl-system -a rsa-2048-pss,ecdsa-p256,ed25519,ecdh-p384,x25519,\
+        ctr-drbg-aes-256,hmac-sha-256,aes-128-gcm -s 64 --budget 2s -o older.jsonl";
+    let ran = lab.run_with(line, &found);
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    let lines = lines(&lab.path("older.jsonl"));
+    let provider = &lines[0]["cpb"]["providers"]["openssl-system"];
+    assert_eq!(provider["version"], "1.1.1t", "{provider}");
+    assert!(provider["options"].as_str().is_some_and(|text| text.contains("older/")), "{provider}");
+    assert!(of(&lines, "without", "openssl-system").is_empty(), "{}", ran.all());
+    assert!(!of(&lines, "round", "openssl-system").is_empty(), "{}", ran.all());
+}

@@ -126,7 +126,7 @@ pub(super) fn session_with<L: Libcrypto, K: Keys<L>>(
     }
 }
 
-/// Whether the library has an algorithm. Version 1.1.1, without providers, is asked for none.
+/// Whether a library that has providers has an algorithm.
 pub(super) fn is_here<L: Libcrypto>(source: Source<L>, algorithm: Algorithm) -> bool {
     Names::of(source, algorithm).is_some_and(|names| names.context().is_ok())
 }
