@@ -1,12 +1,14 @@
 //! The wolfSSL that is installed here, through what it offers to programs written for OpenSSL: there the
-//! library allocates its contexts, whose layout depends on how it was built.
+//! library allocates its contexts, whose layout depends on how it was built. Of key pairs see `key_pairs.rs`.
 //!
 //! It is loaded and never linked: its licence is the GPL. It has no switch for the CPU's extensions.
 
 mod ffi;
+mod key_pairs;
 
 use crate::evp::{self, Evp, forward};
 use crate::loaded::{Library, unavailable};
+use crate::raw_jobs::software_supports;
 use crate::{Entry, Unavailable, Variants};
 use core::ffi::{CStr, c_int, c_uint, c_void};
 use core::ptr;
@@ -51,6 +53,8 @@ const NEEDED: [&CStr; 5] = [
 struct WolfSsl {
     version: String,
     options: String,
+    /// Functions that it lacks.
+    missing: Vec<&'static CStr>,
 }
 
 fn open() -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
@@ -78,10 +82,10 @@ fn open() -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
     let version = version.to_string_lossy().into_owned();
     let mut options = file;
     if !missing.is_empty() {
-        let missing: Vec<_> = missing.iter().map(|name| name.to_string_lossy()).collect();
-        options += &format!("; lacks {}", missing.join(", "));
+        let names: Vec<_> = missing.iter().map(|name| name.to_string_lossy()).collect();
+        options += &format!("; lacks {}", names.join(", "));
     }
-    Ok(Box::new(WolfSsl { version, options }))
+    Ok(Box::new(WolfSsl { version, options, missing }))
 }
 
 /// The library's functions.
@@ -232,6 +236,10 @@ impl Provider for WolfSsl {
     }
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
+        if workload.algorithm.has_key_pairs() {
+            software_supports(workload)?;
+            return key_pairs::supports(workload.algorithm, &self.missing);
+        }
         evp::supports::<Functions>(workload)?;
         let in_place = workload.placement == Placement::InPlace;
         let whole_blocks = workload.message.is_multiple_of(16);
@@ -267,6 +275,9 @@ impl Provider for WolfSsl {
         body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.supports(workload)?;
+        if workload.algorithm.has_key_pairs() {
+            return key_pairs::session(workload, keys, jobs, body);
+        }
         evp::session::<Functions>(workload, keys, jobs, body)
     }
 }

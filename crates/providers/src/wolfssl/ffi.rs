@@ -1,14 +1,14 @@
-//! The part of wolfSSL's C interface that the provider uses, from wolfssl/openssl/evp.h, hmac.h and cmac.h of
-//! wolfSSL 5.5: what it offers to programs written for OpenSSL. Its contexts are allocated by the library,
-//! whose own structures differ from build to build.
+//! The part of wolfSSL's C interface that the provider uses, from wolfssl/openssl/ and wolfssl/wolfcrypt/ of
+//! wolfSSL 5.5: what it offers to programs written for OpenSSL, and what allocates by itself, for the
+//! library's own structures differ from build to build.
 //!
-//! Functions return 1 for success.
+//! Functions return 1 for success, unless said otherwise.
 
 // C names stay as the headers spell them.
-#![allow(non_camel_case_types, non_snake_case)]
+#![allow(non_camel_case_types, non_snake_case, clippy::too_many_arguments)]
 
 use crate::loaded::c_functions;
-use core::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
+use core::ffi::{c_char, c_int, c_long, c_uint, c_ulong, c_void};
 
 /// Declares types that only C sees into.
 macro_rules! opaque {
@@ -28,6 +28,11 @@ opaque! {
     WOLFSSL_HMAC_CTX;
     WOLFSSL_CMAC_CTX;
     WOLFSSL_ENGINE;
+    WOLFSSL_RSA;
+    WOLFSSL_BIGNUM;
+    WC_RNG;
+    ecc_key;
+    ecc_point;
 }
 
 c_functions! { loaded:
@@ -87,4 +92,45 @@ c_functions! { loaded:
     fn wolfSSL_CMAC_Init(context: *mut WOLFSSL_CMAC_CTX, key: *const c_void, length: usize, cipher: *const WOLFSSL_EVP_CIPHER, engine: *mut WOLFSSL_ENGINE) -> c_int;
     fn wolfSSL_CMAC_Update(context: *mut WOLFSSL_CMAC_CTX, input: *const c_void, length: usize) -> c_int;
     fn wolfSSL_CMAC_Final(context: *mut WOLFSSL_CMAC_CTX, output: *mut u8, written: *mut usize) -> c_int;
+
+    // wolfssl/ssl.h and openssl/rsa.h, bn.h
+    fn wolfSSL_d2i_RSAPrivateKey(key: *mut *mut WOLFSSL_RSA, der: *mut *const u8, length: c_long) -> *mut WOLFSSL_RSA;
+    fn wolfSSL_d2i_RSAPublicKey(key: *mut *mut WOLFSSL_RSA, der: *mut *const u8, length: c_long) -> *mut WOLFSSL_RSA;
+    /// How long it is; written where `der` is not null.
+    fn wolfSSL_i2d_RSAPrivateKey(key: *mut WOLFSSL_RSA, der: *mut *mut u8) -> c_int;
+    fn wolfSSL_RSA_new() -> *mut WOLFSSL_RSA;
+    fn wolfSSL_RSA_free(key: *mut WOLFSSL_RSA);
+    fn wolfSSL_RSA_generate_key_ex(key: *mut WOLFSSL_RSA, bits: c_int, exponent: *mut WOLFSSL_BIGNUM, told: *mut c_void) -> c_int;
+    fn wolfSSL_RSA_sign_generic_padding(digest: c_int, input: *const u8, length: c_uint, signature: *mut u8, written: *mut c_uint, key: *mut WOLFSSL_RSA, signs: c_int, padding: c_int) -> c_int;
+    fn wolfSSL_RSA_verify_ex(digest: c_int, input: *const u8, length: c_uint, signature: *const u8, signature_length: c_uint, key: *mut WOLFSSL_RSA, padding: c_int) -> c_int;
+    fn wolfSSL_BN_new() -> *mut WOLFSSL_BIGNUM;
+    fn wolfSSL_BN_free(number: *mut WOLFSSL_BIGNUM);
+    fn wolfSSL_BN_set_word(number: *mut WOLFSSL_BIGNUM, word: c_ulong) -> c_int;
+
+    // wolfssl/openssl/ec25519.h
+    fn wolfSSL_EC25519_generate_key(private: *mut u8, private_length: *mut c_uint, public: *mut u8, public_length: *mut c_uint) -> c_int;
+    fn wolfSSL_EC25519_shared_key(secret: *mut u8, written: *mut c_uint, private: *const u8, private_length: c_uint, public: *const u8, public_length: c_uint) -> c_int;
+
+    // wolfssl/wolfcrypt/random.h and ecc.h: 0 for success.
+    fn wc_rng_new(nonce: *mut u8, length: c_uint, heap: *mut c_void) -> *mut WC_RNG;
+    fn wc_rng_free(generator: *mut WC_RNG);
+    fn wc_ecc_key_new(heap: *mut c_void) -> *mut ecc_key;
+    fn wc_ecc_key_free(key: *mut ecc_key);
+    fn wc_ecc_set_rng(key: *mut ecc_key, generator: *mut WC_RNG) -> c_int;
+    fn wc_ecc_make_key_ex(generator: *mut WC_RNG, size: c_int, key: *mut ecc_key, curve: c_int) -> c_int;
+    fn wc_ecc_import_private_key_ex(private: *const u8, private_length: c_uint, public: *const u8, public_length: c_uint, key: *mut ecc_key, curve: c_int) -> c_int;
+    fn wc_ecc_import_x963_ex(public: *const u8, length: c_uint, key: *mut ecc_key, curve: c_int) -> c_int;
+    fn wc_ecc_check_key(key: *mut ecc_key) -> c_int;
+    fn wc_ecc_export_private_only(key: *mut ecc_key, output: *mut u8, length: *mut c_uint) -> c_int;
+    fn wc_ecc_export_x963(key: *mut ecc_key, output: *mut u8, length: *mut c_uint) -> c_int;
+    fn wc_ecc_sign_hash(digest: *const u8, length: c_uint, signature: *mut u8, written: *mut c_uint, generator: *mut WC_RNG, key: *mut ecc_key) -> c_int;
+    fn wc_ecc_verify_hash(signature: *const u8, signature_length: c_uint, digest: *const u8, length: c_uint, fits: *mut c_int, key: *mut ecc_key) -> c_int;
+    /// Frees the tables that are kept for points.
+    fn wc_ecc_fp_free();
+    fn wc_ecc_get_curve_idx(curve: c_int) -> c_int;
+    fn wc_ecc_new_point() -> *mut ecc_point;
+    fn wc_ecc_del_point(point: *mut ecc_point);
+    fn wc_ecc_import_point_der_ex(point: *const u8, length: c_uint, curve_index: c_int, output: *mut ecc_point, shortened: c_int) -> c_int;
+    fn wc_ecc_point_is_on_curve(point: *mut ecc_point, curve_index: c_int) -> c_int;
+    fn wc_ecc_shared_secret_ex(key: *mut ecc_key, point: *mut ecc_point, secret: *mut u8, written: *mut c_uint) -> c_int;
 }

@@ -1,0 +1,509 @@
+//! What wolfSSL does with key pairs, by those of its functions that allocate by themselves or take octets:
+//! how long a key's structure is depends on how the library was built.
+//!
+//! Ed25519 is left out: signing wants the public half, too, and of a private key alone only functions that
+//! fill a structure make it.
+//!
+//! What its functions for OpenSSL's programs do for each RSA signature and each pair of Curve25519's is part
+//! of its time: a generator is begun for it and seeded by the system. Keys of curves have one that is begun
+//! before the clock starts. Where it was built so (`FP_ECC`, as Debian's is), the library keeps tables for
+//! points that it has met twice. So has whoever verifies by one key; but whoever reads a peer's key has not met
+//! it before, and the tables, by which an agreement takes a sixth of its time, are thrown away.
+
+use super::ffi;
+use crate::key_der;
+use crate::key_pairs::{MAX_DER, Submit, from_der, to_der, whole};
+use crate::lengths::keys_fit;
+use crate::raw_jobs::{RawJob, RawJobs};
+use core::ffi::{CStr, c_int, c_long, c_uint};
+use core::ptr;
+use cpb_core::public_key::{Parts, parts};
+use cpb_core::{
+    Algorithm, CryptoWorkload, Error, Job, Operation, Phase, Progress, Session, Unsupported,
+};
+
+type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
+
+/// Whether the library has it; `missing` are the functions that it lacks.
+pub(super) fn supports(algorithm: Algorithm, missing: &[&CStr]) -> Result<(), Unsupported> {
+    let scheme = Scheme::of(algorithm).ok_or(Unsupported::Algorithm)?;
+    if scheme.needs().iter().any(|name| missing.contains(name)) {
+        return Err(Unsupported::BuildOption);
+    }
+    Ok(())
+}
+
+/// Opens a session, as [`cpb_core::Provider::session`] does.
+pub(super) fn session(
+    workload: &CryptoWorkload,
+    keys: &[&[u8]],
+    jobs: &mut [Job<'_>],
+    body: Body<'_>,
+) -> Result<(), Error> {
+    keys_fit(workload.algorithm, keys)?;
+    let jobs = &RawJobs::new(workload, keys, jobs)?;
+    let scheme = Scheme::of(workload.algorithm).ok_or(Unsupported::Algorithm)?;
+    let parts = parts(workload.algorithm).ok_or(Unsupported::Algorithm)?;
+    let open = Open { scheme, parts, jobs };
+    if workload.operation == Operation::GenerateKey {
+        return open.generate(body);
+    }
+    let length = workload.lengths().key;
+    let own = *keys.first().filter(|own| own.len() == length).ok_or(Unsupported::Length)?;
+    match workload.operation {
+        Operation::Sign => open.sign(own, body),
+        Operation::Verify => open.verify(own, body),
+        _ => open.agree(own, workload.phase, body),
+    }
+}
+
+/// How an algorithm is reached.
+#[derive(Clone, Copy)]
+enum Scheme {
+    /// Bytes of the modulus, and padding.
+    Rsa(usize, c_int),
+    Curve(Curve),
+    X25519,
+}
+
+/// The library's number of a curve, and how many bytes its numbers have.
+#[derive(Clone, Copy)]
+struct Curve {
+    id: c_int,
+    size: c_int,
+}
+
+// wolfssl/wolfcrypt/ecc.h: `ECC_SECP256R1`, `ECC_SECP384R1`.
+const P256: Curve = Curve { id: 7, size: 32 };
+const P384: Curve = Curve { id: 15, size: 48 };
+
+// wolfssl/openssl/rsa.h: `RSA_PKCS1_PADDING`, `RSA_PKCS1_PSS_PADDING`; asn.h: `NID_sha256`. RSA signs its
+// digests alone.
+const PKCS1: c_int = 0;
+const PSS: c_int = 2;
+const SHA_256: c_int = 672;
+
+const RSA_EXPONENT: core::ffi::c_ulong = 65_537;
+
+impl Scheme {
+    fn of(algorithm: Algorithm) -> Option<Scheme> {
+        Some(match algorithm {
+            Algorithm::Rsa2048Pkcs1 => Scheme::Rsa(256, PKCS1),
+            Algorithm::Rsa3072Pkcs1 => Scheme::Rsa(384, PKCS1),
+            Algorithm::Rsa4096Pkcs1 => Scheme::Rsa(512, PKCS1),
+            Algorithm::Rsa2048Pss => Scheme::Rsa(256, PSS),
+            Algorithm::Rsa3072Pss => Scheme::Rsa(384, PSS),
+            Algorithm::Rsa4096Pss => Scheme::Rsa(512, PSS),
+            Algorithm::EcdsaP256 | Algorithm::EcdhP256 => Scheme::Curve(P256),
+            Algorithm::EcdsaP384 | Algorithm::EcdhP384 => Scheme::Curve(P384),
+            Algorithm::X25519 => Scheme::X25519,
+            _ => return None,
+        })
+    }
+
+    /// Functions without which there is nothing: builds leave out whole algorithms.
+    fn needs(self) -> &'static [&'static CStr] {
+        match self {
+            Scheme::Rsa(..) => &[
+                c"wolfSSL_d2i_RSAPrivateKey",
+                c"wolfSSL_i2d_RSAPrivateKey",
+                c"wolfSSL_d2i_RSAPublicKey",
+                c"wolfSSL_RSA_sign_generic_padding",
+                c"wolfSSL_RSA_verify_ex",
+                c"wolfSSL_RSA_generate_key_ex",
+            ],
+            Scheme::Curve(_) => &[
+                c"wc_rng_new",
+                c"wc_ecc_key_new",
+                c"wc_ecc_make_key_ex",
+                c"wc_ecc_sign_hash",
+                c"wc_ecc_verify_hash",
+                c"wc_ecc_check_key",
+                c"wc_ecc_set_rng",
+                c"wc_ecc_shared_secret_ex",
+                c"wc_ecc_point_is_on_curve",
+            ],
+            Scheme::X25519 => &[c"wolfSSL_EC25519_shared_key", c"wolfSSL_EC25519_generate_key"],
+        }
+    }
+}
+
+/// What is the library's, and ours to free.
+struct Owned<T>(*mut T, unsafe fn(*mut T));
+
+impl<T> Owned<T> {
+    /// Takes what a function made: null where it failed.
+    fn new(pointer: *mut T, free: unsafe fn(*mut T)) -> Result<Owned<T>, Error> {
+        if pointer.is_null() { Err(Error::Device(0)) } else { Ok(Owned(pointer, free)) }
+    }
+}
+
+impl<T> Drop for Owned<T> {
+    fn drop(&mut self) {
+        // SAFETY: ours, and nothing uses it afterwards.
+        unsafe { (self.1)(self.0) };
+    }
+}
+
+/// A generator of the library's own, seeded by the system.
+fn generator() -> Result<Owned<ffi::WC_RNG>, Error> {
+    // SAFETY: nulls: no nonce, and the usual memory.
+    Owned::new(unsafe { ffi::wc_rng_new(ptr::null_mut(), 0, ptr::null_mut()) }, ffi::wc_rng_free)
+}
+
+fn curve_key() -> Result<Owned<ffi::ecc_key>, Error> {
+    // SAFETY: null: the usual memory.
+    Owned::new(unsafe { ffi::wc_ecc_key_new(ptr::null_mut()) }, ffi::wc_ecc_key_free)
+}
+
+fn curve_private(curve: Curve, own: &[u8]) -> Result<Owned<ffi::ecc_key>, Error> {
+    let key = curve_key()?;
+    let (bytes, length) = (own.as_ptr(), own.len() as c_uint);
+    // SAFETY: the key is live, and the bytes as many as is said; null: without the public half.
+    done(unsafe {
+        ffi::wc_ecc_import_private_key_ex(bytes, length, ptr::null(), 0, key.0, curve.id)
+    })?;
+    Ok(key)
+}
+
+fn rsa_private(modulus: usize, own: &[u8]) -> Result<Owned<ffi::WOLFSSL_RSA>, Error> {
+    let der = key_der::rsa_private(modulus, own)?;
+    let (mut start, length) = (der.as_ptr(), der.len() as c_long);
+    // SAFETY: the bytes are as many as is said; null: a new key is made.
+    let key = unsafe { ffi::wolfSSL_d2i_RSAPrivateKey(ptr::null_mut(), &mut start, length) };
+    Owned::new(key, ffi::wolfSSL_RSA_free)
+}
+
+fn rsa_public(modulus: usize, own: &[u8]) -> Result<Owned<ffi::WOLFSSL_RSA>, Error> {
+    let der = key_der::rsa_public(modulus, own)?;
+    let (mut start, length) = (der.as_ptr(), der.len() as c_long);
+    // SAFETY: as above.
+    let key = unsafe { ffi::wolfSSL_d2i_RSAPublicKey(ptr::null_mut(), &mut start, length) };
+    Owned::new(key, ffi::wolfSSL_RSA_free)
+}
+
+/// The numbers of a pair.
+fn write_rsa(
+    modulus: usize,
+    pair: &Owned<ffi::WOLFSSL_RSA>,
+    private: &mut [u8],
+    public: &mut [u8],
+) -> Result<(), Error> {
+    // SAFETY: the pair is live; null: only the length is asked for.
+    let length = unsafe { ffi::wolfSSL_i2d_RSAPrivateKey(pair.0, ptr::null_mut()) };
+    let mut der = vec![0; usize::try_from(length).map_err(|_| Error::Device(length))?];
+    let mut start = der.as_mut_ptr();
+    // SAFETY: as above; there is room for as much as it said.
+    if unsafe { ffi::wolfSSL_i2d_RSAPrivateKey(pair.0, &mut start) } != length {
+        return Err(Error::WrongAnswer);
+    }
+    key_der::read_rsa_private(modulus, &der, private)?;
+    public.copy_from_slice(private.get(..public.len()).ok_or(Error::WrongAnswer)?);
+    Ok(())
+}
+
+fn write_curve(
+    pair: &Owned<ffi::ecc_key>,
+    private: &mut [u8],
+    public: &mut [u8],
+) -> Result<(), Error> {
+    let (mut scalar, mut point) = (private.len() as c_uint, public.len() as c_uint);
+    // SAFETY: the pair is live; outputs are as long as is said.
+    unsafe {
+        done(ffi::wc_ecc_export_private_only(pair.0, private.as_mut_ptr(), &mut scalar))?;
+        done(ffi::wc_ecc_export_x963(pair.0, public.as_mut_ptr(), &mut point))?;
+    }
+    whole(scalar as usize, private.len())?;
+    whole(point as usize, public.len())
+}
+
+/// What every session here has.
+struct Open<'a> {
+    scheme: Scheme,
+    parts: Parts,
+    jobs: &'a RawJobs<'a>,
+}
+
+// In all closures below: keys and generators are live as long as the session, and the pointers of a job
+// are valid for the lengths that `RawJobs` found.
+impl Open<'_> {
+    fn run(
+        &self,
+        run: impl FnMut(&RawJob) -> Result<(), Error>,
+        body: Body<'_>,
+    ) -> Result<(), Error> {
+        // Each private RSA operation has a blinding of its own.
+        body(&mut Submit { jobs: self.jobs, period: 1, run })
+    }
+
+    fn sign(&self, own: &[u8], body: Body<'_>) -> Result<(), Error> {
+        let (message, length) = (self.jobs.message as c_uint, self.parts.signature);
+        match self.scheme {
+            Scheme::Rsa(modulus, padding) => {
+                let key = rsa_private(modulus, own)?;
+                let sign = |job: &RawJob| {
+                    let mut written = length as c_uint;
+                    // SAFETY: see above; 1: it is to sign, and not only to pad.
+                    succeeded(unsafe {
+                        ffi::wolfSSL_RSA_sign_generic_padding(
+                            SHA_256,
+                            job.input,
+                            message,
+                            job.tag,
+                            &mut written,
+                            key.0,
+                            1,
+                            padding,
+                        )
+                    })?;
+                    whole(written as usize, length)
+                };
+                self.run(sign, body)
+            }
+            Scheme::Curve(curve) => {
+                let (key, generator) = (curve_private(curve, own)?, generator()?);
+                let sign = |job: &RawJob| {
+                    let (mut der, mut written) = ([0; MAX_DER], MAX_DER as c_uint);
+                    // SAFETY: see above; `written` is the room there is.
+                    done(unsafe {
+                        let output = der.as_mut_ptr();
+                        let (digest, random) = (job.input, generator.0);
+                        ffi::wc_ecc_sign_hash(digest, message, output, &mut written, random, key.0)
+                    })?;
+                    // SAFETY: the tag has the signature's length.
+                    let tag = unsafe { core::slice::from_raw_parts_mut(job.tag, length) };
+                    from_der(der.get(..written as usize).unwrap_or_default(), tag)
+                };
+                self.run(sign, body)
+            }
+            Scheme::X25519 => Err(Unsupported::Algorithm.into()),
+        }
+    }
+
+    /// What is no key at all is refused, as a signature that does not fit is.
+    fn verify(&self, own: &[u8], body: Body<'_>) -> Result<(), Error> {
+        let (message, length) = (self.jobs.message as c_uint, self.parts.signature);
+        match self.scheme {
+            Scheme::Rsa(modulus, padding) => {
+                let key = rsa_public(modulus, own).map_err(refused)?;
+                let verify = |job: &RawJob| {
+                    // SAFETY: see above.
+                    succeeded(unsafe {
+                        ffi::wolfSSL_RSA_verify_ex(
+                            SHA_256,
+                            job.input,
+                            message,
+                            job.tag,
+                            length as c_uint,
+                            key.0,
+                            padding,
+                        )
+                    })
+                    .map_err(refused)
+                };
+                self.run(verify, body)
+            }
+            Scheme::Curve(curve) => {
+                let key = curve_key()?;
+                let (bytes, point) = (own.as_ptr(), own.len() as c_uint);
+                // SAFETY: see above; the bytes are as many as is said.
+                unsafe {
+                    done(ffi::wc_ecc_import_x963_ex(bytes, point, key.0, curve.id))
+                        .map_err(refused)?;
+                    done(ffi::wc_ecc_check_key(key.0)).map_err(refused)?;
+                }
+                let verify = |job: &RawJob| {
+                    let mut der = [0; MAX_DER];
+                    // SAFETY: the tag has the signature's length.
+                    let tag = unsafe { core::slice::from_raw_parts(job.tag, length) };
+                    let signature = to_der(tag, &mut der) as c_uint;
+                    let (der, mut fits) = (der.as_ptr(), 0);
+                    // SAFETY: see above.
+                    let status = unsafe {
+                        let digest = job.input;
+                        ffi::wc_ecc_verify_hash(der, signature, digest, message, &mut fits, key.0)
+                    };
+                    if status == 0 && fits == 1 { Ok(()) } else { Err(Error::Refused) }
+                };
+                self.run(verify, body)
+            }
+            Scheme::X25519 => Err(Unsupported::Algorithm.into()),
+        }
+    }
+
+    fn agree(&self, own: &[u8], phase: Phase, body: Body<'_>) -> Result<(), Error> {
+        let (length, public) = (self.parts.secret, self.parts.public as c_uint);
+        let Scheme::Curve(curve) = self.scheme else {
+            // Both keys are octets, and read each time.
+            let agree = |job: &RawJob| {
+                let (mut written, private) = (length as c_uint, own.len() as c_uint);
+                let (own, peer) = (own.as_ptr(), job.input);
+                // SAFETY: see above.
+                succeeded(unsafe {
+                    let secret = job.output;
+                    ffi::wolfSSL_EC25519_shared_key(
+                        secret,
+                        &mut written,
+                        own,
+                        private,
+                        peer,
+                        public,
+                    )
+                })
+                .map_err(refused)?;
+                whole(written as usize, length)
+            };
+            return self.run(agree, body);
+        };
+        let (key, generator) = (curve_private(curve, own)?, generator()?);
+        // SAFETY: both are live; the generator blinds what is done with the key.
+        done(unsafe { ffi::wc_ecc_set_rng(key.0, generator.0) })?;
+        // SAFETY: takes nothing.
+        let point = Owned::new(unsafe { ffi::wc_ecc_new_point() }, ffi::wc_ecc_del_point)?;
+        // SAFETY: takes a number.
+        let index = unsafe { ffi::wc_ecc_get_curve_idx(curve.id) };
+        // A point that is not on the curve would tell about the key.
+        let peer = |job: &RawJob| {
+            // SAFETY: takes nothing; where there are no tables, 40 ns.
+            unsafe { ffi::wc_ecc_fp_free() };
+            // SAFETY: see above; the input is a public key by its length. The last number: of no shortened
+            // point.
+            unsafe {
+                done(ffi::wc_ecc_import_point_der_ex(job.input, public, index, point.0, 0))
+                    .map_err(refused)?;
+                done(ffi::wc_ecc_point_is_on_curve(point.0, index)).map_err(refused)
+            }
+        };
+        let derive = |job: &RawJob| {
+            let mut written = length as c_uint;
+            // SAFETY: see above.
+            done(unsafe { ffi::wc_ecc_shared_secret_ex(key.0, point.0, job.output, &mut written) })
+                .map_err(refused)?;
+            whole(written as usize, length)
+        };
+        if phase == Phase::Update {
+            peer(self.jobs.job(0)?)?;
+            return self.run(derive, body);
+        }
+        let both = |job: &RawJob| {
+            peer(job)?;
+            derive(job)
+        };
+        self.run(both, body)
+    }
+
+    fn generate(&self, body: Body<'_>) -> Result<(), Error> {
+        match self.scheme {
+            Scheme::Rsa(modulus, _) => {
+                // SAFETY: takes nothing.
+                let exponent = Owned::new(unsafe { ffi::wolfSSL_BN_new() }, ffi::wolfSSL_BN_free)?;
+                // SAFETY: the number is live.
+                succeeded(unsafe { ffi::wolfSSL_BN_set_word(exponent.0, RSA_EXPONENT) })?;
+                let make = || {
+                    // SAFETY: takes nothing.
+                    let pair =
+                        Owned::new(unsafe { ffi::wolfSSL_RSA_new() }, ffi::wolfSSL_RSA_free)?;
+                    let bits = 8 * modulus as c_int;
+                    // SAFETY: both are live; null: nobody is told how far it is.
+                    succeeded(unsafe {
+                        let none = ptr::null_mut();
+                        ffi::wolfSSL_RSA_generate_key_ex(pair.0, bits, exponent.0, none)
+                    })?;
+                    Ok(pair)
+                };
+                let write = |pair: &_, private: &mut _, public: &mut _| {
+                    write_rsa(modulus, pair, private, public)
+                };
+                self.make(make, write, body)
+            }
+            Scheme::Curve(curve) => {
+                let generator = generator()?;
+                let make = || {
+                    let pair = curve_key()?;
+                    // SAFETY: both are live.
+                    done(unsafe {
+                        ffi::wc_ecc_make_key_ex(generator.0, curve.size, pair.0, curve.id)
+                    })?;
+                    Ok(pair)
+                };
+                self.make(make, write_curve, body)
+            }
+            // What it makes it writes as octets.
+            Scheme::X25519 => {
+                let make = |job: &RawJob| {
+                    let (private, public) = (self.parts.private, self.parts.public);
+                    let (mut scalar, mut point) = (private as c_uint, public as c_uint);
+                    // SAFETY: the output has the length of both halves.
+                    succeeded(unsafe {
+                        let half = job.output.add(private);
+                        ffi::wolfSSL_EC25519_generate_key(job.output, &mut scalar, half, &mut point)
+                    })?;
+                    whole(scalar as usize, private)?;
+                    whole(point as usize, public)
+                };
+                self.run(make, body)
+            }
+        }
+    }
+
+    /// Makes pairs; each job's last one is written when the session is over, for writing it out is not
+    /// part of making it.
+    fn make<T>(
+        &self,
+        make: impl FnMut() -> Result<T, Error>,
+        write: impl Fn(&T, &mut [u8], &mut [u8]) -> Result<(), Error>,
+        body: Body<'_>,
+    ) -> Result<(), Error> {
+        let mut pairs: Vec<Option<T>> = Vec::new();
+        pairs.resize_with(self.jobs.all().len(), || None);
+        let mut session = Generate { jobs: self.jobs, make, pairs };
+        body(&mut session)?;
+        for (pair, job) in session.pairs.iter().zip(self.jobs.all()) {
+            let Some(pair) = pair else { continue };
+            let length = self.parts.private + self.parts.public;
+            // SAFETY: the output has the pair's length.
+            let output = unsafe { core::slice::from_raw_parts_mut(job.output, length) };
+            let (private, public) = output.split_at_mut(self.parts.private);
+            write(pair, private, public)?;
+        }
+        Ok(())
+    }
+}
+
+struct Generate<'a, T, F> {
+    jobs: &'a RawJobs<'a>,
+    make: F,
+    pairs: Vec<Option<T>>,
+}
+
+impl<T, F: FnMut() -> Result<T, Error>> Session for Generate<'_, T, F> {
+    #[inline]
+    fn submit(&mut self, job: usize) -> Result<Progress, Error> {
+        *self.pairs.get_mut(job).ok_or(Error::Contract)? = Some((self.make)()?);
+        Ok(Progress::Done)
+    }
+
+    fn output(&self, job: usize) -> Option<&[u8]> {
+        self.jobs.output(job)
+    }
+}
+
+/// Of functions of its own: 0, or what went wrong.
+#[inline]
+fn done(status: c_int) -> Result<(), Error> {
+    if status == 0 { Ok(()) } else { Err(Error::Device(status)) }
+}
+
+/// Of functions for OpenSSL's programs: 1, or not.
+#[inline]
+fn succeeded(status: c_int) -> Result<(), Error> {
+    if status == 1 { Ok(()) } else { Err(Error::Device(status)) }
+}
+
+/// What the library says no to for its content; its queue of errors is emptied.
+#[cold]
+fn refused(_: Error) -> Error {
+    // SAFETY: takes nothing; the queue is the thread's own.
+    unsafe { ffi::wolfSSL_ERR_clear_error() };
+    Error::Refused
+}
