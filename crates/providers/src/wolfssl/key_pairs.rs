@@ -10,17 +10,25 @@
 //! points that it has met twice. So has whoever verifies by one key; but whoever reads a peer's key has not met
 //! it before, and the tables, by which an agreement takes a sixth of its time, are thrown away.
 
+mod key;
+
 use super::ffi;
-use crate::key_der;
 use crate::key_pairs::{MAX_DER, Submit, from_der, to_der, whole};
 use crate::lengths::keys_fit;
 use crate::raw_jobs::{RawJob, RawJobs};
-use core::ffi::{CStr, c_int, c_long, c_uint};
+use core::ffi::{CStr, c_int, c_uint, c_ulong};
 use core::ptr;
 use cpb_core::public_key::{Parts, parts};
 use cpb_core::{
     Algorithm, CryptoWorkload, Error, Job, Operation, Phase, Progress, Session, Unsupported,
 };
+use key::{
+    Owned, SHA_256, Scheme, curve_key, curve_private, done, generator, refused, rsa_private,
+    rsa_public, succeeded, write_curve, write_rsa,
+};
+
+/// Of pairs that are made.
+const RSA_EXPONENT: c_ulong = 65_537;
 
 type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
 
@@ -55,166 +63,6 @@ pub(super) fn session(
         Operation::Verify => open.verify(own, body),
         _ => open.agree(own, workload.phase, body),
     }
-}
-
-/// How an algorithm is reached.
-#[derive(Clone, Copy)]
-enum Scheme {
-    /// Bytes of the modulus, and padding.
-    Rsa(usize, c_int),
-    Curve(Curve),
-    X25519,
-}
-
-/// The library's number of a curve, and how many bytes its numbers have.
-#[derive(Clone, Copy)]
-struct Curve {
-    id: c_int,
-    size: c_int,
-}
-
-// wolfssl/wolfcrypt/ecc.h: `ECC_SECP256R1`, `ECC_SECP384R1`.
-const P256: Curve = Curve { id: 7, size: 32 };
-const P384: Curve = Curve { id: 15, size: 48 };
-
-// wolfssl/openssl/rsa.h: `RSA_PKCS1_PADDING`, `RSA_PKCS1_PSS_PADDING`; asn.h: `NID_sha256`. RSA signs its
-// digests alone.
-const PKCS1: c_int = 0;
-const PSS: c_int = 2;
-const SHA_256: c_int = 672;
-
-const RSA_EXPONENT: core::ffi::c_ulong = 65_537;
-
-impl Scheme {
-    fn of(algorithm: Algorithm) -> Option<Scheme> {
-        Some(match algorithm {
-            Algorithm::Rsa2048Pkcs1 => Scheme::Rsa(256, PKCS1),
-            Algorithm::Rsa3072Pkcs1 => Scheme::Rsa(384, PKCS1),
-            Algorithm::Rsa4096Pkcs1 => Scheme::Rsa(512, PKCS1),
-            Algorithm::Rsa2048Pss => Scheme::Rsa(256, PSS),
-            Algorithm::Rsa3072Pss => Scheme::Rsa(384, PSS),
-            Algorithm::Rsa4096Pss => Scheme::Rsa(512, PSS),
-            Algorithm::EcdsaP256 | Algorithm::EcdhP256 => Scheme::Curve(P256),
-            Algorithm::EcdsaP384 | Algorithm::EcdhP384 => Scheme::Curve(P384),
-            Algorithm::X25519 => Scheme::X25519,
-            _ => return None,
-        })
-    }
-
-    /// Functions without which there is nothing: builds leave out whole algorithms.
-    fn needs(self) -> &'static [&'static CStr] {
-        match self {
-            Scheme::Rsa(..) => &[
-                c"wolfSSL_d2i_RSAPrivateKey",
-                c"wolfSSL_i2d_RSAPrivateKey",
-                c"wolfSSL_d2i_RSAPublicKey",
-                c"wolfSSL_RSA_sign_generic_padding",
-                c"wolfSSL_RSA_verify_ex",
-                c"wolfSSL_RSA_generate_key_ex",
-            ],
-            Scheme::Curve(_) => &[
-                c"wc_rng_new",
-                c"wc_ecc_key_new",
-                c"wc_ecc_make_key_ex",
-                c"wc_ecc_sign_hash",
-                c"wc_ecc_verify_hash",
-                c"wc_ecc_check_key",
-                c"wc_ecc_set_rng",
-                c"wc_ecc_shared_secret_ex",
-                c"wc_ecc_point_is_on_curve",
-            ],
-            Scheme::X25519 => &[c"wolfSSL_EC25519_shared_key", c"wolfSSL_EC25519_generate_key"],
-        }
-    }
-}
-
-/// What is the library's, and ours to free.
-struct Owned<T>(*mut T, unsafe fn(*mut T));
-
-impl<T> Owned<T> {
-    /// Takes what a function made: null where it failed.
-    fn new(pointer: *mut T, free: unsafe fn(*mut T)) -> Result<Owned<T>, Error> {
-        if pointer.is_null() { Err(Error::Device(0)) } else { Ok(Owned(pointer, free)) }
-    }
-}
-
-impl<T> Drop for Owned<T> {
-    fn drop(&mut self) {
-        // SAFETY: ours, and nothing uses it afterwards.
-        unsafe { (self.1)(self.0) };
-    }
-}
-
-/// A generator of the library's own, seeded by the system.
-fn generator() -> Result<Owned<ffi::WC_RNG>, Error> {
-    // SAFETY: nulls: no nonce, and the usual memory.
-    Owned::new(unsafe { ffi::wc_rng_new(ptr::null_mut(), 0, ptr::null_mut()) }, ffi::wc_rng_free)
-}
-
-fn curve_key() -> Result<Owned<ffi::ecc_key>, Error> {
-    // SAFETY: null: the usual memory.
-    Owned::new(unsafe { ffi::wc_ecc_key_new(ptr::null_mut()) }, ffi::wc_ecc_key_free)
-}
-
-fn curve_private(curve: Curve, own: &[u8]) -> Result<Owned<ffi::ecc_key>, Error> {
-    let key = curve_key()?;
-    let (bytes, length) = (own.as_ptr(), own.len() as c_uint);
-    // SAFETY: the key is live, and the bytes as many as is said; null: without the public half.
-    done(unsafe {
-        ffi::wc_ecc_import_private_key_ex(bytes, length, ptr::null(), 0, key.0, curve.id)
-    })?;
-    Ok(key)
-}
-
-fn rsa_private(modulus: usize, own: &[u8]) -> Result<Owned<ffi::WOLFSSL_RSA>, Error> {
-    let der = key_der::rsa_private(modulus, own)?;
-    let (mut start, length) = (der.as_ptr(), der.len() as c_long);
-    // SAFETY: the bytes are as many as is said; null: a new key is made.
-    let key = unsafe { ffi::wolfSSL_d2i_RSAPrivateKey(ptr::null_mut(), &mut start, length) };
-    Owned::new(key, ffi::wolfSSL_RSA_free)
-}
-
-fn rsa_public(modulus: usize, own: &[u8]) -> Result<Owned<ffi::WOLFSSL_RSA>, Error> {
-    let der = key_der::rsa_public(modulus, own)?;
-    let (mut start, length) = (der.as_ptr(), der.len() as c_long);
-    // SAFETY: as above.
-    let key = unsafe { ffi::wolfSSL_d2i_RSAPublicKey(ptr::null_mut(), &mut start, length) };
-    Owned::new(key, ffi::wolfSSL_RSA_free)
-}
-
-/// The numbers of a pair.
-fn write_rsa(
-    modulus: usize,
-    pair: &Owned<ffi::WOLFSSL_RSA>,
-    private: &mut [u8],
-    public: &mut [u8],
-) -> Result<(), Error> {
-    // SAFETY: the pair is live; null: only the length is asked for.
-    let length = unsafe { ffi::wolfSSL_i2d_RSAPrivateKey(pair.0, ptr::null_mut()) };
-    let mut der = vec![0; usize::try_from(length).map_err(|_| Error::Device(length))?];
-    let mut start = der.as_mut_ptr();
-    // SAFETY: as above; there is room for as much as it said.
-    if unsafe { ffi::wolfSSL_i2d_RSAPrivateKey(pair.0, &mut start) } != length {
-        return Err(Error::WrongAnswer);
-    }
-    key_der::read_rsa_private(modulus, &der, private)?;
-    public.copy_from_slice(private.get(..public.len()).ok_or(Error::WrongAnswer)?);
-    Ok(())
-}
-
-fn write_curve(
-    pair: &Owned<ffi::ecc_key>,
-    private: &mut [u8],
-    public: &mut [u8],
-) -> Result<(), Error> {
-    let (mut scalar, mut point) = (private.len() as c_uint, public.len() as c_uint);
-    // SAFETY: the pair is live; outputs are as long as is said.
-    unsafe {
-        done(ffi::wc_ecc_export_private_only(pair.0, private.as_mut_ptr(), &mut scalar))?;
-        done(ffi::wc_ecc_export_x963(pair.0, public.as_mut_ptr(), &mut point))?;
-    }
-    whole(scalar as usize, private.len())?;
-    whole(point as usize, public.len())
 }
 
 /// What every session here has.
@@ -486,24 +334,4 @@ impl<T, F: FnMut() -> Result<T, Error>> Session for Generate<'_, T, F> {
     fn output(&self, job: usize) -> Option<&[u8]> {
         self.jobs.output(job)
     }
-}
-
-/// Of functions of its own: 0, or what went wrong.
-#[inline]
-fn done(status: c_int) -> Result<(), Error> {
-    if status == 0 { Ok(()) } else { Err(Error::Device(status)) }
-}
-
-/// Of functions for OpenSSL's programs: 1, or not.
-#[inline]
-fn succeeded(status: c_int) -> Result<(), Error> {
-    if status == 1 { Ok(()) } else { Err(Error::Device(status)) }
-}
-
-/// What the library says no to for its content; its queue of errors is emptied.
-#[cold]
-fn refused(_: Error) -> Error {
-    // SAFETY: takes nothing; the queue is the thread's own.
-    unsafe { ffi::wolfSSL_ERR_clear_error() };
-    Error::Refused
 }
