@@ -1,4 +1,5 @@
-//! What OpenSSL's key pairs have in common with AWS-LC's: sessions, and signatures in DER.
+//! What key pairs of several libraries have in common: sessions that do one function to each job, and
+//! signatures in DER.
 
 use crate::raw_jobs::{RawJob, RawJobs};
 use cpb_core::{Error, Progress, Session};
