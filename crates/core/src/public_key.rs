@@ -40,6 +40,25 @@ const MESSAGE: usize = 32;
 /// Bytes of an RSA key's public exponent.
 pub const RSA_EXPONENT: usize = 4;
 
+/// How many numbers a private RSA key has; the first two are the public one.
+pub const RSA_NUMBERS: usize = 8;
+
+/// How long they are, in their order, of a modulus of so many bytes.
+pub const fn rsa_lengths(modulus: usize) -> [usize; RSA_NUMBERS] {
+    let half = modulus / 2;
+    [modulus, RSA_EXPONENT, modulus, half, half, half, half, half]
+}
+
+/// The numbers of an RSA key: as many as it has.
+pub fn rsa_numbers(modulus: usize, mut key: &[u8]) -> impl Iterator<Item = &[u8]> {
+    rsa_lengths(modulus).into_iter().map_while(move |length| key.split_off(..length))
+}
+
+/// Where the numbers of an RSA key are written: as many as there is room for.
+pub fn rsa_places(modulus: usize, mut key: &mut [u8]) -> impl Iterator<Item = &mut [u8]> {
+    rsa_lengths(modulus).into_iter().map_while(move |length| key.split_off_mut(..length))
+}
+
 const NONE: Parts =
     Parts { private: 0, public: 0, digest: None, signature: 0, secret: 0, encapsulation: 0 };
 
@@ -238,7 +257,12 @@ mod tests {
         for algorithm in all.into_iter().filter(|algorithm| algorithm.has_timed_pair()) {
             let public = algorithm.timed_public_key();
             assert!(algorithm.timed_key(Operation::Sign).starts_with(public));
-            assert_eq!(public.len() - RSA_EXPONENT, algorithm.lengths(Operation::Sign, 32).tag);
+            let modulus = public.len() - RSA_EXPONENT;
+            assert_eq!(modulus, algorithm.lengths(Operation::Sign, 32).tag);
+            let private = algorithm.timed_private_key();
+            assert_eq!(rsa_lengths(modulus).iter().sum::<usize>(), private.len());
+            assert_eq!(rsa_numbers(modulus, private).count(), RSA_NUMBERS);
+            assert_eq!(rsa_numbers(modulus, public).count(), 2);
         }
     }
 }

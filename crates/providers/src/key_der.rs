@@ -2,7 +2,7 @@
 //! appendix A.1), private ones of curves as SEC 1 has them (RFC 5915).
 
 use cpb_core::Error;
-use cpb_core::public_key::RSA_EXPONENT;
+use cpb_core::public_key::{RSA_NUMBERS, rsa_numbers, rsa_places};
 use der::asn1::{ObjectIdentifier, UintRef};
 use der::{Decode, Encode};
 use sec1::{EcParameters, EcPrivateKey};
@@ -11,24 +11,9 @@ use sec1::{EcParameters, EcPrivateKey};
 pub(crate) const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
 pub(crate) const P384: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.34");
 
-/// Numbers of a private RSA key; two in front make a public one.
-const NUMBERS: usize = 8;
-
-/// How long they are, of a modulus of so many bytes.
-fn lengths(modulus: usize) -> [usize; NUMBERS] {
-    let half = modulus / 2;
-    [modulus, RSA_EXPONENT, modulus, half, half, half, half, half]
-}
-
 /// The numbers that `key` has.
-fn numbers(modulus: usize, mut key: &[u8]) -> Result<Vec<UintRef<'_>>, Error> {
-    let mut numbers = Vec::with_capacity(1 + NUMBERS);
-    for length in lengths(modulus) {
-        let Some((number, rest)) = key.split_at_checked(length) else { break };
-        numbers.push(UintRef::new(number).map_err(unfit)?);
-        key = rest;
-    }
-    Ok(numbers)
+fn numbers(modulus: usize, key: &[u8]) -> Result<Vec<UintRef<'_>>, Error> {
+    rsa_numbers(modulus, key).map(|number| UintRef::new(number).map_err(unfit)).collect()
 }
 
 /// `RSAPrivateKey`; its version is a number like the others.
@@ -47,16 +32,12 @@ pub(crate) fn rsa_public(modulus: usize, key: &[u8]) -> Result<Vec<u8>, Error> {
 pub(crate) fn read_rsa_private(
     modulus: usize,
     der: &[u8],
-    mut private: &mut [u8],
+    private: &mut [u8],
 ) -> Result<(), Error> {
     let numbers = Vec::<UintRef<'_>>::from_der(der).map_err(unfit)?;
-    let numbers = numbers.get(1..=NUMBERS).ok_or(Error::WrongAnswer)?;
-    for (number, length) in numbers.iter().zip(lengths(modulus)) {
-        let (place, rest) = private.split_at_mut_checked(length).ok_or(Error::WrongAnswer)?;
-        right_aligned(number.as_bytes(), place)?;
-        private = rest;
-    }
-    Ok(())
+    let numbers = numbers.get(1..=RSA_NUMBERS).ok_or(Error::WrongAnswer)?;
+    let mut both = numbers.iter().zip(rsa_places(modulus, private));
+    both.try_for_each(|(number, place)| right_aligned(number.as_bytes(), place))
 }
 
 /// `ECPrivateKey`, without its public half.

@@ -2,7 +2,11 @@
 //! signatures in DER.
 
 use crate::raw_jobs::{RawJob, RawJobs};
+use cpb_core::public_key::Parts;
 use cpb_core::{Error, Progress, Session};
+
+/// What a session is handed to.
+pub(crate) type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
 
 /// After so many uses a private RSA key is blinded by a new random number (`BN_BLINDING_COUNTER` in OpenSSL's
 /// crypto/bn/bn_blind.c and AWS-LC's crypto/fipsmodule/rsa/blinding.c): a twentieth of what OpenSSL's
@@ -26,6 +30,46 @@ impl<F: FnMut(&RawJob) -> Result<(), Error>> Session for Submit<'_, F> {
 
     fn period(&self) -> u32 {
         self.period
+    }
+
+    fn output(&self, job: usize) -> Option<&[u8]> {
+        self.jobs.output(job)
+    }
+}
+
+/// Hands a session to `body` that makes a pair for each job. Each job's last one is written when the session is
+/// over, its private half and its public one: writing it out is not part of making it.
+pub(crate) fn make_pairs<P>(
+    jobs: &RawJobs<'_>,
+    parts: &Parts,
+    make: impl FnMut() -> Result<P, Error>,
+    write: impl Fn(&P, &mut [u8], &mut [u8]) -> Result<(), Error>,
+    body: Body<'_>,
+) -> Result<(), Error> {
+    let mut session = Make { jobs, make, pairs: jobs.all().iter().map(|_| None).collect() };
+    body(&mut session)?;
+    for (pair, job) in session.pairs.iter().zip(jobs.all()) {
+        let Some(pair) = pair else { continue };
+        // SAFETY: the output has the pair's length.
+        let output =
+            unsafe { core::slice::from_raw_parts_mut(job.output, parts.private + parts.public) };
+        let (private, public) = output.split_at_mut(parts.private);
+        write(pair, private, public)?;
+    }
+    Ok(())
+}
+
+struct Make<'a, P, F> {
+    jobs: &'a RawJobs<'a>,
+    make: F,
+    pairs: Vec<Option<P>>,
+}
+
+impl<P, F: FnMut() -> Result<P, Error>> Session for Make<'_, P, F> {
+    #[inline]
+    fn submit(&mut self, job: usize) -> Result<Progress, Error> {
+        *self.pairs.get_mut(job).ok_or(Error::Contract)? = Some((self.make)()?);
+        Ok(Progress::Done)
     }
 
     fn output(&self, job: usize) -> Option<&[u8]> {

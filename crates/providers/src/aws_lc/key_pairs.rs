@@ -3,16 +3,12 @@
 
 use super::{Functions, ffi};
 use crate::evp::Evp;
-use crate::key_pairs::{BLINDING, MAX_DER, Submit, from_der, to_der, whole};
+use crate::key_pairs::{BLINDING, Body, MAX_DER, Submit, from_der, make_pairs, to_der, whole};
 use crate::raw_jobs::{RawJob, RawJobs};
 use core::ffi::{c_int, c_long};
 use core::ptr;
-use cpb_core::public_key::{Parts, RSA_EXPONENT, parts};
-use cpb_core::{
-    Algorithm, CryptoWorkload, Error, Lengths, Operation, Phase, Progress, Session, Unsupported,
-};
-
-type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
+use cpb_core::public_key::{Parts, RSA_NUMBERS, parts, rsa_numbers, rsa_places};
+use cpb_core::{Algorithm, CryptoWorkload, Error, Lengths, Operation, Phase, Unsupported};
 
 /// Whether the library has an algorithm with key pairs.
 pub(super) fn has(algorithm: Algorithm) -> bool {
@@ -182,11 +178,9 @@ impl Scheme {
         unsafe {
             match self {
                 Scheme::Rsa(modulus, _) => {
-                    let mut rest = &mut *private;
-                    for (place, number) in rsa_numbers(pair.0).into_iter().enumerate() {
-                        let (digits, after) = rest.split_at_mut(rsa_length(modulus, place));
+                    let numbers = numbers_of(pair.0).into_iter();
+                    for (number, digits) in numbers.zip(rsa_places(modulus, private)) {
                         write_number(number, digits)?;
-                        rest = after;
                     }
                     public.copy_from_slice(&private[..public.len()]);
                     Ok(())
@@ -215,28 +209,9 @@ impl Scheme {
     }
 }
 
-/// Numbers of an RSA key; two make a public one.
-const RSA_NUMBERS: usize = 8;
-
-/// How long the number at `place` is, by the modulus: n, e, d, and the five that are half as long.
-fn rsa_length(modulus: usize, place: usize) -> usize {
-    match place {
-        0 | 2 => modulus,
-        1 => RSA_EXPONENT,
-        _ => modulus / 2,
-    }
-}
-
 /// A key of as many numbers as are there.
-fn rsa(modulus: usize, mut key: &[u8]) -> Result<Key, Error> {
-    let mut numbers = Vec::with_capacity(RSA_NUMBERS);
-    while let Some((digits, rest)) = key.split_at_checked(rsa_length(modulus, numbers.len())) {
-        if numbers.len() == RSA_NUMBERS {
-            break;
-        }
-        numbers.push(number(digits)?);
-        key = rest;
-    }
+fn rsa(modulus: usize, key: &[u8]) -> Result<Key, Error> {
+    let numbers: Vec<_> = rsa_numbers(modulus, key).map(number).collect::<Result<_, _>>()?;
     // SAFETY: numbers are live, and the library copies them; a key of its own has one owner.
     unsafe {
         let key = match numbers.as_slice() {
@@ -257,7 +232,7 @@ fn rsa(modulus: usize, mut key: &[u8]) -> Result<Key, Error> {
 ///
 /// # Safety
 /// It is a live pair of RSA's, and outlives them.
-unsafe fn rsa_numbers(pair: *const ffi::EVP_PKEY) -> [*const ffi::BIGNUM; RSA_NUMBERS] {
+unsafe fn numbers_of(pair: *const ffi::EVP_PKEY) -> [*const ffi::BIGNUM; RSA_NUMBERS] {
     let mut numbers = [ptr::null(); RSA_NUMBERS];
     let [n, e, d, p, q, d_p, d_q, q_inverse] = &mut numbers;
     // SAFETY: as promised by the caller.
@@ -485,43 +460,17 @@ impl Open<'_> {
         self.run(decapsulate, body)
     }
 
-    /// Makes pairs; each job's last one is written when the session is over.
     fn generate(&self, body: Body<'_>) -> Result<(), Error> {
         let context = self.scheme.maker()?;
-        let mut pairs: Vec<Option<Key>> = Vec::new();
-        pairs.resize_with(self.jobs.all().len(), || None);
-        let mut session = Generate { jobs: self.jobs, context, pairs };
-        body(&mut session)?;
-        for (pair, job) in session.pairs.iter().zip(self.jobs.all()) {
-            let Some(pair) = pair else { continue };
-            let length = self.parts.private + self.parts.public;
-            // SAFETY: the output has the pair's length.
-            let output = unsafe { core::slice::from_raw_parts_mut(job.output, length) };
-            let (private, public) = output.split_at_mut(self.parts.private);
-            self.scheme.write(pair, private, public)?;
-        }
-        Ok(())
-    }
-}
-
-struct Generate<'a> {
-    jobs: &'a RawJobs<'a>,
-    context: Context,
-    pairs: Vec<Option<Key>>,
-}
-
-impl Session for Generate<'_> {
-    #[inline]
-    fn submit(&mut self, job: usize) -> Result<Progress, Error> {
-        let mut pair = ptr::null_mut();
-        // SAFETY: the context is live; a new pair is made where null is.
-        succeeded(unsafe { ffi::EVP_PKEY_keygen(self.context.0, &mut pair) })?;
-        *self.pairs.get_mut(job).ok_or(Error::Contract)? = Some(made(pair)?);
-        Ok(Progress::Done)
-    }
-
-    fn output(&self, job: usize) -> Option<&[u8]> {
-        self.jobs.output(job)
+        let make = || {
+            let mut pair = ptr::null_mut();
+            // SAFETY: the context is live; a new pair is made where null is.
+            succeeded(unsafe { ffi::EVP_PKEY_keygen(context.0, &mut pair) })?;
+            made(pair)
+        };
+        let write =
+            |pair: &_, private: &mut _, public: &mut _| self.scheme.write(pair, private, public);
+        make_pairs(self.jobs, &self.parts, make, write, body)
     }
 }
 

@@ -17,16 +17,12 @@
 
 use super::expression::{Curve, Expression};
 use super::{ffi, succeeded};
-use crate::key_pairs::Submit;
+use crate::key_pairs::{Body, Submit, make_pairs};
 use crate::raw_jobs::{RawJob, RawJobs, software_supports};
 use core::ffi::CStr;
 use core::{ptr, slice};
-use cpb_core::public_key::{Parts, RSA_EXPONENT, parts};
-use cpb_core::{
-    Algorithm, CryptoWorkload, Error, Lengths, Operation, Phase, Progress, Session, Unsupported,
-};
-
-type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
+use cpb_core::public_key::{Parts, RSA_EXPONENT, parts, rsa_numbers, rsa_places};
+use cpb_core::{Algorithm, CryptoWorkload, Error, Lengths, Operation, Phase, Unsupported};
 
 /// Whether the library can have an algorithm with key pairs.
 pub(super) fn has(algorithm: Algorithm) -> bool {
@@ -132,7 +128,9 @@ impl Scheme {
     fn private(self, key: &[u8]) -> Result<Expression, Error> {
         match self {
             Scheme::Rsa { .. } => {
-                let [n, e, d, p, q, _, _, q_inverse] = rsa_numbers(key);
+                let mut numbers = rsa_numbers(modulus(key), key);
+                let [n, e, d, p, q, _, _, q_inverse] =
+                    core::array::from_fn(|_| numbers.next().unwrap_or_default());
                 // The library wants the inverse of what it calls p.
                 let key = Expression::new(
                     c"(private-key(rsa(n %b)(e %b)(d %b)(p %b)(q %b)(u %b)))",
@@ -263,7 +261,10 @@ impl Scheme {
             pair.write(c"d", private)?;
             return pair.write(c"q", public);
         };
-        let [n, e, d, p, q, d_p, d_q, q_inverse] = rsa_places(private);
+        let [n, e, d, p, q, d_p, d_q, q_inverse] = {
+            let mut places = rsa_places(modulus(private), private);
+            core::array::from_fn(|_| places.next().unwrap_or_default())
+        };
         let exponent = pair.number(c"d")?;
         pair.write(c"n", n)?;
         pair.write(c"e", e)?;
@@ -285,21 +286,9 @@ const ED25519_ORDER: [u8; 32] = [
     0x14, 0xde, 0xf9, 0xde, 0xa2, 0xf7, 0x9c, 0xd6, 0x58, 0x12, 0x63, 0x1a, 0x5c, 0xf5, 0xd3, 0xed,
 ];
 
-/// How long the numbers of a private RSA key are: n, e, d, and five that are half as long as n.
-fn rsa_lengths(key: usize) -> [usize; 8] {
-    let half = (key - RSA_EXPONENT) / 9;
-    let whole = 2 * half;
-    [whole, RSA_EXPONENT, whole, half, half, half, half, half]
-}
-
-/// The numbers of a private RSA key.
-fn rsa_numbers(mut key: &[u8]) -> [&[u8]; 8] {
-    rsa_lengths(key.len()).map(|length| key.split_off(..length).unwrap_or_default())
-}
-
-/// Where they are written.
-fn rsa_places(mut key: &mut [u8]) -> [&mut [u8]; 8] {
-    rsa_lengths(key.len()).map(|length| key.split_off_mut(..length).unwrap_or_default())
+/// Bytes of the modulus, by those of a private RSA key.
+fn modulus(key: &[u8]) -> usize {
+    (key.len() - RSA_EXPONENT) / 9 * 2
 }
 
 /// What every session here has.
@@ -409,19 +398,11 @@ impl Open<'_> {
             return self.run(|job| generate_x25519(pair(job)), body);
         }
         let wanted = self.scheme.wanted()?;
-        let mut pairs: Vec<Option<Expression>> = Vec::new();
-        pairs.resize_with(self.jobs.all().len(), || None);
-        let mut session = Generate { jobs: self.jobs, wanted, pairs };
-        body(&mut session)?;
-        for (pair, job) in session.pairs.iter().zip(self.jobs.all()) {
-            let Some(pair) = pair else { continue };
-            let length = self.parts.private + self.parts.public;
-            // SAFETY: the output has the pair's length.
-            let output = unsafe { slice::from_raw_parts_mut(job.output, length) };
-            let (private, public) = output.split_at_mut(self.parts.private);
-            self.scheme.write(pair, private, public)?;
-        }
-        Ok(())
+        // SAFETY: live.
+        let make = || Expression::by(|made| unsafe { ffi::gcry_pk_genkey(made, wanted.0) });
+        let write =
+            |pair: &_, private: &mut _, public: &mut _| self.scheme.write(pair, private, public);
+        make_pairs(self.jobs, &self.parts, make, write, body)
     }
 }
 
@@ -450,27 +431,6 @@ fn refused<T>(error: Error) -> Result<T, Error> {
     match error {
         Error::Device(_) => Err(Error::Refused),
         other => Err(other),
-    }
-}
-
-struct Generate<'a> {
-    jobs: &'a RawJobs<'a>,
-    wanted: Expression,
-    pairs: Vec<Option<Expression>>,
-}
-
-impl Session for Generate<'_> {
-    #[inline]
-    fn submit(&mut self, job: usize) -> Result<Progress, Error> {
-        let wanted = self.wanted.0;
-        // SAFETY: live.
-        let pair = Expression::by(|made| unsafe { ffi::gcry_pk_genkey(made, wanted) })?;
-        *self.pairs.get_mut(job).ok_or(Error::Contract)? = Some(pair);
-        Ok(Progress::Done)
-    }
-
-    fn output(&self, job: usize) -> Option<&[u8]> {
-        self.jobs.output(job)
     }
 }
 

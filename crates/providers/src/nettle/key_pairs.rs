@@ -8,18 +8,14 @@ mod rsa;
 
 use super::hogweed::{self as ffi, Curve};
 use crate::context::Memory;
-use crate::key_pairs::Submit;
+use crate::key_pairs::{Body, Submit};
 use crate::raw_jobs::{RawJob, RawJobs};
 use core::ffi::{c_int, c_void};
 use core::ptr;
 use core::slice;
 use cpb_core::public_key::{Parts, parts};
-use cpb_core::{
-    Algorithm, CryptoWorkload, Error, Lengths, Operation, Phase, Progress, Session, Unsupported,
-};
+use cpb_core::{Algorithm, CryptoWorkload, Error, Lengths, Operation, Phase, Unsupported};
 use rsa::Padding;
-
-type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
 
 /// Whether the library has an algorithm with key pairs: it has no ML-DSA and no ML-KEM.
 pub(super) fn has(algorithm: Algorithm) -> bool {
@@ -107,24 +103,6 @@ impl Open<'_> {
         body(&mut Submit { jobs: self.jobs, period: 1, run })
     }
 
-    /// Hands a session to `body` that makes pairs; each job's last one is written when it is over.
-    fn make<P>(
-        &self,
-        body: Body<'_>,
-        make: impl FnMut() -> Result<P, Error>,
-        write: impl Fn(&P, &mut [u8], &mut [u8]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let pairs = self.jobs.all().iter().map(|_| None).collect();
-        let mut session = Make { jobs: self.jobs, make, pairs };
-        body(&mut session)?;
-        for (pair, job) in session.pairs.iter().zip(self.jobs.all()) {
-            let Some(pair) = pair else { continue };
-            let (private, public) = self.buffers(job).output.split_at_mut(self.parts.private);
-            write(pair, private, public)?;
-        }
-        Ok(())
-    }
-
     #[inline]
     fn buffers<'j>(&self, job: &'j RawJob) -> Buffers<'j> {
         let Lengths { input, output, tag, .. } = self.lengths;
@@ -137,24 +115,6 @@ impl Open<'_> {
                 tag: slice::from_raw_parts_mut(job.tag, tag),
             }
         }
-    }
-}
-
-struct Make<'a, P, F> {
-    jobs: &'a RawJobs<'a>,
-    make: F,
-    pairs: Vec<Option<P>>,
-}
-
-impl<P, F: FnMut() -> Result<P, Error>> Session for Make<'_, P, F> {
-    #[inline]
-    fn submit(&mut self, job: usize) -> Result<Progress, Error> {
-        *self.pairs.get_mut(job).ok_or(Error::Contract)? = Some((self.make)()?);
-        Ok(Progress::Done)
-    }
-
-    fn output(&self, job: usize) -> Option<&[u8]> {
-        self.jobs.output(job)
     }
 }
 

@@ -5,19 +5,15 @@ pub(super) mod key;
 
 use super::ffi::Libcrypto;
 use super::{Source, ffi, last_error, succeeded};
-use crate::key_pairs::{BLINDING, MAX_DER, Submit, from_der, to_der, whole};
+use crate::key_pairs::{BLINDING, Body, MAX_DER, Submit, from_der, make_pairs, to_der, whole};
 use crate::raw_jobs::{RawJob, RawJobs};
 use core::ffi::c_int;
 use core::marker::PhantomData;
 use core::ptr;
 use cpb_core::Lengths;
 use cpb_core::public_key::{Parts, parts};
-use cpb_core::{
-    Algorithm, CryptoWorkload, Error, Operation, Phase, Progress, Session, Unsupported,
-};
+use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Phase, Unsupported};
 use key::{Key, Names};
-
-pub(super) type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
 
 /// How a library takes keys of one algorithm and gives them, and how it is told what to do with them.
 pub(super) trait Keys<L: Libcrypto> {
@@ -303,44 +299,17 @@ impl<L: Libcrypto, K: Keys<L>> Open<'_, L, K> {
         self.run(decapsulate, body)
     }
 
-    /// Makes pairs; each job's last one is written when the session is over, for writing it out is not
-    /// part of making it.
     fn generate(&self, body: Body<'_>) -> Result<(), Error> {
         let context = self.names.maker()?;
-        let mut pairs: Vec<Option<Key<L>>> = Vec::new();
-        pairs.resize_with(self.jobs.all().len(), || None);
-        let mut session = Generate { open: self, context, pairs };
-        body(&mut session)?;
-        for (pair, job) in session.pairs.iter().zip(self.jobs.all()) {
-            let Some(pair) = pair else { continue };
-            let length = self.parts.private + self.parts.public;
-            // SAFETY: the output has the pair's length.
-            let output = unsafe { core::slice::from_raw_parts_mut(job.output, length) };
-            let (private, public) = output.split_at_mut(self.parts.private);
-            self.names.write(pair, private, public)?;
-        }
-        Ok(())
-    }
-}
-
-struct Generate<'a, L: Libcrypto, K: Keys<L>> {
-    open: &'a Open<'a, L, K>,
-    context: Context<L>,
-    pairs: Vec<Option<Key<L>>>,
-}
-
-impl<L: Libcrypto, K: Keys<L>> Session for Generate<'_, L, K> {
-    #[inline]
-    fn submit(&mut self, job: usize) -> Result<Progress, Error> {
-        let mut key = ptr::null_mut();
-        // SAFETY: the context is live; a new key is made where null is.
-        succeeded::<L>(unsafe { K::make(self.context.0, &mut key) })?;
-        *self.pairs.get_mut(job).ok_or(Error::Contract)? = Some(Key(key, PhantomData));
-        Ok(Progress::Done)
-    }
-
-    fn output(&self, job: usize) -> Option<&[u8]> {
-        self.open.jobs.output(job)
+        let make = || {
+            let mut pair = ptr::null_mut();
+            // SAFETY: the context is live; a new key is made where null is.
+            succeeded::<L>(unsafe { K::make(context.0, &mut pair) })?;
+            Ok(Key(pair, PhantomData))
+        };
+        let write =
+            |pair: &_, private: &mut _, public: &mut _| self.names.write(pair, private, public);
+        make_pairs(self.jobs, &self.parts, make, write, body)
     }
 }
 

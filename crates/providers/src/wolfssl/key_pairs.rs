@@ -13,15 +13,13 @@
 mod key;
 
 use super::ffi;
-use crate::key_pairs::{MAX_DER, Submit, from_der, to_der, whole};
+use crate::key_pairs::{Body, MAX_DER, Submit, from_der, make_pairs, to_der, whole};
 use crate::lengths::keys_fit;
 use crate::raw_jobs::{RawJob, RawJobs};
 use core::ffi::{CStr, c_int, c_uint, c_ulong};
 use core::ptr;
 use cpb_core::public_key::{Parts, parts};
-use cpb_core::{
-    Algorithm, CryptoWorkload, Error, Job, Operation, Phase, Progress, Session, Unsupported,
-};
+use cpb_core::{Algorithm, CryptoWorkload, Error, Job, Operation, Phase, Unsupported};
 use key::{
     Owned, SHA_256, Scheme, curve_key, curve_private, done, generator, refused, rsa_private,
     rsa_public, succeeded, write_curve, write_rsa,
@@ -29,8 +27,6 @@ use key::{
 
 /// Of pairs that are made.
 const RSA_EXPONENT: c_ulong = 65_537;
-
-type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
 
 /// Whether the library has it; `missing` are the functions that it lacks.
 pub(super) fn supports(algorithm: Algorithm, missing: &[&CStr]) -> Result<(), Unsupported> {
@@ -262,7 +258,7 @@ impl Open<'_> {
                 let write = |pair: &_, private: &mut _, public: &mut _| {
                     write_rsa(modulus, pair, private, public)
                 };
-                self.make(make, write, body)
+                make_pairs(self.jobs, &self.parts, make, write, body)
             }
             Scheme::Curve(curve) => {
                 let generator = generator()?;
@@ -274,7 +270,7 @@ impl Open<'_> {
                     })?;
                     Ok(pair)
                 };
-                self.make(make, write_curve, body)
+                make_pairs(self.jobs, &self.parts, make, write_curve, body)
             }
             // What it makes it writes as octets.
             Scheme::X25519 => {
@@ -292,46 +288,5 @@ impl Open<'_> {
                 self.run(make, body)
             }
         }
-    }
-
-    /// Makes pairs; each job's last one is written when the session is over, for writing it out is not
-    /// part of making it.
-    fn make<T>(
-        &self,
-        make: impl FnMut() -> Result<T, Error>,
-        write: impl Fn(&T, &mut [u8], &mut [u8]) -> Result<(), Error>,
-        body: Body<'_>,
-    ) -> Result<(), Error> {
-        let mut pairs: Vec<Option<T>> = Vec::new();
-        pairs.resize_with(self.jobs.all().len(), || None);
-        let mut session = Generate { jobs: self.jobs, make, pairs };
-        body(&mut session)?;
-        for (pair, job) in session.pairs.iter().zip(self.jobs.all()) {
-            let Some(pair) = pair else { continue };
-            let length = self.parts.private + self.parts.public;
-            // SAFETY: the output has the pair's length.
-            let output = unsafe { core::slice::from_raw_parts_mut(job.output, length) };
-            let (private, public) = output.split_at_mut(self.parts.private);
-            write(pair, private, public)?;
-        }
-        Ok(())
-    }
-}
-
-struct Generate<'a, T, F> {
-    jobs: &'a RawJobs<'a>,
-    make: F,
-    pairs: Vec<Option<T>>,
-}
-
-impl<T, F: FnMut() -> Result<T, Error>> Session for Generate<'_, T, F> {
-    #[inline]
-    fn submit(&mut self, job: usize) -> Result<Progress, Error> {
-        *self.pairs.get_mut(job).ok_or(Error::Contract)? = Some((self.make)()?);
-        Ok(Progress::Done)
-    }
-
-    fn output(&self, job: usize) -> Option<&[u8]> {
-        self.jobs.output(job)
     }
 }

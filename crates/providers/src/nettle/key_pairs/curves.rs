@@ -3,6 +3,7 @@
 use super::super::ffi::{nettle_version_major, nettle_version_minor};
 use super::numbers::{Owned, number, read, write};
 use super::{Body, Buffers, Open, Random, ffi, random, taken};
+use crate::key_pairs::make_pairs;
 use core::ptr;
 use cpb_core::{Error, Operation, Phase, Unsupported};
 use ffi::{Curve, DsaSignature, Integer, Point, Scalar};
@@ -89,13 +90,19 @@ fn generate(open: &Open<'_>, group: Group, body: Body<'_>) -> Result<(), Error> 
         unsafe { ffi::nettle_ecdsa_generate_keypair(&mut *public, &mut *private, context, random) };
         Ok((public, private))
     };
-    open.make(body, make, |(public, private), private_key, public_key| {
-        let mut scalar = number();
-        // SAFETY: as above.
-        unsafe { ffi::nettle_ecc_scalar_get(&**private, &mut *scalar) };
-        write(&scalar, private_key)?;
-        Coordinates::of(public).write(public_key)
-    })
+    make_pairs(
+        open.jobs,
+        &open.parts,
+        make,
+        |(public, private), private_key, public_key| {
+            let mut scalar = number();
+            // SAFETY: as above.
+            unsafe { ffi::nettle_ecc_scalar_get(&**private, &mut *scalar) };
+            write(&scalar, private_key)?;
+            Coordinates::of(public).write(public_key)
+        },
+        body,
+    )
 }
 
 /// One of the library's curves.

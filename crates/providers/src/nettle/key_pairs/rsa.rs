@@ -4,10 +4,11 @@
 
 use super::numbers::{Owned, number, read, write};
 use super::{Body, Buffers, Open, Random, ffi, random, succeeded, taken};
+use crate::key_pairs::make_pairs;
 use core::ffi::c_uint;
 use core::ptr;
-use cpb_core::public_key::RSA_EXPONENT;
-use cpb_core::{Error, Operation, Unsupported};
+use cpb_core::public_key::{rsa_numbers, rsa_places};
+use cpb_core::{Error, Operation};
 use ffi::{RsaPrivateKey, RsaPublicKey};
 
 #[derive(Clone, Copy)]
@@ -108,31 +109,28 @@ fn generate(open: &Open<'_>, modulus: usize, body: Body<'_>) -> Result<(), Error
         })?;
         Ok((public, private))
     };
-    open.make(body, make, |(public, private), private_key, public_key| {
-        let RsaPrivateKey { d, p, q, a, b, c, .. } = &**private;
-        let numbers = [&public.n, &public.e, d, p, q, a, b, c];
-        let mut rest = &mut *private_key;
-        for (number, length) in numbers.into_iter().zip(lengths(modulus)) {
-            let (digits, after) = rest.split_at_mut_checked(length).ok_or(Unsupported::Length)?;
-            write(number, digits)?;
-            rest = after;
-        }
-        public_key.copy_from_slice(&private_key[..public_key.len()]);
-        Ok(())
-    })
-}
-
-/// How long a key's numbers are: n, e, d, and the five that are half as long.
-fn lengths(modulus: usize) -> [usize; 8] {
-    let half = modulus / 2;
-    [modulus, RSA_EXPONENT, modulus, half, half, half, half, half]
+    make_pairs(
+        open.jobs,
+        &open.parts,
+        make,
+        |(public, private), private_key, public_key| {
+            let RsaPrivateKey { d, p, q, a, b, c, .. } = &**private;
+            let numbers = [&public.n, &public.e, d, p, q, a, b, c];
+            for (number, digits) in numbers.into_iter().zip(rsa_places(modulus, private_key)) {
+                write(number, digits)?;
+            }
+            public_key.copy_from_slice(&private_key[..public_key.len()]);
+            Ok(())
+        },
+        body,
+    )
 }
 
 /// A key from its numbers in a row, of which a public one has the first two.
 fn public_key(modulus: usize, key: &[u8]) -> Result<Owned<RsaPublicKey>, Error> {
     let mut public = empty_public();
     let RsaPublicKey { n, e, .. } = &mut *public;
-    read_all(&mut [n, e], modulus, key)?;
+    read_all([n, e], modulus, key);
     // SAFETY: as above.
     taken(unsafe { ffi::nettle_rsa_public_key_prepare(&mut *public) })?;
     Ok(public)
@@ -143,7 +141,7 @@ fn pair(modulus: usize, key: &[u8]) -> Result<(Owned<RsaPublicKey>, Owned<RsaPri
     let (mut public, mut private) = (empty_public(), empty_private());
     let RsaPublicKey { n, e, .. } = &mut *public;
     let RsaPrivateKey { d, p, q, a, b, c, .. } = &mut *private;
-    read_all(&mut [n, e, d, p, q, a, b, c], modulus, key)?;
+    read_all([n, e, d, p, q, a, b, c], modulus, key);
     // SAFETY: as above.
     unsafe {
         taken(ffi::nettle_rsa_public_key_prepare(&mut *public))?;
@@ -155,14 +153,11 @@ fn pair(modulus: usize, key: &[u8]) -> Result<(Owned<RsaPublicKey>, Owned<RsaPri
     Ok((public, private))
 }
 
-fn read_all(numbers: &mut [&mut ffi::Integer], modulus: usize, key: &[u8]) -> Result<(), Error> {
-    let mut rest = key;
-    for (number, length) in numbers.iter_mut().zip(lengths(modulus)) {
-        let (digits, after) = rest.split_at_checked(length).ok_or(Unsupported::Length)?;
+/// `key` has as many numbers as there are places.
+fn read_all<const N: usize>(numbers: [&mut ffi::Integer; N], modulus: usize, key: &[u8]) {
+    for (number, digits) in numbers.into_iter().zip(rsa_numbers(modulus, key)) {
         read(number, digits);
-        rest = after;
     }
-    Ok(())
 }
 
 fn empty_public() -> Owned<RsaPublicKey> {

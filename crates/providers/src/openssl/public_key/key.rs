@@ -6,7 +6,7 @@ use crate::openssl::{Source, succeeded};
 use core::ffi::{CStr, c_int, c_uint};
 use core::marker::PhantomData;
 use core::ptr;
-use cpb_core::public_key::RSA_EXPONENT;
+use cpb_core::public_key::{RSA_NUMBERS, rsa_numbers, rsa_places};
 use cpb_core::{Algorithm, Error, Unsupported};
 
 /// An `EVP_PKEY` of one's own.
@@ -37,17 +37,16 @@ enum KeyParts {
     Octets { private: &'static CStr },
 }
 
-/// Numbers of an RSA key in their order, and of how many bits each is for 16 bits of modulus; of the
-/// exponent it is none. Two in front make a public key.
-const RSA: [(&CStr, usize); 8] = [
-    (c"n", 16),
-    (c"e", 0),
-    (c"d", 16),
-    (c"rsa-factor1", 8),
-    (c"rsa-factor2", 8),
-    (c"rsa-exponent1", 8),
-    (c"rsa-exponent2", 8),
-    (c"rsa-coefficient1", 8),
+/// The numbers of an RSA key in their order.
+const RSA: [&CStr; RSA_NUMBERS] = [
+    c"n",
+    c"e",
+    c"d",
+    c"rsa-factor1",
+    c"rsa-factor2",
+    c"rsa-exponent1",
+    c"rsa-exponent2",
+    c"rsa-coefficient1",
 ];
 
 impl<L: Libcrypto> Names<L> {
@@ -139,11 +138,8 @@ impl<L: Libcrypto> Keys<L> for Names<L> {
     fn write(&self, pair: &Key<L>, private: &mut [u8], public: &mut [u8]) -> Result<(), Error> {
         match self.parts {
             KeyParts::Rsa(bits) => {
-                let mut rest = &mut *private;
-                for (name, share) in RSA {
-                    let (number, after) = rest.split_at_mut(rsa_length(bits, share));
-                    write_number::<L>(pair, name, number)?;
-                    rest = after;
+                for (name, digits) in RSA.into_iter().zip(rsa_places(bits as usize / 8, private)) {
+                    write_number::<L>(pair, name, digits)?;
                 }
                 public.copy_from_slice(&private[..public.len()]);
                 Ok(())
@@ -232,10 +228,6 @@ impl<L: Libcrypto> Keys<L> for Names<L> {
     }
 }
 
-fn rsa_length(bits: u64, share: usize) -> usize {
-    if share == 0 { RSA_EXPONENT } else { bits as usize / 8 * share / 16 }
-}
-
 fn write_number<L: Libcrypto>(pair: &Key<L>, name: &CStr, output: &mut [u8]) -> Result<(), Error> {
     let mut number = ptr::null_mut();
     // SAFETY: the key is live, the name a C string; the number is freed whatever comes of it.
@@ -290,13 +282,9 @@ impl Params {
     }
 
     /// As many numbers as `key` holds.
-    fn rsa(&mut self, bits: u64, mut key: &[u8]) {
-        for (name, share) in RSA {
-            let Some((number, rest)) = key.split_at_checked(rsa_length(bits, share)) else {
-                return;
-            };
-            self.number(name, number);
-            key = rest;
+    fn rsa(&mut self, bits: u64, key: &[u8]) {
+        for (name, digits) in RSA.into_iter().zip(rsa_numbers(bits as usize / 8, key)) {
+            self.number(name, digits);
         }
     }
 

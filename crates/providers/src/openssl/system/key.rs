@@ -6,12 +6,13 @@
 
 use super::mac::{EVP_DigestSignInit, EVP_PKEY_new_raw_private_key};
 use crate::key_der::{self, P256, P384};
+use crate::key_pairs::Body;
 use crate::lengths::keys_fit;
 use crate::loaded::c_functions;
 use crate::openssl::ffi::{ENGINE, EVP_MD, EVP_MD_CTX, EVP_PKEY, EVP_PKEY_CTX};
 use crate::openssl::ffi::{Libcrypto, Loaded};
 use crate::openssl::public_key::key::Key;
-use crate::openssl::public_key::{Body, Context, Keys, Padding, session_with};
+use crate::openssl::public_key::{Context, Keys, Padding, session_with};
 use crate::openssl::{last_error, succeeded};
 use crate::raw_jobs::RawJobs;
 use core::ffi::{CStr, c_char, c_int, c_long, c_uchar, c_void};
