@@ -97,6 +97,25 @@ fn a_libgcrypt_in_fips_mode_lacks_what_that_forbids_and_gives_no_wrong_answer() 
 }
 
 #[test]
+fn an_openssl_that_is_to_be_fips_alone_lacks_the_rest_by_policy() {
+    let lab = Lab::new();
+    let test = "an_openssl_that_is_to_be_fips_alone_lacks_the_rest_by_policy";
+    if !here(&lab, test, "openssl-system") {
+        return;
+    }
+    let settings = "openssl_conf = all\n[all]\nalg_section = algorithms\n[algorithms]\n\
+        default_properties = fips=yes\n";
+    let file = lab.write("openssl.cnf", settings).display().to_string();
+    let line = "run -p openssl-system -a sha-256 -s 64 --budget 0.3s --csv";
+    let ran = lab.run_with(line, &[("OPENSSL_CONF", &file)]);
+    if listed(&lab, &[]).contains("openssl-system 1.1.1") {
+        return skip(&format!("installed::{test}"), "this libcrypto has no properties");
+    }
+    let told = ran.stdout.lines().find(|line| line.starts_with("openssl-system,")).expect("a row");
+    assert!(told.contains(",unsupported,forbidden by the system's policy"), "{}", ran.all());
+}
+
+#[test]
 fn a_library_that_is_broken_or_another_one_is_told_by_its_file_and_its_lack() {
     let lab = Lab::new();
     let broken = lab.write("broken/libcrypto.so.3", [0; 4096]);
@@ -117,8 +136,8 @@ fn a_library_that_is_broken_or_another_one_is_told_by_its_file_and_its_lack() {
     };
     let other = lab.write("other/libcrypto.so.3", std::fs::read(other).expect("a library"));
     let told = listed(&lab, &[("LD_LIBRARY_PATH", &folder(&other))]);
-    let words = "has no OPENSSL_init_crypto: it is not OpenSSL's libcrypto";
-    assert!(told.contains(words), "{told}");
+    let words = format!("{} has no OPENSSL_init_crypto: it is not OpenSSL's", other.display());
+    assert!(told.contains(&words), "{told}");
 }
 
 /// A part that is a library of its own costs what it is for, and no more.

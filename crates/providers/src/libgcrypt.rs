@@ -68,7 +68,7 @@ fn open(name: &'static str, plain: bool) -> Result<Box<dyn Provider + Send + Syn
     let library = Library::open(&[c"libgcrypt.so.20"]).map_err(|missing| {
         unavailable(format!("no libgcrypt (Debian's package libgcrypt20): {}", missing.detail))
     })?;
-    let file = library.file(c"gcry_check_version").unwrap_or_else(|| "libgcrypt".to_owned());
+    let file = library.file();
     let control = library.symbol(c"gcry_control");
     let (Some(control), []) = (control, library.fill(ffi::SLOTS).as_slice()) else {
         return Err(unavailable(format!("{file} lacks functions of libgcrypt 1.8")));

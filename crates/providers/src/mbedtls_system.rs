@@ -91,7 +91,7 @@ fn open() -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
     for functions in [library::SLOTS, library::rsa_2::SLOTS, library::rsa_3::SLOTS] {
         missing.extend(installed.fill(functions));
     }
-    let file = installed.file(NEEDED[0]).unwrap_or_else(|| "libmbedcrypto".to_owned());
+    let file = installed.file();
     if let Some(needed) = NEEDED.iter().find(|name| missing.contains(name)) {
         let name = needed.to_string_lossy();
         return Err(unavailable(format!("{file} has no {name}: it was built without it")));

@@ -65,7 +65,7 @@ fn open(
     let library = Library::open(&[c"libnettle.so.8"]).map_err(|missing| {
         unavailable(format!("no Nettle 3 (Debian's package libnettle8): {}", missing.detail))
     })?;
-    let file = library.file(c"nettle_version_major").unwrap_or_else(|| "libnettle".to_owned());
+    let file = library.file();
     if !library.fill(ffi::SLOTS).is_empty() {
         return Err(unavailable(format!("{file} lacks functions of Nettle 3")));
     }

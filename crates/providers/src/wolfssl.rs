@@ -65,7 +65,7 @@ fn open() -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
         ))
     })?;
     let missing = library.fill(ffi::SLOTS);
-    let file = library.file(NEEDED[1]).unwrap_or_else(|| "libwolfssl".to_owned());
+    let file = library.file();
     if let Some(needed) = NEEDED.iter().find(|name| missing.contains(name)) {
         return Err(unavailable(format!(
             "{file} has no {}: it was built without its functions for OpenSSL's programs \

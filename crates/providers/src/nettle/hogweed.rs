@@ -146,7 +146,7 @@ pub(super) fn load() -> Result<String, String> {
     let library = Library::open(&[c"libhogweed.so.6"]).map_err(|missing| {
         format!("no libhogweed (Debian's package libhogweed6): {}", missing.detail)
     })?;
-    let file = library.file(c"nettle_rsa_public_key_init").unwrap_or("libhogweed".to_owned());
+    let file = library.file();
     if let Some(missing) = library.fill(SLOTS).first() {
         return Err(format!("{file} lacks {}", missing.to_string_lossy()));
     }

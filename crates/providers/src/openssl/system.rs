@@ -75,11 +75,11 @@ fn open(variant: &str) -> Result<System, Unavailable> {
         ))
     })?;
     let missing = library.fill(ffi::loaded::SLOTS);
-    // What of these is missing costs algorithms of 1.1.1 only.
-    for slots in [generator::SLOTS, key::SLOTS, mac::SLOTS] {
+    // What of these is missing costs algorithms of 1.1.1 only, or nothing.
+    for slots in [generator::SLOTS, key::SLOTS, mac::SLOTS, policy::SLOTS] {
         library.fill(slots);
     }
-    let file = library.file(NEEDED[1]).unwrap_or_else(|| "libcrypto".to_owned());
+    let file = library.file();
     if let Some(needed) = NEEDED.iter().find(|name| missing.contains(name)) {
         let name = needed.to_string_lossy();
         return Err(unavailable(format!("{file} has no {name}: it is not OpenSSL's libcrypto")));
@@ -127,6 +127,26 @@ fn open(variant: &str) -> Result<System, Unavailable> {
         variant => format!("{}:{variant}", ENTRY.name),
     };
     Ok(System { provider, version, executor, options: options.join("; "), source, engine })
+}
+
+/// What the system's openssl.cnf may ask for.
+// C names stay as the headers spell them.
+#[allow(non_snake_case)]
+mod policy {
+    use super::ffi::OSSL_LIB_CTX;
+    use core::ffi::c_int;
+    use core::ptr;
+
+    crate::loaded::c_functions! { loaded:
+        /// openssl/evp.h of 3.0 and newer.
+        fn EVP_default_properties_is_fips_enabled(context: *mut OSSL_LIB_CTX) -> c_int;
+    }
+
+    /// Whether everything is to be by implementations that FIPS 140 approves.
+    pub(super) fn wants_fips() -> bool {
+        // SAFETY: null is the default context.
+        unsafe { EVP_default_properties_is_fips_enabled(ptr::null_mut()) == 1 }
+    }
 }
 
 /// Whose implementations are wanted.
@@ -252,6 +272,7 @@ impl Provider for System {
         match self.has(workload.algorithm) {
             true => software_supports(workload),
             false if self.engine.is_some() => Err(Unsupported::Algorithm),
+            false if policy::wants_fips() => Err(Unsupported::Policy),
             false => Err(lacks(workload.algorithm, Unsupported::Algorithm)),
         }
     }
