@@ -213,7 +213,7 @@ pub enum Unsupported {
     Policy,
     /// This user may not.
     Permission,
-    /// The device or CPU feature is not here.
+    /// The device, library or CPU feature is not here.
     Device,
     /// It does not fit in memory.
     Memory,
@@ -231,7 +231,7 @@ impl fmt::Display for Unsupported {
             Unsupported::BuildOption => "left out when the library was built",
             Unsupported::Policy => "forbidden by the system's policy",
             Unsupported::Permission => "this user is not permitted to",
-            Unsupported::Device => "the device or CPU feature is not here",
+            Unsupported::Device => "the device, library or CPU feature is not here",
             Unsupported::Memory => "it does not fit in memory",
             Unsupported::Defect => {
                 "the library is known to do it wrong, or to take forgeries for right"

@@ -122,11 +122,17 @@ impl Run<'_> {
     }
 
     /// Tries the known answers that the plan's cells need and drops the cells of whoever gave a
-    /// wrong one; then asks who supports what. Returns the cells that can be measured.
+    /// wrong one; then asks who supports what. Returns the cells that can be measured; `before` are the
+    /// rounds of earlier sittings, which could be.
     ///
     /// # Errors
     /// The record cannot be written.
-    pub fn check(&mut self, vectors: &Vectors, cells: Vec<Cell>) -> Result<Vec<Cell>> {
+    pub fn check(
+        &mut self,
+        vectors: &Vectors,
+        cells: Vec<Cell>,
+        before: &HashMap<Cell, Vec<Round>>,
+    ) -> Result<Vec<Cell>> {
         let mut good = Vec::new();
         for source in self.sources.clone() {
             let mine: Vec<Cell> =
@@ -194,6 +200,10 @@ impl Run<'_> {
                 };
                 match supported {
                     Ok(()) => good.push(cell),
+                    Err(Reason::Unsupported(reason)) => {
+                        let rounds = before.get(&cell).map_or(0, Vec::len);
+                        self.without(&cell, refused(Error::Unsupported(reason), rounds))?;
+                    }
                     Err(reason) => self.without(&cell, reason)?,
                 }
             }

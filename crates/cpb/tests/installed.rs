@@ -156,7 +156,11 @@ fn a_nettle_without_libhogweed_lacks_key_pairs_and_says_why() {
     let line = "run -p nettle -a ed25519,sha-256 -s 64 --budget 0.3s --csv";
     let ran = lab.run_with(line, &variables);
     let cell = |name: &str| ran.stdout.lines().find(|line| line.starts_with(name)).expect(name);
-    assert!(cell("nettle,ed25519,").contains(",unsupported,left out"), "{}", ran.all());
+    assert!(
+        cell("nettle,ed25519,").contains(",unsupported,\"the device, library"),
+        "{}",
+        ran.all()
+    );
     assert!(timed(cell("nettle,sha-256,")), "{}", ran.all());
 }
 
@@ -280,4 +284,15 @@ fn openssl_1_1_1_has_all_that_it_ever_had_and_answers_rightly() {
     assert!(provider["options"].as_str().is_some_and(|text| text.contains("older/")), "{provider}");
     assert!(of(&lines, "without", "openssl-system").is_empty(), "{}", ran.all());
     assert!(!of(&lines, "round", "openssl-system").is_empty(), "{}", ran.all());
+
+    // As if it had been stopped; the library is renewed before it goes on.
+    let text = std::fs::read_to_string(lab.path("older.jsonl")).expect("the record");
+    let stopped = text.trim_end().rsplit_once('\n').expect("an end").0.to_owned() + "\n";
+    lab.write("stopped.jsonl", &stopped);
+    let resumed = lab.run("run --resume stopped.jsonl");
+    assert_eq!(resumed.status, Some(2), "{}", resumed.all());
+    let words = "openssl-system was `1.1.1t` and is `";
+    let renewed = resumed.stderr.contains(words) || resumed.stderr.contains("no libcrypto");
+    assert!(renewed, "{}", resumed.all());
+    assert_eq!(std::fs::read_to_string(lab.path("stopped.jsonl")).expect("the record"), stopped);
 }

@@ -105,7 +105,8 @@ fn open(name: &'static str, plain: bool) -> Result<Box<dyn Provider + Send + Syn
         "" => "plain C".to_owned(),
         features => features.to_owned(),
     };
-    let options = format!("{file}; {}", configuration(c"cc"));
+    let mode = if fips { "; FIPS mode" } else { "" };
+    let options = format!("{file}; {}{mode}", configuration(c"cc"));
     Ok(Box::new(Libgcrypt { name, version, executor, options, fips }))
 }
 

@@ -94,7 +94,9 @@ fn open() -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
     let file = installed.file();
     if let Some(needed) = NEEDED.iter().find(|name| missing.contains(name)) {
         let name = needed.to_string_lossy();
-        return Err(unavailable(format!("{file} has no {name}: it was built without it")));
+        return Err(unavailable(format!(
+            "{file} has no {name}: it is not Mbed TLS, or was built without it"
+        )));
     }
     let mut text: [c_char; 32] = [0; 32];
     // SAFETY: the text is longer than what version.h says is written, NUL included.

@@ -210,8 +210,8 @@ impl Provider for Nettle {
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
         software_supports(workload)?;
         if key_pairs::has(workload.algorithm) {
-            // Of a Nettle that is built without public keys there is no libhogweed; the options say more.
-            return if self.has_key_pairs { Ok(()) } else { Err(Unsupported::BuildOption) };
+            // The options say which library it is.
+            return if self.has_key_pairs { Ok(()) } else { Err(Unsupported::Device) };
         }
         let part = self.part(workload.algorithm).ok_or(Unsupported::Algorithm)?;
         // Every part of a message but the last must be whole blocks.

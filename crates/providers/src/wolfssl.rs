@@ -68,11 +68,12 @@ fn open() -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
     let file = library.file();
     if let Some(needed) = NEEDED.iter().find(|name| missing.contains(name)) {
         return Err(unavailable(format!(
-            "{file} has no {}: it was built without its functions for OpenSSL's programs \
-             (--enable-opensslextra)",
+            "{file} has no {}: it is not wolfSSL, or was built without its functions for OpenSSL's \
+             programs (--enable-opensslextra)",
             needed.to_string_lossy()
         )));
     }
+    keep_memory();
     // SAFETY: takes nothing; called before anything else of the library.
     if unsafe { ffi::wolfSSL_Init() } != 1 {
         return Err(unavailable(format!("{file} does not initialise")));
@@ -86,6 +87,19 @@ fn open() -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
         options += &format!("; lacks {}", names.join(", "));
     }
     Ok(Box::new(WolfSsl { version, options, missing }))
+}
+
+/// Has this process keep memory that is freed, for what is allocated next: the tables of an agreement's peer
+/// (see `key_pairs`) are some 800 KiB. A program whose peers are always new keeps them in the library, which
+/// has a place for many; given back to the system and taken again at each agreement they would cost a third
+/// of it.
+fn keep_memory() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: take numbers; the most that the first allows is 32 MiB.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 32 << 20);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, 256 << 20);
+    }
 }
 
 /// The library's functions.

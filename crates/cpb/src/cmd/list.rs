@@ -83,11 +83,18 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     for &algorithm in Algorithm::ALL {
         let operations: Vec<&str> =
             algorithm.operations().iter().map(|o| Operation::name(*o)).collect();
-        writeln!(text, "  {algorithm:<26} {}", operations.join(", "))?;
+        let mut name = algorithm.name();
+        for words in wrap(&operations.join(", "), output::width().max(48) - ALGORITHM - 3) {
+            writeln!(text, "  {name:<ALGORITHM$} {words}")?;
+            name = "";
+        }
     }
     output::print(&text)?;
     Ok(DONE)
 }
+
+/// Room for the name of an algorithm.
+const ALGORITHM: usize = 26;
 
 /// A name and what there is to say of it, in as many lines as it needs.
 fn line(text: &mut String, name: &str, words: &str) -> std::fmt::Result {

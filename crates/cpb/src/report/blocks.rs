@@ -204,7 +204,10 @@ pub(crate) fn operations(row: &Row) -> Place {
 }
 
 fn per_second(row: &Row, figures: &Figures) -> String {
-    large(f64::from(row.threads) * 1e9 / figures.time.value.0)
+    match f64::from(row.threads) * 1e9 / figures.time.value.0 {
+        few if few < 999.5 => short(few),
+        many => large(many),
+    }
 }
 
 /// What ninety-nine of a hundred operations take at most, if so many were timed.

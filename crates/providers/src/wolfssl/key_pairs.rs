@@ -208,7 +208,7 @@ impl Open<'_> {
         let index = unsafe { ffi::wc_ecc_get_curve_idx(curve.id) };
         // A point that is not on the curve would tell about the key.
         let peer = |job: &RawJob| {
-            // SAFETY: takes nothing; where there are no tables, 40 ns.
+            // SAFETY: takes nothing.
             unsafe { ffi::wc_ecc_fp_free() };
             // SAFETY: see above; the input is a public key by its length. The last number: of no shortened
             // point.

@@ -221,6 +221,14 @@ impl Sitting {
                 .is_some_and(|choice| !choice.variant.is_empty())
                 && !header.plan.providers.contains(&known.source.name);
         }
+        for known in &known {
+            if let Some(change) = changed(&header, known) {
+                bail!(
+                    "{}: {change}; figures of both would be mixed: begin a new record",
+                    path.display()
+                );
+            }
+        }
         let available: Vec<String> = known
             .iter()
             .filter(|known| known.available())
@@ -278,8 +286,8 @@ impl Sitting {
             began: self.began,
             used_before: self.past.used,
         };
-        let cells = run.check(&Vectors::load()?, self.cells)?;
         let Past { rounds, next_pass, used } = self.past;
+        let cells = run.check(&Vectors::load()?, self.cells, &rounds)?;
         let ended = run.measure(cells, next_pass, rounds, &enough)?;
         let cpu = self.header.cpus.first().copied().unwrap_or(0);
         let (state, mut warnings) = self.home.end(&self.header.machine, cpu, &self.patience);
@@ -295,6 +303,25 @@ impl Sitting {
         self.store.sync()?;
         Ok(ended)
     }
+}
+
+/// What is another one than when the record was begun: a library that was renewed meanwhile, or is told
+/// something else.
+fn changed(header: &Header, known: &Known) -> Option<String> {
+    let name = &known.source.name;
+    let (then, now) = (header.providers.get(name)?, known.record());
+    let (
+        ProviderRecord::Available { version, executor, options, .. },
+        ProviderRecord::Available {
+            version: new_version, executor: by, options: new_options, ..
+        },
+    ) = (then, &now)
+    else {
+        return None;
+    };
+    let parts = [(version, new_version), (executor, by), (options, new_options)];
+    let (then, now) = parts.into_iter().find(|(then, now)| then != now)?;
+    Some(format!("{name} was `{then}` and is `{now}` now"))
 }
 
 /// The plan, and the target that goes with it: what is compared with a record is what it measured.
