@@ -4,7 +4,7 @@ use super::groups::heading;
 use super::numbers::{percent, short, time};
 use crate::analysis::advice::{Advice, Compared, Reason};
 use crate::analysis::crossover::{Contest, Crossing};
-use crate::analysis::explain::{Explained, Explanation, Scaling};
+use crate::analysis::explain::{Explained, Explanation, Scaling, SizeCost};
 use crate::analysis::fit::Shape;
 use crate::analysis::no_figure::NoFigure;
 use crate::analysis::paths::Subject;
@@ -16,6 +16,8 @@ use crate::size::Size;
 const FEW: usize = 3;
 /// Sizes that are this many times apart leave room for costs that do not run straight.
 const WIDE: f64 = 4.5;
+/// Paths whose figures are known to no more than this cannot be told apart for that reason.
+const UNSURE: f64 = 0.1;
 /// A check that is this far off the crossover is worth a word.
 const APART: f64 = 0.2;
 
@@ -113,10 +115,24 @@ impl Advised {
     }
 }
 
+/// Half of the widest interval of the paths that are to be taken, as a share of the figure.
+fn widest(advice: &Advice, task: &Explained) -> f64 {
+    let taken = task.paths.iter().filter(|costs| advice.take.contains(&costs.provider));
+    let inside = |cost: &&SizeCost| (advice.least..=advice.largest).contains(&cost.bytes);
+    let shares = taken.flat_map(|costs| &costs.sizes).filter(inside).filter_map(|cost| {
+        let interval = cost.time.interval.as_ref()?;
+        Some((interval.high.0 - interval.low.0) / 2.0 / cost.time.value.0)
+    });
+    shares.fold(0.0, f64::max)
+}
+
 /// What to do with a range of sizes, and why.
 pub(crate) fn advise(advice: &Advice, task: &Explained) -> Advised {
+    let widest = widest(advice, task);
+    let unsure = advice.reason == Reason::Tie && widest > UNSURE;
     let who = match advice.take.as_slice() {
         [one] => one.clone(),
+        many if unsure => many.join(" or "),
         many => format!("{}, whichever you like", many.join(" or ")),
     };
     let all = task.advice.len() == 1;
@@ -136,6 +152,10 @@ pub(crate) fn advise(advice: &Advice, task: &Explained) -> Advised {
     let ns = |ns: f64| time(Unit::of(ns));
     let why = match &advice.reason {
         Reason::Only => "there is no other".to_owned(),
+        Reason::Tie if unsure => {
+            let widest = whole_percent(widest);
+            format!("which is faster is not known to within {widest}; measure for longer")
+        }
         Reason::Tie => "they differ by less than the noise".to_owned(),
         Reason::Faster { than, least, most } => {
             let (least, most) = (times(*least), times(*most));
@@ -348,4 +368,65 @@ fn threads(scaling: &Scaling) -> String {
         false => String::new(),
     };
     format!("{} {what}{size}: {}; {stops}", scaling.provider, rates.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::explain::Costs;
+    use crate::analysis::fit::NoFit;
+    use crate::analysis::uncertain::Bounded;
+    use crate::analysis::units::{Interval, Nanoseconds};
+    use cpb_core::{Algorithm, CryptoWorkload, Operation};
+
+    #[test]
+    fn a_tie_is_one_as_far_as_the_figures_are_known() {
+        let costs = |provider: &str, margin: f64| Costs {
+            provider: provider.to_owned(),
+            fit: Err(NoFit::FewSizes),
+            sizes: vec![SizeCost {
+                bytes: 64,
+                time: Bounded {
+                    value: Nanoseconds(100.0),
+                    interval: Some(Interval {
+                        low: Nanoseconds(100.0 - margin),
+                        high: Nanoseconds(100.0 + margin),
+                    }),
+                },
+                cpu: None,
+                cpu_share: None,
+                cpu_seconds_per_megabyte: None,
+            }],
+            load: None,
+        };
+        let advice = Advice {
+            least: 64,
+            largest: 64,
+            from: None,
+            to: None,
+            take: ["one", "other"].map(str::to_owned).to_vec(),
+            reason: Reason::Tie,
+            spares: None,
+        };
+        let words = |margin| {
+            let task = Explained {
+                machine: String::new(),
+                subject: Subject::Measured(CryptoWorkload::new(
+                    Algorithm::Sha256,
+                    Operation::Hash,
+                    64,
+                )),
+                threads: 1,
+                evidence: Evidence::Hardware,
+                single_readings: false,
+                paths: vec![costs("one", 1.0), costs("other", margin)],
+                pairs: Ok(Vec::new()),
+                advice: vec![advice.clone()],
+            };
+            advise(&advice, &task).sentence()
+        };
+        assert!(words(2.0).starts_with("one or other, whichever you like at 64 B: they differ by"));
+        let unsure = "one or other at 64 B: which is faster is not known to within 56%; measure";
+        assert!(words(56.0).starts_with(unsure), "{}", words(56.0));
+    }
 }
