@@ -44,7 +44,11 @@ pub(crate) fn tell() -> Result<(), String> {
     let output = Command::new(rustc).arg("--version").output();
     let rustc = output.map_err(|e| format!("rustc --version: {e}"))?.stdout;
     let (rustc, level) = (String::from_utf8_lossy(&rustc), env::var("OPT_LEVEL"));
-    let (names, level) = (named.join(", "), level.unwrap_or_default());
+    let (names, mut level) = (named.join(", "), level.unwrap_or_default());
+    // Code of the crates that is generic is checked for overflow then, whatever its level.
+    if env::var("PROFILE").is_ok_and(|profile| profile == "debug") {
+        level += ", debug build";
+    }
     let first = named[0].rsplit(' ').next().unwrap_or_default();
     println!("cargo:rustc-env=CPB_RUSTCRYPTO_VERSION={first}");
     println!("cargo:rustc-env=CPB_RUSTCRYPTO_OPTIONS={names}; {}, -O{level}", rustc.trim());

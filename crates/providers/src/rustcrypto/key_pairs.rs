@@ -22,7 +22,8 @@ use p256::elliptic_curve::sec1::ToSec1Point;
 use rand_core::{TryCryptoRng, TryRng};
 use x25519_dalek::StaticSecret;
 
-/// Whether there is a crate for it. For RSA there is none but in candidates for a release.
+/// Whether there is a crate for it. The one for RSA is left out: what is released of it (0.9) is for older
+/// versions of the others, and leaks keys by its timing (RUSTSEC-2023-0071).
 pub(super) fn has(algorithm: Algorithm) -> bool {
     work_of(algorithm).is_some()
 }
