@@ -286,13 +286,15 @@ fn openssl_1_1_1_has_all_that_it_ever_had_and_answers_rightly() {
     assert!(!of(&lines, "round", "openssl-system").is_empty(), "{}", ran.all());
 
     // As if it had been stopped; the library is renewed before it goes on.
+    if !here(&lab, test, "openssl-system") {
+        return;
+    }
     let text = std::fs::read_to_string(lab.path("older.jsonl")).expect("the record");
     let stopped = text.trim_end().rsplit_once('\n').expect("an end").0.to_owned() + "\n";
     lab.write("stopped.jsonl", &stopped);
     let resumed = lab.run("run --resume stopped.jsonl");
     assert_eq!(resumed.status, Some(2), "{}", resumed.all());
     let words = "openssl-system was `1.1.1t` and is `";
-    let renewed = resumed.stderr.contains(words) || resumed.stderr.contains("no libcrypto");
-    assert!(renewed, "{}", resumed.all());
+    assert!(resumed.stderr.contains(words), "{}", resumed.all());
     assert_eq!(std::fs::read_to_string(lab.path("stopped.jsonl")).expect("the record"), stopped);
 }

@@ -37,6 +37,23 @@ impl<F: FnMut(&RawJob) -> Result<(), Error>> Session for Submit<'_, F> {
     }
 }
 
+/// Hands a session to `body` that does `run` to each job, none of which does the work of others.
+pub(crate) fn each(
+    jobs: &RawJobs<'_>,
+    run: impl FnMut(&RawJob) -> Result<(), Error>,
+    body: Body<'_>,
+) -> Result<(), Error> {
+    body(&mut Submit { jobs, period: 1, run })
+}
+
+/// What a library says no to for its content.
+pub(crate) fn refused<T>(error: Error) -> Result<T, Error> {
+    match error {
+        Error::Device(_) => Err(Error::Refused),
+        other => Err(other),
+    }
+}
+
 /// Hands a session to `body` that makes a pair for each job. Each job's last one is written when the session is
 /// over, its private half and its public one: writing it out is not part of making it.
 pub(crate) fn make_pairs<P>(

@@ -7,7 +7,7 @@ use crate::Unavailable;
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicPtr, Ordering};
-use cpb_core::Unsupported;
+use cpb_core::{Error, Unsupported};
 use std::ffi::CString;
 
 /// Declares functions of a C library, in one of two ways.
@@ -219,6 +219,23 @@ impl Library {
     #[cfg(not(target_env = "gnu"))]
     fn path(&self) -> Option<String> {
         None
+    }
+}
+
+/// Something of a loaded library's that is one's own.
+pub(crate) struct Owned<T>(pub(crate) *mut T, unsafe fn(*mut T));
+
+impl<T> Owned<T> {
+    /// Of what the library has just made, or could not make: then it is null.
+    pub(crate) fn take(made: *mut T, free: unsafe fn(*mut T)) -> Result<Owned<T>, Error> {
+        if made.is_null() { Err(Error::Device(0)) } else { Ok(Owned(made, free)) }
+    }
+}
+
+impl<T> Drop for Owned<T> {
+    fn drop(&mut self) {
+        // SAFETY: ours; nothing uses it afterwards.
+        unsafe { self.1(self.0) }
     }
 }
 

@@ -3,7 +3,9 @@
 
 use super::{Functions, ffi};
 use crate::evp::Evp;
-use crate::key_pairs::{BLINDING, Body, MAX_DER, Submit, from_der, make_pairs, to_der, whole};
+use crate::key_pairs::{
+    BLINDING, Body, MAX_DER, Submit, each, from_der, make_pairs, refused, to_der, whole,
+};
 use crate::raw_jobs::{RawJob, RawJobs};
 use core::ffi::{c_int, c_long};
 use core::ptr;
@@ -292,14 +294,6 @@ struct Open<'a> {
 // In all closures below: contexts and keys are live as long as the session, and the pointers of a job
 // are valid for the lengths that `RawJobs` found.
 impl Open<'_> {
-    fn run(
-        &self,
-        run: impl FnMut(&RawJob) -> Result<(), Error>,
-        body: Body<'_>,
-    ) -> Result<(), Error> {
-        body(&mut Submit { jobs: self.jobs, period: 1, run })
-    }
-
     fn is_curve(&self) -> bool {
         matches!(self.scheme, Scheme::Curve(_))
     }
@@ -337,7 +331,7 @@ impl Open<'_> {
                 }
                 whole(written, length)
             };
-            return self.run(sign, body);
+            return each(self.jobs, sign, body);
         }
         let context = Context::of(key)?;
         // SAFETY: the context is live.
@@ -377,7 +371,7 @@ impl Open<'_> {
                 })
                 .or_else(refused)
             };
-            return self.run(verify, body);
+            return each(self.jobs, verify, body);
         }
         let context = Context::of(key)?;
         // SAFETY: the context is live.
@@ -400,7 +394,7 @@ impl Open<'_> {
             })
             .or_else(refused)
         };
-        self.run(verify, body)
+        each(self.jobs, verify, body)
     }
 
     fn agree(&self, key: &Key, phase: Phase, body: Body<'_>) -> Result<(), Error> {
@@ -424,13 +418,13 @@ impl Open<'_> {
         };
         if phase == Phase::Update {
             peer(self.jobs.job(0)?)?;
-            return self.run(derive, body);
+            return each(self.jobs, derive, body);
         }
         let both = |job: &RawJob| {
             peer(job)?;
             derive(job)
         };
-        self.run(both, body)
+        each(self.jobs, both, body)
     }
 
     fn encapsulate(&self, key: &Key, body: Body<'_>) -> Result<(), Error> {
@@ -443,7 +437,7 @@ impl Open<'_> {
             })?;
             whole(tag, self.parts.encapsulation)
         };
-        self.run(encapsulate, body)
+        each(self.jobs, encapsulate, body)
     }
 
     fn decapsulate(&self, key: &Key, body: Body<'_>) -> Result<(), Error> {
@@ -457,7 +451,7 @@ impl Open<'_> {
             })?;
             whole(secret, self.parts.secret)
         };
-        self.run(decapsulate, body)
+        each(self.jobs, decapsulate, body)
     }
 
     fn generate(&self, body: Body<'_>) -> Result<(), Error> {
@@ -521,12 +515,4 @@ fn succeeded(status: c_int) -> Result<(), Error> {
 #[cold]
 fn failed() -> Error {
     Error::Device(Functions::last_error())
-}
-
-/// What the library says no to for its content.
-fn refused<T>(error: Error) -> Result<T, Error> {
-    match error {
-        Error::Device(_) => Err(Error::Refused),
-        other => Err(other),
-    }
 }

@@ -1,26 +1,10 @@
 //! S-expressions, numbers and curves: what the library's functions of key pairs take and give.
 
 use super::{ffi, succeeded};
+use crate::loaded::Owned;
 use core::ffi::{CStr, c_int, c_uint, c_void};
 use core::{ptr, slice};
 use cpb_core::Error;
-
-/// Something of the library's that is one's own.
-pub(super) struct Owned<T>(pub(super) *mut T, unsafe fn(*mut T));
-
-impl<T> Owned<T> {
-    /// Of what the library has just made, or could not make.
-    fn take(made: *mut T, free: unsafe fn(*mut T)) -> Result<Owned<T>, Error> {
-        if made.is_null() { Err(Error::Device(0)) } else { Ok(Owned(made, free)) }
-    }
-}
-
-impl<T> Drop for Owned<T> {
-    fn drop(&mut self) {
-        // SAFETY: ours; nothing uses it afterwards.
-        unsafe { self.1(self.0) }
-    }
-}
 
 /// The most byte strings that one expression here has.
 const MOST: usize = 6;

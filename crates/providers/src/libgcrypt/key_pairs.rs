@@ -17,7 +17,7 @@
 
 use super::expression::{Curve, Expression};
 use super::{ffi, succeeded};
-use crate::key_pairs::{Body, Submit, make_pairs};
+use crate::key_pairs::{Body, each, make_pairs, refused};
 use crate::raw_jobs::{RawJob, RawJobs, software_supports};
 use core::ffi::CStr;
 use core::{ptr, slice};
@@ -301,15 +301,6 @@ struct Open<'a> {
 // In all closures below: keys are live as long as the session, and the pointers of a job are valid for the
 // lengths that `RawJobs` found.
 impl Open<'_> {
-    /// No operation does the work of others: see the head of this file.
-    fn run(
-        &self,
-        run: impl FnMut(&RawJob) -> Result<(), Error>,
-        body: Body<'_>,
-    ) -> Result<(), Error> {
-        body(&mut Submit { jobs: self.jobs, period: 1, run })
-    }
-
     fn sign(&self, key: &Expression, body: Body<'_>) -> Result<(), Error> {
         let (message, length) = (self.jobs.message, self.parts.signature);
         let sign = |job: &RawJob| {
@@ -325,7 +316,7 @@ impl Open<'_> {
             let made = Expression::by(|made| unsafe { ffi::gcry_pk_sign(made, data.0, key.0) })?;
             self.scheme.take_signature(&made, signature)
         };
-        self.run(sign, body)
+        each(self.jobs, sign, body)
     }
 
     fn verify(&self, own: &[u8], body: Body<'_>) -> Result<(), Error> {
@@ -343,7 +334,7 @@ impl Open<'_> {
             // SAFETY: all are live.
             succeeded(unsafe { ffi::gcry_pk_verify(signature.0, data.0, key.0) }).or_else(refused)
         };
-        self.run(verify, body)
+        each(self.jobs, verify, body)
     }
 
     /// The library finds out in each agreement whether the peer's point is on the curve; only the reading
@@ -370,9 +361,9 @@ impl Open<'_> {
         };
         if phase == Phase::Update {
             let peer = read(self.jobs.job(0)?)?;
-            return self.run(|job| derive(job, &peer), body);
+            return each(self.jobs, |job| derive(job, &peer), body);
         }
-        self.run(|job| derive(job, &read(job)?), body)
+        each(self.jobs, |job| derive(job, &read(job)?), body)
     }
 
     /// There is nothing to read of a key that is 32 bytes.
@@ -386,7 +377,7 @@ impl Open<'_> {
             let any = shared.iter().fold(0, |any, byte| any | byte);
             if any == 0 { Err(Error::Refused) } else { Ok(()) }
         };
-        self.run(agree, body)
+        each(self.jobs, agree, body)
     }
 
     /// Makes pairs; each job's last one is written when the session is over.
@@ -395,7 +386,7 @@ impl Open<'_> {
             let length = self.parts.private + self.parts.public;
             // SAFETY: the output has the pair's length.
             let pair = |job: &RawJob| unsafe { slice::from_raw_parts_mut(job.output, length) };
-            return self.run(|job| generate_x25519(pair(job)), body);
+            return each(self.jobs, |job| generate_x25519(pair(job)), body);
         }
         let wanted = self.scheme.wanted()?;
         // SAFETY: live.
@@ -424,14 +415,6 @@ fn generate_x25519(pair: &mut [u8]) -> Result<(), Error> {
     // SAFETY: as long as is said.
     unsafe { ffi::gcry_randomize(private.as_mut_ptr(), private.len(), ffi::GCRY_STRONG_RANDOM) };
     multiply(public.as_mut_ptr(), private, ptr::null())
-}
-
-/// What the library says no to for its content.
-fn refused<T>(error: Error) -> Result<T, Error> {
-    match error {
-        Error::Device(_) => Err(Error::Refused),
-        other => Err(other),
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ pub(super) mod key;
 
 use super::ffi::Libcrypto;
 use super::{Source, ffi, last_error, succeeded};
-use crate::key_pairs::{BLINDING, Body, MAX_DER, Submit, from_der, make_pairs, to_der, whole};
+use crate::key_pairs::{
+    BLINDING, Body, MAX_DER, Submit, each, from_der, make_pairs, refused, to_der, whole,
+};
 use crate::raw_jobs::{RawJob, RawJobs};
 use core::ffi::c_int;
 use core::marker::PhantomData;
@@ -127,14 +129,6 @@ pub(super) fn is_here<L: Libcrypto>(source: Source<L>, algorithm: Algorithm) -> 
     Names::of(source, algorithm).is_some_and(|names| names.context().is_ok())
 }
 
-/// What a library says no to for its content.
-fn refused<T>(error: Error) -> Result<T, Error> {
-    match error {
-        Error::Device(_) => Err(Error::Refused),
-        other => Err(other),
-    }
-}
-
 /// What every session here has.
 struct Open<'a, L: Libcrypto, K: Keys<L>> {
     names: &'a K,
@@ -147,14 +141,6 @@ struct Open<'a, L: Libcrypto, K: Keys<L>> {
 // In all closures below: contexts and keys are live as long as the session, and the pointers of a job
 // are valid for the lengths that `RawJobs` found.
 impl<L: Libcrypto, K: Keys<L>> Open<'_, L, K> {
-    fn run(
-        &self,
-        run: impl FnMut(&RawJob) -> Result<(), Error>,
-        body: Body<'_>,
-    ) -> Result<(), Error> {
-        body(&mut Submit { jobs: self.jobs, period: 1, run })
-    }
-
     fn sign(&self, key: &Key<L>, body: Body<'_>) -> Result<(), Error> {
         let (message, length) = (self.jobs.message, self.parts.signature);
         if self.parts.digest.is_none() {
@@ -170,7 +156,7 @@ impl<L: Libcrypto, K: Keys<L>> Open<'_, L, K> {
                 })?;
                 whole(written, length)
             };
-            return self.run(sign, body);
+            return each(self.jobs, sign, body);
         }
         let context = self.names.user(key)?;
         // SAFETY: the context is live.
@@ -208,7 +194,7 @@ impl<L: Libcrypto, K: Keys<L>> Open<'_, L, K> {
                     L::EVP_DigestVerify(context.0, job.tag, length, job.input, message)
                 })
             };
-            return self.run(verify, body);
+            return each(self.jobs, verify, body);
         }
         let context = self.names.user(key)?;
         // SAFETY: the context is live.
@@ -230,7 +216,7 @@ impl<L: Libcrypto, K: Keys<L>> Open<'_, L, K> {
                 L::EVP_PKEY_verify(context.0, signature, length, job.input, message)
             })
         };
-        self.run(verify, body)
+        each(self.jobs, verify, body)
     }
 
     fn pad(&self, context: &Context<L>) -> Result<(), Error> {
@@ -259,13 +245,13 @@ impl<L: Libcrypto, K: Keys<L>> Open<'_, L, K> {
         };
         if phase == Phase::Update {
             peer(self.jobs.job(0)?)?;
-            return self.run(derive, body);
+            return each(self.jobs, derive, body);
         }
         let both = |job: &RawJob| {
             peer(job)?;
             derive(job)
         };
-        self.run(both, body)
+        each(self.jobs, both, body)
     }
 
     fn encapsulate(&self, key: &Key<L>, body: Body<'_>) -> Result<(), Error> {
@@ -280,7 +266,7 @@ impl<L: Libcrypto, K: Keys<L>> Open<'_, L, K> {
             })?;
             whole(tag, self.parts.encapsulation)
         };
-        self.run(encapsulate, body)
+        each(self.jobs, encapsulate, body)
     }
 
     fn decapsulate(&self, key: &Key<L>, body: Body<'_>) -> Result<(), Error> {
@@ -296,7 +282,7 @@ impl<L: Libcrypto, K: Keys<L>> Open<'_, L, K> {
             })?;
             whole(secret, self.parts.secret)
         };
-        self.run(decapsulate, body)
+        each(self.jobs, decapsulate, body)
     }
 
     fn generate(&self, body: Body<'_>) -> Result<(), Error> {

@@ -8,21 +8,23 @@
 //! of its time: a generator is begun for it and seeded by the system. Keys of curves have one that is begun
 //! before the clock starts. Where it was built so (`FP_ECC`, as Debian's is), the library keeps tables for
 //! points that it has met twice. So has whoever verifies by one key; but whoever reads a peer's key has not met
-//! it before, and the tables, by which an agreement takes a sixth of its time, are thrown away.
+//! it before, and the tables, by which an agreement takes a fraction of its time, are thrown away. Each private
+//! RSA operation has a blinding of its own.
 
 mod key;
 
 use super::ffi;
-use crate::key_pairs::{Body, MAX_DER, Submit, from_der, make_pairs, to_der, whole};
+use crate::key_pairs::{Body, MAX_DER, each, from_der, make_pairs, to_der, whole};
 use crate::lengths::keys_fit;
+use crate::loaded::Owned;
 use crate::raw_jobs::{RawJob, RawJobs};
 use core::ffi::{CStr, c_int, c_uint, c_ulong};
 use core::ptr;
 use cpb_core::public_key::{Parts, parts};
 use cpb_core::{Algorithm, CryptoWorkload, Error, Job, Operation, Phase, Unsupported};
 use key::{
-    Owned, SHA_256, Scheme, curve_key, curve_private, done, generator, refused, rsa_private,
-    rsa_public, succeeded, write_curve, write_rsa,
+    SHA_256, Scheme, curve_key, curve_private, done, generator, refused, rsa_private, rsa_public,
+    succeeded, write_curve, write_rsa,
 };
 
 /// Of pairs that are made.
@@ -71,15 +73,6 @@ struct Open<'a> {
 // In all closures below: keys and generators are live as long as the session, and the pointers of a job
 // are valid for the lengths that `RawJobs` found.
 impl Open<'_> {
-    fn run(
-        &self,
-        run: impl FnMut(&RawJob) -> Result<(), Error>,
-        body: Body<'_>,
-    ) -> Result<(), Error> {
-        // Each private RSA operation has a blinding of its own.
-        body(&mut Submit { jobs: self.jobs, period: 1, run })
-    }
-
     fn sign(&self, own: &[u8], body: Body<'_>) -> Result<(), Error> {
         let (message, length) = (self.jobs.message as c_uint, self.parts.signature);
         match self.scheme {
@@ -102,7 +95,7 @@ impl Open<'_> {
                     })?;
                     whole(written as usize, length)
                 };
-                self.run(sign, body)
+                each(self.jobs, sign, body)
             }
             Scheme::Curve(curve) => {
                 let (key, generator) = (curve_private(curve, own)?, generator()?);
@@ -118,7 +111,7 @@ impl Open<'_> {
                     let tag = unsafe { core::slice::from_raw_parts_mut(job.tag, length) };
                     from_der(der.get(..written as usize).unwrap_or_default(), tag)
                 };
-                self.run(sign, body)
+                each(self.jobs, sign, body)
             }
             Scheme::X25519 => Err(Unsupported::Algorithm.into()),
         }
@@ -145,7 +138,7 @@ impl Open<'_> {
                     })
                     .map_err(refused)
                 };
-                self.run(verify, body)
+                each(self.jobs, verify, body)
             }
             Scheme::Curve(curve) => {
                 let key = curve_key()?;
@@ -169,7 +162,7 @@ impl Open<'_> {
                     };
                     if status == 0 && fits == 1 { Ok(()) } else { Err(Error::Refused) }
                 };
-                self.run(verify, body)
+                each(self.jobs, verify, body)
             }
             Scheme::X25519 => Err(Unsupported::Algorithm.into()),
         }
@@ -197,13 +190,13 @@ impl Open<'_> {
                 .map_err(refused)?;
                 whole(written as usize, length)
             };
-            return self.run(agree, body);
+            return each(self.jobs, agree, body);
         };
         let (key, generator) = (curve_private(curve, own)?, generator()?);
         // SAFETY: both are live; the generator blinds what is done with the key.
         done(unsafe { ffi::wc_ecc_set_rng(key.0, generator.0) })?;
         // SAFETY: takes nothing.
-        let point = Owned::new(unsafe { ffi::wc_ecc_new_point() }, ffi::wc_ecc_del_point)?;
+        let point = Owned::take(unsafe { ffi::wc_ecc_new_point() }, ffi::wc_ecc_del_point)?;
         // SAFETY: takes a number.
         let index = unsafe { ffi::wc_ecc_get_curve_idx(curve.id) };
         // A point that is not on the curve would tell about the key.
@@ -227,26 +220,26 @@ impl Open<'_> {
         };
         if phase == Phase::Update {
             peer(self.jobs.job(0)?)?;
-            return self.run(derive, body);
+            return each(self.jobs, derive, body);
         }
         let both = |job: &RawJob| {
             peer(job)?;
             derive(job)
         };
-        self.run(both, body)
+        each(self.jobs, both, body)
     }
 
     fn generate(&self, body: Body<'_>) -> Result<(), Error> {
         match self.scheme {
             Scheme::Rsa(modulus, _) => {
                 // SAFETY: takes nothing.
-                let exponent = Owned::new(unsafe { ffi::wolfSSL_BN_new() }, ffi::wolfSSL_BN_free)?;
+                let exponent = Owned::take(unsafe { ffi::wolfSSL_BN_new() }, ffi::wolfSSL_BN_free)?;
                 // SAFETY: the number is live.
                 succeeded(unsafe { ffi::wolfSSL_BN_set_word(exponent.0, RSA_EXPONENT) })?;
                 let make = || {
                     // SAFETY: takes nothing.
                     let pair =
-                        Owned::new(unsafe { ffi::wolfSSL_RSA_new() }, ffi::wolfSSL_RSA_free)?;
+                        Owned::take(unsafe { ffi::wolfSSL_RSA_new() }, ffi::wolfSSL_RSA_free)?;
                     let bits = 8 * modulus as c_int;
                     // SAFETY: both are live; null: nobody is told how far it is.
                     succeeded(unsafe {
@@ -285,7 +278,7 @@ impl Open<'_> {
                     whole(scalar as usize, private)?;
                     whole(point as usize, public)
                 };
-                self.run(make, body)
+                each(self.jobs, make, body)
             }
         }
     }

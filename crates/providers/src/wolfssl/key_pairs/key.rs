@@ -2,6 +2,7 @@
 
 use crate::key_der;
 use crate::key_pairs::whole;
+use crate::loaded::Owned;
 use crate::wolfssl::ffi;
 use core::ffi::{CStr, c_int, c_long, c_uint};
 use core::ptr;
@@ -84,32 +85,15 @@ impl Scheme {
     }
 }
 
-/// What is the library's, and ours to free.
-pub(super) struct Owned<T>(pub(super) *mut T, unsafe fn(*mut T));
-
-impl<T> Owned<T> {
-    /// Takes what a function made: null where it failed.
-    pub(super) fn new(pointer: *mut T, free: unsafe fn(*mut T)) -> Result<Owned<T>, Error> {
-        if pointer.is_null() { Err(Error::Device(0)) } else { Ok(Owned(pointer, free)) }
-    }
-}
-
-impl<T> Drop for Owned<T> {
-    fn drop(&mut self) {
-        // SAFETY: ours, and nothing uses it afterwards.
-        unsafe { (self.1)(self.0) };
-    }
-}
-
 /// A generator of the library's own, seeded by the system.
 pub(super) fn generator() -> Result<Owned<ffi::WC_RNG>, Error> {
     // SAFETY: nulls: no nonce, and the usual memory.
-    Owned::new(unsafe { ffi::wc_rng_new(ptr::null_mut(), 0, ptr::null_mut()) }, ffi::wc_rng_free)
+    Owned::take(unsafe { ffi::wc_rng_new(ptr::null_mut(), 0, ptr::null_mut()) }, ffi::wc_rng_free)
 }
 
 pub(super) fn curve_key() -> Result<Owned<ffi::ecc_key>, Error> {
     // SAFETY: null: the usual memory.
-    Owned::new(unsafe { ffi::wc_ecc_key_new(ptr::null_mut()) }, ffi::wc_ecc_key_free)
+    Owned::take(unsafe { ffi::wc_ecc_key_new(ptr::null_mut()) }, ffi::wc_ecc_key_free)
 }
 
 pub(super) fn curve_private(curve: Curve, own: &[u8]) -> Result<Owned<ffi::ecc_key>, Error> {
@@ -127,7 +111,7 @@ pub(super) fn rsa_private(modulus: usize, own: &[u8]) -> Result<Owned<ffi::WOLFS
     let (mut start, length) = (der.as_ptr(), der.len() as c_long);
     // SAFETY: the bytes are as many as is said; null: a new key is made.
     let key = unsafe { ffi::wolfSSL_d2i_RSAPrivateKey(ptr::null_mut(), &mut start, length) };
-    Owned::new(key, ffi::wolfSSL_RSA_free)
+    Owned::take(key, ffi::wolfSSL_RSA_free)
 }
 
 pub(super) fn rsa_public(modulus: usize, own: &[u8]) -> Result<Owned<ffi::WOLFSSL_RSA>, Error> {
@@ -135,7 +119,7 @@ pub(super) fn rsa_public(modulus: usize, own: &[u8]) -> Result<Owned<ffi::WOLFSS
     let (mut start, length) = (der.as_ptr(), der.len() as c_long);
     // SAFETY: as above.
     let key = unsafe { ffi::wolfSSL_d2i_RSAPublicKey(ptr::null_mut(), &mut start, length) };
-    Owned::new(key, ffi::wolfSSL_RSA_free)
+    Owned::take(key, ffi::wolfSSL_RSA_free)
 }
 
 /// The numbers of a pair.
