@@ -94,7 +94,7 @@ enum Part {
 
 impl Nettle {
     /// Poly1305 is not among its public functions, but within ChaCha20-Poly1305 and Poly1305-AES. Its CTR_DRBG
-    /// (3.10) is the one without a derivation function, which nobody else has here.
+    /// (3.10) is the one without a derivation function, of which there are no known answers here.
     fn part(&self, algorithm: Algorithm) -> Option<Part> {
         let aes128 = || self.cipher(c"nettle_aes128");
         let aes192 = || self.cipher(c"nettle_aes192");
