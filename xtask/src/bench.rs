@@ -7,11 +7,7 @@ use std::process::Command;
 
 pub(crate) fn run(names: &[String]) -> Result<(), String> {
     let root = tree::root();
-    let scripts: Vec<PathBuf> = tree::files(&root.join("bench"))
-        .into_iter()
-        .filter(|path| tree::has_extension(path, "sh") || tree::has_extension(path, "py"))
-        .filter(|path| tree::is_executable(path))
-        .collect();
+    let scripts = scripts();
     let known: Vec<String> = scripts.iter().map(|path| tree::stem(path)).collect();
     let chosen = choose(&known, names)?;
 
@@ -29,6 +25,12 @@ pub(crate) fn run(names: &[String]) -> Result<(), String> {
     if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
 }
 
+fn scripts() -> Vec<PathBuf> {
+    let mut files = tree::files(&tree::root().join("bench"));
+    files.retain(|path| tree::has_extension(path, "sh") || tree::has_extension(path, "py"));
+    files
+}
+
 /// All that is known if nothing is named, else what is named.
 pub(crate) fn choose(known: &[String], named: &[String]) -> Result<Vec<String>, String> {
     if let Some(unknown) = named.iter().find(|name| !known.contains(name)) {
@@ -41,6 +43,15 @@ pub(crate) fn choose(known: &[String], named: &[String]) -> Result<Vec<String>, 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_script_may_be_executed() {
+        let scripts = scripts();
+        assert!(scripts.len() > 10, "{scripts:?}");
+        for script in scripts {
+            assert!(tree::is_executable(&script), "{}: chmod +x", script.display());
+        }
+    }
 
     #[test]
     fn nothing_named_is_everything_and_an_unknown_name_is_an_error() {
