@@ -70,6 +70,7 @@ def report(name, loaded, summaries, speeds, watch):
                 f"{size} B",
                 f"{middle:.4f}",
                 percent(in_cycles, 3) if known else "clock unknown",
+                scatter(all_figures, cell),
                 percent(in_ns),
                 percent(elapsed),
                 percent(user),
@@ -78,12 +79,16 @@ def report(name, loaded, summaries, speeds, watch):
                 marked(met[-1]),
             ]
         )
-    result.text(f"{WHAT} by OpenSSL; spread is largest / smallest - 1 of {RUNS} runs:")
+    result.text(
+        f"{WHAT} by OpenSSL; spread is largest / smallest - 1 of {RUNS} runs; "
+        "passes, each a new process, differ by one standard deviation in cycles, the median of the runs:"
+    )
     result.table(
         [
             "size",
             ">cycles/byte",
             ">**cpb, cycles**",
+            ">passes differ by",
             ">cpb, wall ns",
             ">speed -elapsed",
             ">speed, user time",
@@ -118,6 +123,13 @@ def spreads(all_figures, cell):
     return (spread(cycles) if len(cycles) == len(all_figures) else None), in_ns
 
 
+def scatter(all_figures, cell):
+    """How far the passes of a run are apart in cycles."""
+    found = [figures[cell]["cycles_per_operation"] for figures in all_figures if cell in figures]
+    found = [one["between"] for one in found if one and one["between"] is not None]
+    return percent(median(found)) if found else "unknown"
+
+
 def others(result, all_figures):
     """The same workload through the other providers."""
     rows = []
@@ -127,9 +139,9 @@ def others(result, all_figures):
             if cell[1] == workload and cell[0] not in ("openssl", "null"):
                 in_cycles, in_ns = spreads(all_figures, cell)
                 shown = "clock unknown" if in_cycles is None else percent(in_cycles, 3)
-                rows.append([cell[0], f"{size} B", shown, percent(in_ns)])
+                rows.append([cell[0], f"{size} B", shown, scatter(all_figures, cell), percent(in_ns)])
     result.text("The same by the other providers:")
-    result.table(["provider", "size", ">cpb, cycles", ">cpb, wall ns"], rows)
+    result.table(["provider", "size", ">cpb, cycles", ">passes differ by", ">cpb, wall ns"], rows)
 
 
 def everything(result, all_figures):
