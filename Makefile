@@ -26,7 +26,8 @@ static: ## one static file for each target into dist/; ARGS="TARGET..." picks so
 
 deb:    ## a Debian package of cpb for this machine, into dist/
 	@scripts/setup.sh run
-	cargo build --release --locked --package cpb
+	CPB_CARRIED_FIRMWARE=$(wildcard $(abspath $(or $(CARGO_TARGET_DIR),target))/firmware) \
+	  cargo build --release --locked --package cpb
 	scripts/deb.sh $(or $(CARGO_TARGET_DIR),target)/release/cpb dist
 
 firmware: ## images for boards into target/firmware/; ARGS="[--opt O3] [--buffers ocram-nc] [BOARD...]"

@@ -1,14 +1,116 @@
-//! Takes in a runner for the system's libraries, where `CPB_CARRIED_RUNNER` names one: `cargo xtask
-//! static` builds it first, for a cpb that is linked statically and cannot load libraries itself.
+//! Takes into cpb what it is to carry: plans, published records, boards and known answers, each file compressed, as
+//! their folders hold them; where `CPB_CARRIED_FIRMWARE` names a folder, the firmware of simulated boards in it, which needs a
+//! cross compiler and is built before; and, where `CPB_CARRIED_RUNNER` names one, a runner for the system's libraries:
+//! `cargo xtask static` builds it first, for a cpb that is linked statically and cannot load libraries itself.
 
-fn main() {
+use std::path::{Path, PathBuf};
+use std::{env, fmt::Write, fs, io};
+
+/// The folders whose files are carried, their files' ending, and what the library calls them.
+const FOLDERS: [(&str, &str, &str); 4] = [
+    ("plans", "toml", "PLANS"),
+    ("records", "jsonl", "RECORDS"),
+    ("boards", "toml", "BOARDS"),
+    ("vectors", "json", "VECTORS"),
+];
+
+/// Higher levels take seconds in a build script, which is not optimised, and gain a few percent.
+const LEVEL: u8 = 6;
+
+fn main() -> io::Result<()> {
     println!("cargo:rustc-check-cfg=cfg(carries_runner)");
     println!("cargo:rerun-if-env-changed=CPB_CARRIED_RUNNER");
     println!("cargo:rerun-if-changed=build.rs");
-    if let Some(runner) = std::env::var_os("CPB_CARRIED_RUNNER").filter(|path| !path.is_empty()) {
-        let runner = std::path::PathBuf::from(runner);
+    if let Some(runner) = named("CPB_CARRIED_RUNNER") {
         println!("cargo:rerun-if-changed={}", runner.display());
         println!("cargo:rustc-cfg=carries_runner");
         println!("cargo:rustc-env=CPB_CARRIED_RUNNER={}", runner.display());
     }
+    let root = named("CARGO_MANIFEST_DIR").unwrap_or_default().join("../..");
+    let out = named("OUT_DIR").unwrap_or_default();
+    let mut tables = String::new();
+    for (folder, ending, table) in FOLDERS {
+        let folder = root.join(folder);
+        println!("cargo:rerun-if-changed={}", folder.display());
+        tables += &table_of(table, &files(&folder, ending)?, &out, whole)?;
+    }
+    println!("cargo:rerun-if-env-changed=CPB_CARRIED_FIRMWARE");
+    let mut images = match named("CPB_CARRIED_FIRMWARE") {
+        Some(folder) => files(&folder, "elf")?,
+        None => Vec::new(),
+    };
+    // Those that a target takes; other places of code and data are for experiments.
+    images.retain(|path| {
+        path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("-O2"))
+    });
+    tables += &table_of("FIRMWARE", &images, &out, loadable)?;
+    fs::write(out.join("carried.rs"), tables)
+}
+
+/// The path that a variable names.
+fn named(variable: &str) -> Option<PathBuf> {
+    env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// The files of a folder with this ending, by name.
+fn files(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    files.retain(|path| path.extension().is_some_and(|found| found == ending));
+    files.sort();
+    Ok(files)
+}
+
+/// A file's content as it is.
+fn whole(bytes: Vec<u8>) -> Option<Vec<u8>> {
+    Some(bytes)
+}
+
+/// A 32-bit ELF file with nothing but its header, its program headers and what they load.
+fn loadable(bytes: Vec<u8>) -> Option<Vec<u8>> {
+    const HEADER: usize = 52;
+    const LOAD: usize = 1;
+    let number = |place: usize, size: usize| {
+        let bytes = bytes.get(place..place + size)?.iter().rev();
+        Some(bytes.fold(0, |number, byte| number << 8 | usize::from(*byte)))
+    };
+    let [table, size, count] = [number(28, 4)?, number(42, 2)?, number(44, 2)?];
+    let mut ranges = vec![0..HEADER, table..table + size * count];
+    for header in (0..count).map(|index| table + index * size) {
+        let (kind, offset, length) =
+            (number(header, 4)?, number(header + 4, 4)?, number(header + 16, 4)?);
+        if kind == LOAD {
+            ranges.push(offset..offset + length);
+        }
+    }
+    let mut kept = vec![0; ranges.iter().map(|range| range.end).max()?];
+    for range in ranges {
+        kept[range.clone()].copy_from_slice(bytes.get(range)?);
+    }
+    // Where sections were described there is nothing now.
+    kept[32..36].fill(0);
+    kept[46..HEADER].fill(0);
+    Some(kept)
+}
+
+/// A table of files in Rust, what is kept of each compressed into a file of its own in `out`.
+fn table_of(
+    table: &str,
+    files: &[PathBuf],
+    out: &Path,
+    kept: fn(Vec<u8>) -> Option<Vec<u8>>,
+) -> io::Result<String> {
+    let mut text = format!("static {table}: &[Carried] = &[\n");
+    for path in files {
+        println!("cargo:rerun-if-changed={}", path.display());
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let content = kept(fs::read(path)?)
+            .ok_or_else(|| io::Error::other(format!("{} is no 32-bit ELF file", path.display())))?;
+        let packed = miniz_oxide::deflate::compress_to_vec(&content, LEVEL);
+        let place = out.join(format!("{table}-{name}"));
+        fs::write(&place, packed)?;
+        let entry = format!("Carried {{ name: {name:?}, packed: include_bytes!({place:?}) }}");
+        writeln!(text, "    {entry},").map_err(io::Error::other)?;
+    }
+    Ok(text + "];\n")
 }

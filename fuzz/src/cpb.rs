@@ -20,8 +20,10 @@ pub fn record(bytes: &[u8]) {
         Err(error) => return assert!(!error.to_string().is_empty()),
     };
     let summary = summarise(&record);
+    let explanation = explain([&record], None);
     for all in [false, true] {
-        let _ = terminal::render(&summary, 80, all, &terminal::Options { all, by_size: !all });
+        let options = terminal::Options { all, by_size: !all, verdict_last: all };
+        let _ = terminal::render(&summary, &explanation, 80, all, &options);
     }
     let _ = markdown::render(&summary);
     json::render(&summary).expect("JSON");
@@ -37,7 +39,7 @@ pub fn record(bytes: &[u8]) {
 
 /// Explained, and held against itself.
 fn explained(record: &Record) {
-    let question = Question { bytes: Some(390), rate: 2000.0 };
+    let question = Question { bytes: Some(390), rate: Some(2000.0) };
     let explanation = explain([record], Some(question));
     let compared = compare::runs(record, record, compare::Pairs::ByName);
     let text = report::explain::render(&explanation, 80, false)

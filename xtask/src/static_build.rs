@@ -5,7 +5,7 @@
 //! Into dist/ go those to be copied to boards. With `--test`, those that the lab's guests and the tests
 //! of other architectures run go into target/static: as complete, but built fast.
 
-use crate::tree;
+use crate::{firmware, tree};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -72,8 +72,13 @@ pub(crate) fn build_for_tests() -> Result<(), String> {
 
 fn build(target: &str, gcc: Option<&str>, tests: bool) -> Result<PathBuf, String> {
     let profile = if tests { FAST } else { "release" };
+    // Boards without an operating system are simulated wherever cpb is, if their firmware was built before.
+    let firmware = firmware::images();
     // Names of functions are four fifths of such a file.
     let options = |mut command: Command| {
+        if !tests && firmware.is_dir() {
+            command.env("CPB_CARRIED_FIRMWARE", &firmware);
+        }
         command
             .args(["--no-default-features", "--features", STATIC, "--profile", profile])
             .env("CARGO_PROFILE_RELEASE_STRIP", "symbols");

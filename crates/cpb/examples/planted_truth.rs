@@ -9,7 +9,7 @@ fn main() {
     let score = planted::score(1_000_000, seeds);
     println!("crossing {}", score.crossing);
     println!("inside {}", score.inside);
-    println!("width {:.3}", score.width());
+    println!("off {:.3}", score.off());
     println!("without {}", score.without);
     println!("said_rightly {}", score.said_rightly);
     println!("said_wrongly {}", score.said_wrongly);

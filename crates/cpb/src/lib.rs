@@ -5,11 +5,15 @@
 
 pub mod agent;
 pub mod analysis;
+pub mod ascii;
 pub mod board;
 pub mod budget;
 pub mod cmd;
+pub mod company;
+pub mod foreign;
 pub mod import;
 pub mod lab;
+pub mod library;
 pub mod machine;
 pub mod names;
 mod own;
@@ -20,6 +24,7 @@ pub mod remote;
 pub mod report;
 pub mod run;
 pub mod schedule;
+pub mod settings;
 pub mod size;
 pub mod sources;
 pub mod static_cpb;

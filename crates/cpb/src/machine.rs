@@ -16,7 +16,7 @@ mod spoilers;
 mod tests;
 
 pub use clusters::{Cluster, clusters, emulated};
-pub use emulation::evidence;
+pub use emulation::{evidence, known_emulated};
 pub use spoilers::{changes, doubts, warnings};
 
 use cpuinfo::Cpuinfo;
@@ -131,7 +131,10 @@ impl Machine {
                 .filter(|sibling| *sibling != cpu)
                 .collect(),
             counter_hz: match own.counter_hz {
-                0 => tree.cells("cpus/timebase-frequency").unwrap_or_default(),
+                0 => tree
+                    .cells("cpus/timebase-frequency")
+                    .or_else(|| counter_of_delays(&info, &kernel_architecture))
+                    .unwrap_or_default(),
                 counter => counter,
             },
             board: board(&tree, &info),
@@ -228,6 +231,17 @@ fn cpu_name(info: &Cpuinfo, midr: Option<u32>) -> String {
         .into_iter()
         .find(|name| !name.is_empty())
         .unwrap_or_default()
+}
+
+/// The frequency of a 32-bit Arm core's counter, which a program there cannot read on every core: Linux
+/// times short delays by it and prints twice its megahertz as BogoMIPS (`register_current_timer_delay`
+/// in arch/arm/lib/delay.c). The feature `evtstrm` says that there is such a counter.
+fn counter_of_delays(info: &Cpuinfo, kernel_architecture: &str) -> Option<u64> {
+    let has_counter = kernel_architecture.starts_with("arm")
+        && info.features().iter().any(|feature| feature == "evtstrm");
+    let bogomips: f64 = info.field("BogoMIPS").parse().ok()?;
+    // The cast saturates, and turns what is not a number into 0, "not told".
+    has_counter.then_some((bogomips * 500_000.0).round() as u64)
 }
 
 fn core(tree: &Tree, info: &Cpuinfo, midr: Option<u32>, cpu: usize) -> String {

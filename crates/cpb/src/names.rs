@@ -18,10 +18,11 @@ impl fmt::Display for Unknown {
             [only] => write!(f, "did you mean {only}?")?,
             several => write!(f, "did you mean one of {}?", several.join(", "))?,
         }
-        if self.kind == "algorithm" || self.kind == "provider" {
-            write!(f, " (`cpb list` shows all)")?;
+        match self.kind {
+            "algorithm" | "provider" => write!(f, " (`cpb list` shows all)"),
+            "plan" | "record" => write!(f, " (`cpb list {}s` shows all)", self.kind),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -29,15 +30,42 @@ impl std::error::Error for Unknown {}
 
 /// The nearest of `valid` to what was typed: the close ones, else all.
 fn unknown(kind: &'static str, typed: &str, valid: &[&str]) -> Unknown {
-    let distance = |name: &&&str| {
+    let mut nearest = near(typed, valid);
+    if nearest.is_empty() {
+        nearest = valid.to_vec();
+    }
+    let nearest = nearest.into_iter().map(str::to_owned).collect();
+    Unknown { kind, typed: typed.to_owned(), nearest }
+}
+
+/// Those of `valid` that are close to what was typed: that have all its parts, as `aes-128-gcm` has those of
+/// `aes-gcm`, or else the fewest letters that differ.
+pub fn near<'a>(typed: &str, valid: &[&'a str]) -> Vec<&'a str> {
+    let parts = parts(typed);
+    let has_them = |name: &&&str| {
+        let its = self::parts(name);
+        parts.iter().all(|part| its.contains(part))
+    };
+    let with_parts: Vec<&str> = valid.iter().filter(has_them).copied().collect();
+    if parts.len() > 1 && !with_parts.is_empty() {
+        return with_parts;
+    }
+    let distance = |name: &&str| {
         let whole = strsim::damerau_levenshtein(typed, name);
         // Half a name is near to the whole.
         if !typed.is_empty() && name.contains(typed) { whole.min(2) } else { whole }
     };
-    let best = valid.iter().map(|name| distance(&name)).min().unwrap_or(0);
-    let near = best <= typed.len().max(3) / 2;
-    let nearest = valid.iter().filter(|name| !near || distance(name) <= best);
-    Unknown { kind, typed: typed.to_owned(), nearest: nearest.map(ToString::to_string).collect() }
+    let best = valid.iter().map(distance).min().unwrap_or(0);
+    if best > typed.len().max(3) / 2 {
+        return Vec::new();
+    }
+    valid.iter().filter(|name| distance(name) <= best).copied().collect()
+}
+
+/// The parts of a name, between its signs.
+fn parts(name: &str) -> Vec<String> {
+    let parts = name.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    parts.map(str::to_lowercase).collect()
 }
 
 /// Parses a list of names.
@@ -111,6 +139,15 @@ mod tests {
         let wrong = list("algorithm", &["qqqqqqqqq".into()], Algorithm::ALL).unwrap_err();
         assert!(wrong.to_string().contains("chacha20-poly1305"), "{wrong}");
         assert!(list::<Algorithm>("algorithm", &["".into()], Algorithm::ALL).is_err());
+    }
+
+    #[test]
+    fn a_name_that_lacks_a_part_is_answered_with_those_that_have_all_others() {
+        for typed in ["aes-gcm", "gcm-aes", "AES_GCM"] {
+            let wrong = list("algorithm", &[typed.into()], Algorithm::ALL).unwrap_err().to_string();
+            let all = "did you mean one of aes-128-gcm, aes-192-gcm, aes-256-gcm?";
+            assert!(wrong.contains(all), "{wrong}");
+        }
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! A plan file is TOML. Each `[[measure]]` table names algorithms, operations, phases and sizes;
 //! every sensible combination of them is a workload. Command-line options replace single lists.
 
-use crate::names;
 use crate::size::Size;
+use crate::{library, names, settings};
 use anyhow::{Context, Result, bail};
 use cpb_core::{
     Algorithm, Checking, CryptoWorkload, DataSet, Depth, Dispatch, KeyUse, Kind, Operation, Phase,
@@ -12,13 +12,14 @@ use cpb_core::{
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::io::Read;
 use std::path::Path;
 
 /// The plan that `cpb run` uses when none is named.
-const DEFAULT: &str = include_str!("../../../plans/default.toml");
+const DEFAULT: &str = "default";
 /// The one that `cpb identify` uses.
-const IDENTIFY: &str = include_str!("../../../plans/identify.toml");
+const IDENTIFY: &str = "identify";
+/// The one that `cpb doctor` uses.
+const DOCTOR: &str = "doctor";
 
 /// What to measure and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -185,17 +186,8 @@ pub struct Changes {
     pub threads: Vec<u8>,
 }
 
-/// The text of a file that is no longer than plans are.
-fn read(path: &Path) -> Result<String> {
-    const LONGEST: u64 = 1 << 20;
-    let mut text = String::new();
-    std::fs::File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
-    anyhow::ensure!(text.len() as u64 <= LONGEST, "it is longer than 1 MiB");
-    Ok(text)
-}
-
 /// The operations that some algorithm has.
-fn in_use() -> Vec<Operation> {
+pub fn operations() -> Vec<Operation> {
     let has = |operation: &&Operation| {
         Algorithm::ALL.iter().any(|algorithm| algorithm.operations().contains(operation))
     };
@@ -203,28 +195,39 @@ fn in_use() -> Vec<Operation> {
 }
 
 impl Plan {
-    /// The plan in `path`, or the built-in one.
+    /// The plan in `path`, or the built-in one of that name; the default plan if nothing is named.
     ///
     /// # Errors
-    /// The file cannot be read, or is no plan: the message names the line.
+    /// The file cannot be read, or is no plan: the message names the line. Or no plan has the name.
     pub fn load(path: Option<&Path>) -> Result<Plan> {
-        let plan = match path {
-            None => Plan::parse(DEFAULT).context("the built-in plan")?,
-            Some(path) => {
-                let text = read(path)
-                    .with_context(|| format!("cannot read the plan {}", path.display()))?;
-                Plan::parse(&text).with_context(|| format!("{} is not a plan", path.display()))?
-            }
-        };
-        Ok(plan)
+        let Some(path) = path else { return Plan::built_in(DEFAULT) };
+        if let Some(name) = path.to_str().filter(|_| library::is_name(path)) {
+            return Plan::built_in(name);
+        }
+        let text = settings::read(path)
+            .with_context(|| format!("cannot read the plan {}", path.display()))?;
+        Plan::parse(&text).with_context(|| format!("{} is not a plan", path.display()))
     }
 
     /// What tells a core by its AES-CBC.
     ///
     /// # Errors
-    /// The built-in plan is none.
+    /// The built-in plan does not parse; a test sees to it that each does.
     pub fn identify() -> Result<Plan> {
-        Plan::parse(IDENTIFY).context("the built-in plan of cpb identify")
+        Plan::built_in(IDENTIFY)
+    }
+
+    /// What tells how good a place to measure a machine is.
+    ///
+    /// # Errors
+    /// The built-in plan does not parse.
+    pub fn doctor() -> Result<Plan> {
+        Plan::built_in(DOCTOR)
+    }
+
+    /// The plan of that name in the library.
+    fn built_in(name: &str) -> Result<Plan> {
+        Plan::parse(&library::plan(name)?).with_context(|| format!("the built-in plan {name}"))
     }
 
     /// A plan that measures nothing: of figures that others made.
@@ -248,7 +251,7 @@ impl Plan {
     /// # Errors
     /// It is not one, or names something that does not exist.
     pub fn parse(text: &str) -> Result<Plan> {
-        let plan: Plan = toml::from_str(text)?;
+        let plan: Plan = settings::parse(text)?;
         plan.valid()?;
         Ok(plan)
     }
@@ -260,7 +263,7 @@ impl Plan {
     pub fn change(&mut self, changes: &Changes) -> Result<()> {
         let parse = names::list::<Algorithm>;
         let algorithms = parse("algorithm", &changes.algorithms, Algorithm::ALL)?;
-        let operations = names::list("operation", &changes.operations, &in_use())?;
+        let operations = names::list("operation", &changes.operations, &self::operations())?;
         let phases = names::list("phase", &changes.phases, Phase::ALL)?;
         let sizes: Vec<Size> =
             changes.sizes.iter().map(|size| size.parse()).collect::<Result<_>>()?;

@@ -1,6 +1,7 @@
 //! What a run shows while it goes on, on standard error: a bar with the time left on a terminal, a
 //! line elsewhere, or each line of the record as it is written.
 
+use crate::ascii;
 use crate::record::{Check, Line, Without};
 use crate::run::Watch;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -29,7 +30,7 @@ impl Progress {
             let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr());
             let style = ProgressStyle::with_template("{bar:24} {percent:>3} %  {wide_msg}");
             if let Ok(style) = style {
-                bar.set_style(style.progress_chars("━━ "));
+                bar.set_style(style.progress_chars(if ascii::is_on() { "== " } else { "━━ " }));
             }
             bar
         });
@@ -69,13 +70,13 @@ impl Watch for Progress {
         bar.set_position((share * STEPS as f64) as u64);
         let left = left.as_secs_f64().ceil();
         let time = if share > 0.0 { format!("{left} s left  ") } else { String::new() };
-        bar.set_message(format!("{time}{doing}"));
+        bar.set_message(ascii::shown(&format!("{time}{doing}")).into_owned());
     }
 }
 
 /// A run does not end because nobody reads what it says.
 fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", ascii::shown(line));
 }
 
 impl Drop for Progress {

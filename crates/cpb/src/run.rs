@@ -1,17 +1,21 @@
 //! A run: check, then measure in passes, and write down everything as it comes.
 
+mod check;
+
+pub use check::known_answers;
+
+use crate::analysis::estimate::Progress;
 use crate::analysis::refine;
+use crate::company::Company;
 use crate::plan::Plan;
-use crate::record::{Batch, Cell, Check, Line, Reason, Round, Without};
+use crate::record::{Batch, Cell, Line, Reason, Round, Without};
 use crate::schedule::{self, Time};
 use crate::store::{self, Store};
 use crate::transport::conversation::Conversation;
 use crate::transport::{Lost, Patience, Place, Runner, Seen, Source};
-use crate::vectors::Vectors;
 use anyhow::Result;
-use cpb_core::check::Finding;
 use cpb_core::measure::Budget;
-use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Unsupported};
+use cpb_core::{CryptoWorkload, Error};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -32,14 +36,18 @@ pub struct Enough {
     pub budget: Duration,
     /// Before, if each cell is known to within this share of its figure.
     pub precision: Option<f64>,
-    /// The cells whose rounds so far tell their figure to within a share of it.
-    pub narrow: Rc<Narrow>,
-    /// Whether sizes near a crossover are measured, too, until it is known closely.
+    /// Each cell is measured in so many passes at least, however long they take.
+    pub least_passes: u32,
+    /// How far the rounds so far have brought each cell.
+    pub gauge: Rc<Gauge>,
+    /// Whether sizes are measured, too, at which the advice rests on a guess.
     pub refine: bool,
+    /// When its record keeps so many batches: see [`schedule::most_passes`].
+    pub batches: u64,
 }
 
-/// See [`Enough::narrow`].
-pub type Narrow = dyn Fn(&HashMap<Cell, Vec<Round>>, f64) -> HashSet<Cell>;
+/// See [`Enough::gauge`].
+pub type Gauge = dyn Fn(&HashMap<Cell, Vec<Round>>) -> HashMap<Cell, Progress>;
 
 /// A run that is going on.
 pub struct Run<'a> {
@@ -59,6 +67,8 @@ pub struct Run<'a> {
     pub began: Instant,
     /// See `began`.
     pub used_before: Duration,
+    /// The other cpbs that measure on the same CPUs of this machine.
+    pub company: Option<Company>,
 }
 
 /// Why a run came to its end.
@@ -66,19 +76,25 @@ pub struct Run<'a> {
 pub enum Ended {
     /// Its time was used, or its precision reached.
     Complete,
+    /// Its record has as many passes as one keeps: this many.
+    Full(u32),
     /// The user stopped it.
     Interrupted,
     /// The machine that was measured cannot be reached any more.
     CutOff,
 }
 
-/// Of a run that refines, this share goes to what the plan names, if crossovers need the rest.
-const PLANNED: f64 = 0.6;
+/// Of a run that refines, this share goes to what the plan names, if the sizes between need the rest.
+const PLANNED: f64 = 0.55;
 
-/// Sizes near a crossover are measured for this long, as a share of the whole, before they tell which
-/// ones are nearer: at least for half a second, some ten passes.
-const STEP: f64 = 0.04;
-const LEAST_STEP: Duration = Duration::from_millis(500);
+/// The rest goes to cells that lack passes, because others had the core meanwhile.
+const UNTIL_SHORT: f64 = 0.8;
+
+/// Sizes between are measured in so many passes before they tell which ones to measure next.
+const STEP: u32 = 8;
+
+/// A cell whose passes are discarded is measured in so many times as many as it needs before it has no figure.
+const PATIENCE: u32 = 4;
 
 /// A lost runner's cell is tried again in this many later passes before it counts as failed.
 const RETRIES: u32 = 2;
@@ -121,98 +137,8 @@ impl Run<'_> {
         source.start(&self.place, &self.patience)
     }
 
-    /// Tries the known answers that the plan's cells need and drops the cells of whoever gave a
-    /// wrong one; then asks who supports what. Returns the cells that can be measured; `before` are the
-    /// rounds of earlier sittings, which could be.
-    ///
-    /// # Errors
-    /// The record cannot be written.
-    pub fn check(
-        &mut self,
-        vectors: &Vectors,
-        cells: Vec<Cell>,
-        before: &HashMap<Cell, Vec<Round>>,
-    ) -> Result<Vec<Cell>> {
-        let mut good = Vec::new();
-        for source in self.sources.clone() {
-            let mine: Vec<Cell> =
-                cells.iter().filter(|cell| cell.provider == source.name).cloned().collect();
-            if mine.is_empty() || self.stopped() {
-                continue;
-            }
-            let mut runner = match self.start(&source) {
-                Ok(runner) => Some(runner),
-                Err(_) if self.stopped() => break,
-                Err(lost) => {
-                    for cell in &mine {
-                        self.without(cell, failed(&lost))?;
-                    }
-                    continue;
-                }
-            };
-            let mut tried: HashMap<(Algorithm, Operation), Option<Reason>> = HashMap::new();
-            for cell in of_its_algorithms(mine, &source, &mut runner) {
-                if let Some(why) = source.cut_off() {
-                    self.without(&cell, unreached(&why))?;
-                    continue;
-                }
-                let what = (cell.workload.algorithm, cell.workload.operation);
-                self.watch.progress(
-                    0.0,
-                    Duration::ZERO,
-                    &format!("checking {} {}", source.name, what.0),
-                );
-                if let std::collections::hash_map::Entry::Vacant(place) = tried.entry(what) {
-                    let (check, reason) = match &mut runner {
-                        _ if !cpb_providers::computes(&source.name) => (None, None),
-                        Some(process) => known_answers(process, &source, vectors, what),
-                        None => (None, Some(not_again())),
-                    };
-                    let lost = matches!(&reason, Some(Reason::Failed { error, .. })
-                        if *error != Error::WrongAnswer);
-                    if self.stopped() {
-                        // Lost, if it is, because the user did not want to wait: no finding.
-                        break;
-                    }
-                    // Nor is it one about the provider if its machine is gone.
-                    let cut_off = lost && source.cut_off().is_some();
-                    if lost && !cut_off {
-                        runner = self.start(&source).ok();
-                    }
-                    place.insert(reason);
-                    if let Some(check) = check.filter(|_| !cut_off) {
-                        self.write(Line::Check(check))?;
-                    }
-                }
-                let supported = match (&tried[&what], &mut runner) {
-                    (Some(reason), _) => Err(reason.clone()),
-                    (None, Some(process)) => {
-                        match process.supports(source.provider, &cell.workload) {
-                            Ok(answer) => answer.map_err(Reason::Unsupported),
-                            Err(_) if self.stopped() => break,
-                            Err(lost) => {
-                                runner = self.start(&source).ok();
-                                Err(failed(&lost))
-                            }
-                        }
-                    }
-                    (None, None) => Err(not_again()),
-                };
-                match supported {
-                    Ok(()) => good.push(cell),
-                    Err(Reason::Unsupported(reason)) => {
-                        let rounds = before.get(&cell).map_or(0, Vec::len);
-                        self.without(&cell, refused(Error::Unsupported(reason), rounds))?;
-                    }
-                    Err(reason) => self.without(&cell, reason)?,
-                }
-            }
-        }
-        Ok(good)
-    }
-
-    /// Measures `cells`, from pass number `first` on, until `enough`; then, if that is wanted, sizes
-    /// near their crossovers.
+    /// Measures `cells`, from pass number `first` on, until `enough`: first all; then, if that is wanted, sizes
+    /// between theirs; then those that lack passes; and all again while there is time.
     ///
     /// # Errors
     /// The record cannot be written, or read again.
@@ -223,60 +149,101 @@ impl Run<'_> {
         known: HashMap<Cell, Vec<Round>>,
         enough: &Enough,
     ) -> Result<Ended> {
-        if !enough.refine {
-            return self.passes(cells, first, known, enough);
-        }
-        let planned = Enough { budget: enough.budget.mul_f64(PLANNED), ..enough.clone() };
-        let mut ended = self.passes(cells.clone(), first, known, &planned)?;
-        while ended == Ended::Complete && self.used() < enough.budget {
+        let share = if enough.refine { PLANNED } else { UNTIL_SHORT };
+        let part = |share| Enough { budget: enough.budget.mul_f64(share), ..enough.clone() };
+        let mut ended = self.passes(cells.clone(), first, known, &part(share), None)?;
+        while enough.refine && ended == Ended::Complete && self.has_time(&part(UNTIL_SHORT)) {
             let record = store::read(self.store.path())?;
             let wanted = refine::wanted(&record);
-            let (known, first) = record.rounds();
             if wanted.is_empty() {
-                // Nothing is left to close in on, and time is.
-                return self.passes(cells, first, known, enough);
+                break;
             }
-            let step = enough.budget.mul_f64(STEP).max(LEAST_STEP);
-            let budget = (self.used() + step).min(enough.budget);
-            let step = Enough { budget, precision: None, ..enough.clone() };
-            let known = known.into_iter().filter(|(cell, _)| wanted.contains(cell)).collect();
-            ended = self.passes(wanted, first, known, &step)?;
+            let (known, first) = record.rounds();
+            let step = Enough { precision: None, ..part(UNTIL_SHORT) };
+            ended = self.passes(wanted.clone(), first, of(known, &wanted), &step, Some(STEP))?;
+        }
+        let mut all = cells;
+        if ended == Ended::Complete && self.has_time(enough) {
+            let (known, first) = store::read(self.store.path())?.rounds();
+            all.extend(
+                known.keys().filter(|cell| !all.contains(cell)).cloned().collect::<Vec<_>>(),
+            );
+            let progress = (enough.gauge)(&known);
+            let precise =
+                |found: &Progress| enough.precision.is_some_and(|share| found.is_narrow(share));
+            let is_short = |cell: &&Cell| {
+                progress.get(*cell).is_some_and(|found| found.is_short() && !precise(found))
+            };
+            let short: Vec<Cell> = all.iter().filter(is_short).cloned().collect();
+            if !short.is_empty() {
+                let until = Enough { precision: None, ..enough.clone() };
+                ended = self.passes(short.clone(), first, of(known, &short), &until, Some(STEP))?;
+            }
+        }
+        if ended == Ended::Complete && self.has_time(enough) {
+            let (known, first) = store::read(self.store.path())?.rounds();
+            all.retain(|cell| known.contains_key(cell));
+            ended = self.passes(all, first, known, enough, None)?;
         }
         Ok(ended)
     }
 
-    /// Measures `cells` pass by pass, from pass number `first` on, until `enough`.
+    fn has_time(&self, enough: &Enough) -> bool {
+        self.used() < enough.budget
+    }
+
+    /// Measures `cells` pass by pass, from pass number `first` on, until `enough`, or in `limit` passes.
     fn passes(
         &mut self,
         mut cells: Vec<Cell>,
         first: u32,
         mut known: HashMap<Cell, Vec<Round>>,
         enough: &Enough,
+        limit: Option<u32>,
     ) -> Result<Ended> {
         let mut last = Duration::ZERO;
-        let most = schedule::most_passes(cells.len());
-        let mut measured: HashSet<Cell> = known.keys().cloned().collect();
+        let most = schedule::most_passes(cells.len(), enough.batches);
+        let mut ended = Ended::Complete;
+        let mut measured: HashMap<Cell, u32> =
+            known.iter().map(|(cell, rounds)| (cell.clone(), rounds.len() as u32)).collect();
         let mut lost_before: HashMap<Cell, (u32, Lost)> = HashMap::new();
         for pass in first.. {
             if self.stopped() {
                 return Ok(Ended::Interrupted);
             }
             if let Some(share) = enough.precision {
-                let wide = wide(&cells, &known, enough, share);
+                let wide = wide(&cells, &known, enough, |found| found.is_narrow(share));
                 cells.retain(|cell| wide.contains(&group(cell)));
             }
             let time = Time { budget: enough.budget, used: self.used() };
-            // Every cell has its turn, even if checks and time-outs have used all the time.
-            let had = |cell: &Cell| measured.contains(cell) || lost_before.contains_key(cell);
-            let enough_time = time.fits(last) || !cells.iter().all(had);
+            // Every cell has its turns, even if checks and time-outs have used all the time.
+            let had = |cell: &Cell| {
+                let passes = measured.get(cell).copied().unwrap_or(0);
+                passes >= enough.least_passes || lost_before.contains_key(cell)
+            };
+            let time_left = time.fits(last) || !cells.iter().all(had);
+            let lacking = match time_left || limit.is_some() {
+                true => Vec::new(),
+                false => self.lacking(&cells, &known, &measured, enough),
+            };
+            let enough_time = time_left || !lacking.is_empty();
             if let Some(why) = self.cut_off() {
-                return self.cut(&why, cells.iter().filter(|cell| !measured.contains(*cell)));
+                return self.cut(&why, cells.iter().filter(|cell| !measured.contains_key(*cell)));
             }
-            if cells.is_empty() || pass >= most || !enough_time {
+            let limited = limit.is_some_and(|limit| pass - first >= limit);
+            if cells.is_empty() || limited || !enough_time {
                 break;
             }
+            if pass >= most {
+                ended = Ended::Full(most);
+                break;
+            }
+            self.look_for_company()?;
             let begin = Instant::now();
-            let now = self.due(&cells, &known, enough, pass);
+            let now = match lacking.is_empty() {
+                true => self.due(&cells, &known, enough, pass),
+                false => lacking,
+            };
             let mut dropped: HashSet<Cell> = HashSet::new();
             let mut rng = fastrand::Rng::with_seed(u64::from(pass));
             let mut runners: BTreeMap<String, Option<Conversation>> = BTreeMap::new();
@@ -290,7 +257,7 @@ impl Run<'_> {
                 self.watch.progress(share, budget.saturating_sub(used), &cell.to_string());
                 match self.round(&cell, &mut runners) {
                     Ok(Ok(seen)) => {
-                        measured.insert(cell.clone());
+                        *measured.entry(cell.clone()).or_default() += 1;
                         let round = round_record(&cell, pass, self.used(), &seen);
                         known.entry(cell).or_default().push(round.clone());
                         self.write(Line::Round(round))?;
@@ -303,7 +270,7 @@ impl Run<'_> {
                     Err(_) if self.stopped() => return Ok(Ended::Interrupted),
                     Err(_) if let Some(why) = self.cut_off() => {
                         let settled =
-                            |cell: &&Cell| measured.contains(*cell) || dropped.contains(*cell);
+                            |cell: &&Cell| measured.contains_key(*cell) || dropped.contains(*cell);
                         return self.cut(&why, cells.iter().filter(|cell| !settled(cell)));
                     }
                     Err(lost) => {
@@ -326,15 +293,43 @@ impl Run<'_> {
         }
         // No time was left to try these again: they are not to go missing from the record.
         for (cell, (_, lost)) in lost_before {
-            if !measured.contains(&cell) {
+            if !measured.contains_key(&cell) {
                 self.without(&cell, failed(&lost))?;
             }
         }
-        Ok(Ended::Complete)
+        self.look_for_company()?;
+        Ok(ended)
     }
 
-    /// The cells of a pass: those whose workload is settled take part in some passes only, unless
-    /// all are.
+    /// Writes down who else measures on the same CPUs.
+    fn look_for_company(&mut self) -> Result<()> {
+        for words in self.company.as_mut().map(Company::newcomers).unwrap_or_default() {
+            self.write(Line::Warning(words))?;
+        }
+        Ok(())
+    }
+
+    /// Cells of whose passes too few counted, and which have not had [`PATIENCE`] times as many as they need: a
+    /// short run on a busy machine is to have a figure, too.
+    fn lacking(
+        &self,
+        cells: &[Cell],
+        known: &HashMap<Cell, Vec<Round>>,
+        measured: &HashMap<Cell, u32>,
+        enough: &Enough,
+    ) -> Vec<Cell> {
+        let least = enough.least_passes;
+        let progress = (enough.gauge)(known);
+        let lacks = |cell: &&Cell| {
+            let found = progress.get(*cell);
+            let patient = measured.get(*cell).is_some_and(|passes| *passes < PATIENCE * least);
+            patient && found.is_some_and(|found| !found.hopeless && found.counted < least as usize)
+        };
+        cells.iter().filter(lacks).cloned().collect()
+    }
+
+    /// The cells of a pass. Those whose workload is settled take part in some passes only, unless all are; so do, in
+    /// a run that is to give advice, those that are far behind the fastest of their workload.
     fn due(
         &self,
         cells: &[Cell],
@@ -342,19 +337,37 @@ impl Run<'_> {
         enough: &Enough,
         pass: u32,
     ) -> Vec<Cell> {
-        if pass < schedule::SETTLED_FROM {
+        let begun = cells.iter().any(|cell| known.contains_key(cell));
+        if !begun || pass < schedule::SETTLED_FROM && !enough.refine {
             return cells.to_vec();
         }
-        let wide = wide(cells, known, enough, schedule::SETTLED_PRECISION);
-        let mut groups: Vec<Group> = Vec::new();
+        let progress = (enough.gauge)(known);
+        let wide = wide_groups(cells, &progress, |found| {
+            found.passes >= schedule::SETTLED_FROM as usize
+                && found.is_narrow(schedule::SETTLED_PRECISION)
+        });
+        let mut fastest: HashMap<Group, f64> = HashMap::new();
+        for cell in cells.iter().filter(|cell| cpb_providers::computes(&cell.provider)) {
+            if let Some(time) = progress.get(cell).and_then(|found| found.time) {
+                let least = fastest.entry(group(cell)).or_insert(time);
+                *least = least.min(time);
+            }
+        }
+        let is_behind = |cell: &Cell| {
+            let least = fastest.get(&group(cell)).copied().unwrap_or(f64::INFINITY);
+            enough.refine
+                && progress.get(cell).is_some_and(|found| {
+                    found.counted >= schedule::BEHIND_FROM
+                        && found.time.is_some_and(|time| time > schedule::BEHIND * least)
+                })
+        };
+        let mut groups: HashMap<Group, usize> = HashMap::new();
         let mut due = Vec::new();
         for cell in cells {
-            let group = group(cell);
-            if !groups.contains(&group) {
-                groups.push(group);
-            }
-            let place = groups.iter().position(|other| *other == group).unwrap_or(0);
-            if wide.contains(&group) || schedule::due(place, pass) {
+            let places = groups.len();
+            let place = *groups.entry(group(cell)).or_insert(places);
+            let rests = !wide.contains(&group(cell)) || is_behind(cell);
+            if !rests || schedule::due(place, pass) {
                 due.push(cell.clone());
             }
         }
@@ -392,6 +405,13 @@ impl Run<'_> {
     }
 }
 
+/// The rounds of some cells.
+fn of(mut known: HashMap<Cell, Vec<Round>>, cells: &[Cell]) -> HashMap<Cell, Vec<Round>> {
+    let cells: HashSet<&Cell> = cells.iter().collect();
+    known.retain(|cell, _| cells.contains(cell));
+    known
+}
+
 /// Cells that are measured together, for their ratios' sake: the providers of a workload.
 type Group = (CryptoWorkload, u8);
 
@@ -399,37 +419,24 @@ fn group(cell: &Cell) -> Group {
     (cell.workload, cell.threads)
 }
 
-/// The groups with a cell that is not yet known to within `share`.
+/// The groups with a cell that is not `settled` yet.
 fn wide(
     cells: &[Cell],
     known: &HashMap<Cell, Vec<Round>>,
     enough: &Enough,
-    share: f64,
+    settled: impl Fn(&Progress) -> bool,
 ) -> HashSet<Group> {
-    let narrow = (enough.narrow)(known, share);
-    cells.iter().filter(|cell| !narrow.contains(cell)).map(group).collect()
+    wide_groups(cells, &(enough.gauge)(known), settled)
 }
 
-/// The cells to look at. An executor of an interface is for some algorithms and not for others, and
-/// nothing is missing then; but one that was named for others only is to say so.
-fn of_its_algorithms(
-    cells: Vec<Cell>,
-    source: &Source,
-    runner: &mut Option<Conversation>,
-) -> Vec<Cell> {
-    let executor = cpb_providers::find(&source.name).is_some_and(|name| !name.variant.is_empty());
-    let Some(process) = runner.as_mut().filter(|_| executor) else { return cells };
-    let mut not_its = |cell: &Cell| {
-        let answer = process.supports(source.provider, &cell.workload);
-        matches!(answer, Ok(Err(Unsupported::Algorithm)))
-    };
-    let (others, its): (Vec<Cell>, Vec<Cell>) = cells.into_iter().partition(|cell| not_its(cell));
-    if its.is_empty() && !source.found { others } else { its }
-}
-
-fn not_again() -> Reason {
-    let detail = "the runner could not be started again".to_owned();
-    Reason::Failed { error: Error::Crashed, detail }
+/// The same where it is known how far each cell has come.
+fn wide_groups(
+    cells: &[Cell],
+    progress: &HashMap<Cell, Progress>,
+    settled: impl Fn(&Progress) -> bool,
+) -> HashSet<Group> {
+    let wide = |cell: &&Cell| progress.get(*cell).is_none_or(|found| !settled(found));
+    cells.iter().filter(wide).map(group).collect()
 }
 
 /// A round that its provider did not run. What was possible before, and is not any more, has failed: its
@@ -454,60 +461,6 @@ fn unreached(why: &str) -> Reason {
 
 fn failed(lost: &Lost) -> Reason {
     Reason::Failed { error: lost.error, detail: lost.detail.clone() }
-}
-
-/// Tries every known answer of one algorithm and operation. The second part is why its cells are
-/// not to be measured, if so.
-pub fn known_answers(
-    runner: &mut dyn Runner,
-    source: &Source,
-    vectors: &Vectors,
-    (algorithm, operation): (Algorithm, Operation),
-) -> (Option<Check>, Option<Reason>) {
-    let mut check = Check {
-        provider: source.name.clone(),
-        algorithm,
-        operation,
-        right: 0,
-        distinct: 0,
-        round_trips: 0,
-        unsupported: 0,
-        wrong: None,
-    };
-    // Whoever does not have the algorithm need not say so case by case.
-    let usual = algorithm.shape().block.max(algorithm.shortest());
-    let length = algorithm.fixed_message(operation).unwrap_or(usual);
-    let plain = CryptoWorkload::new(algorithm, operation, length as u32);
-    let supported = runner.supports(source.provider, &plain);
-    if let Ok(Err(reason @ (Unsupported::Algorithm | Unsupported::BuildOption))) = supported {
-        check.unsupported = vectors.cases(algorithm, operation).len() as u32;
-        return (Some(check), Some(Reason::Unsupported(reason)));
-    }
-    let mut why_not = None;
-    for (id, case) in vectors.cases(algorithm, operation) {
-        match runner.check(source.provider, &case) {
-            Ok(Finding::Right(_)) => check.right += 1,
-            Ok(Finding::Distinct(_)) => check.distinct += 1,
-            Ok(Finding::RoundTrip(_)) => check.round_trips += 1,
-            Ok(Finding::Unsupported(reason)) => {
-                check.unsupported += 1;
-                why_not = Some(Reason::Unsupported(reason));
-            }
-            Ok(Finding::Wrong { phase, placement, error }) => {
-                let detail = format!("{id} ({phase}, {placement})");
-                check.wrong = Some(format!("{detail}: {error}"));
-                return (Some(check), Some(Reason::Failed { error, detail }));
-            }
-            Err(lost) => {
-                let detail = format!("at the known answer {id}: {}", lost.detail);
-                check.wrong = Some(format!("{id}: {lost}"));
-                return (Some(check), Some(Reason::Failed { error: lost.error, detail }));
-            }
-        }
-    }
-    let shown = check.right + check.distinct + check.round_trips;
-    let reason = if shown == 0 { why_not } else { None };
-    (Some(check), reason)
 }
 
 fn round_record(cell: &Cell, pass: u32, at: Duration, seen: &Seen) -> Round {

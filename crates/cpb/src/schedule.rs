@@ -15,10 +15,10 @@ use std::time::Duration;
 pub const BATCHES: u16 = 3;
 
 /// Batches that a record keeps of a cell at least, where there is time for them.
-const CELL_BATCHES: u64 = 512;
+pub const CELL_BATCHES: u64 = 512;
 
 /// Batches that a record keeps altogether, however long the run: some tens of MiB.
-const RECORD_BATCHES: u64 = 400_000;
+pub const RECORD_BATCHES: u64 = 400_000;
 
 /// A workload whose every cell is known this well is measured only in one of so many passes (see
 /// [`due`]): time goes where the spread is.
@@ -26,6 +26,13 @@ pub const SETTLED_PRECISION: f64 = 0.002;
 
 /// The first pass in which settled workloads may be left out: few passes look surer than they are.
 pub const SETTLED_FROM: u32 = 12;
+
+/// A cell that costs so many times as much as the fastest of its workload is no path that anyone would take: in a run
+/// that gives advice it is measured like a settled one ...
+pub const BEHIND: f64 = 2.0;
+
+/// ... once so many of its passes counted.
+pub const BEHIND_FROM: usize = 4;
 
 /// Of so many passes a settled workload takes part in one.
 const SETTLED: u32 = 4;
@@ -90,9 +97,9 @@ pub fn order(cells: &[Cell], rng: &mut Rng) -> Vec<usize> {
     groups.concat()
 }
 
-/// The most passes that a record of so many cells holds.
-pub fn most_passes(cells: usize) -> u32 {
-    let batches = (RECORD_BATCHES / cells.max(1) as u64).max(CELL_BATCHES);
+/// The most passes that a record of so many cells holds, if it keeps `batches` altogether.
+pub fn most_passes(cells: usize, batches: u64) -> u32 {
+    let batches = (batches / cells.max(1) as u64).max(CELL_BATCHES);
     (batches / u64::from(BATCHES)) as u32
 }
 

@@ -11,7 +11,7 @@ use crate::record::ProviderRecord;
 use crate::remote::Remote;
 use crate::transport::agent::{Afar, Inside};
 use crate::transport::process::Program;
-use crate::transport::{Description, Lost, Patience, Place, Runner, Source, Way};
+use crate::transport::{Description, Lost, NO_ANSWER, Patience, Place, Runner, Source, Way};
 use anyhow::{Context, Error, Result, anyhow, bail};
 use cpb_providers::af_alg::Survey;
 use std::io::Read;
@@ -47,9 +47,18 @@ impl Known {
             }
             Err(lost) => ProviderRecord::Unavailable {
                 reason: cpb_core::Unsupported::Device,
-                detail: format!("its runner does not start: {}", lost.detail),
+                detail: self
+                    .silent()
+                    .unwrap_or_else(|| format!("its runner does not start: {}", lost.detail)),
             },
         }
+    }
+
+    /// For a provider that gave no answer in time, how long it had: it may be here, and slow.
+    pub fn silent(&self) -> Option<String> {
+        let lost = self.description.as_ref().err()?;
+        let silent = lost.detail.starts_with(NO_ANSWER);
+        silent.then(|| format!("{}; --timeout allows a slow machine more", lost.detail))
     }
 
     /// Whether it can be measured.

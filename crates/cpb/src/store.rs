@@ -1,5 +1,6 @@
 //! Records on disk: files of JSON lines that are only ever appended to.
 
+use crate::foreign;
 use crate::record::{Header, Line, Record, SCHEMA};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Deserialize;
@@ -157,6 +158,22 @@ fn read_up_to_tear(file: File, path: &Path) -> Result<(Record, Whole)> {
     parse(BufReader::new(file)).map_err(|error| anyhow!("{}: {error}", path.display()))
 }
 
+/// A record as it would be read again: without what no line that is read may hold.
+///
+/// # Errors
+/// It holds something that JSON cannot.
+pub(crate) fn as_read(record: Record) -> Result<Record> {
+    let mut text = Vec::new();
+    let sources = record.sources.into_iter().map(Line::Source);
+    let cells = record.published.into_iter().map(Line::Published);
+    let header = Line::Cpb(Box::new(record.header));
+    for line in std::iter::once(header).chain(sources).chain(cells) {
+        serde_json::to_writer(&mut text, &line)?;
+        text.push(b'\n');
+    }
+    parse_record(text.as_slice())
+}
+
 /// Reads a record's lines from anywhere.
 ///
 /// # Errors
@@ -227,19 +244,21 @@ fn parse_line((number, text): (usize, Vec<u8>)) -> Result<Line> {
     }
 }
 
-/// A line of JSON without control characters in its strings: a record may come from anyone, and a
-/// report of it goes to a terminal, which takes such characters for orders.
+/// A line of JSON without control characters in its strings, or such as turn the direction of text: a record may
+/// come from anyone, and a report of it goes to a terminal, which takes the first for orders.
 fn printable(mut line: Vec<u8>) -> Vec<u8> {
     // Hardly a line of a large record has any of them; to count is faster than to look for the first.
-    if line.iter().filter(|byte| matches!(byte, b'\\' | 0xC2 | 0x7F)).count() == 0 {
+    let begins = |byte: &&u8| matches!(byte, b'\\' | 0xC2 | 0xD8 | 0xE2 | 0x7F);
+    if line.iter().filter(begins).count() == 0 {
         return line;
     }
     let mut at = 0;
     while at < line.len() {
         at += match &mut line[at..] {
             [b'\\', b'u', code @ ..] if code.len() >= 4 => {
-                let control = code[..2] == *b"00" && matches!(code[2], b'0' | b'1' | b'8' | b'9');
-                if control || code[..4].eq_ignore_ascii_case(b"007f") {
+                let digits = std::str::from_utf8(&code[..4]).ok();
+                let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+                if number.and_then(char::from_u32).is_some_and(foreign::is_disguise) {
                     code[..4].copy_from_slice(b"fffd");
                 }
                 6
@@ -257,6 +276,17 @@ fn printable(mut line: Vec<u8>) -> Vec<u8> {
             }
             [delete @ 0x7F, ..] => {
                 *delete = b'?';
+                1
+            }
+            // Those that turn the direction of text; as many bytes take their places.
+            [0xD8 | 0xE2, ..] => {
+                let length = if line[at] == 0xD8 { 2 } else { 3 };
+                let character = line.get_mut(at..at + length);
+                if let Some(bytes) = character
+                    && std::str::from_utf8(bytes).is_ok_and(|text| text.contains(foreign::turns))
+                {
+                    bytes.copy_from_slice(if length == 2 { "·" } else { "\u{fffd}" }.as_bytes());
+                }
                 1
             }
             _ => 1,

@@ -1,8 +1,10 @@
 //! Targets with a name: `boards/NAME.toml` says what a board is and how it is reached.
 //!
 //! Such a file is its owner's, because an address is. It is looked for in `./boards`, then in
-//! `$XDG_CONFIG_HOME/cpb/boards` (`~/.config/cpb/boards`); a path that ends in `.toml` is taken as it is.
+//! `$XDG_CONFIG_HOME/cpb/boards` (`~/.config/cpb/boards`), then among those that cpb carries; a path that ends in
+//! `.toml` is taken as it is.
 
+use crate::{library, settings};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -36,16 +38,22 @@ pub fn named(name: &str) -> Result<Option<Definition>> {
         true if !name.contains(':') => PathBuf::from(name),
         _ if name.is_empty() || name.contains([':', '/']) => return Ok(None),
         _ => {
-            match folders().map(|folder| folder.join(format!("{name}.toml"))).find(|p| p.is_file())
-            {
+            let mut files = folders().map(|folder| folder.join(format!("{name}.toml")));
+            match files.find(|path| path.is_file()) {
                 Some(path) => path,
-                None => return Ok(None),
+                None => return carried(name),
             }
         }
     };
-    let text = std::fs::read_to_string(&path);
+    let text = settings::read(&path);
     let text = text.with_context(|| format!("cannot read {}", path.display()))?;
     parse(&text).with_context(|| path.display().to_string()).map(Some)
+}
+
+/// The board called `name` that cpb carries.
+fn carried(name: &str) -> Result<Option<Definition>> {
+    let Some(board) = library::find(library::boards(), name) else { return Ok(None) };
+    parse(&board.text()?).with_context(|| format!("the built-in board {name}")).map(Some)
 }
 
 /// The names that [`named`] knows.
@@ -55,6 +63,7 @@ pub fn names() -> Vec<String> {
     let files = paths.filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
     let mut names: Vec<String> =
         files.filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned())).collect();
+    names.extend(library::boards().iter().map(|board| board.name.to_owned()));
     names.sort();
     names.dedup();
     names
@@ -70,7 +79,7 @@ fn folders() -> impl Iterator<Item = PathBuf> {
 }
 
 fn parse(text: &str) -> Result<Definition> {
-    let definition: Definition = toml::from_str(text)?;
+    let definition: Definition = settings::parse(text)?;
     if !["ssh:", "serial:"].iter().any(|way| definition.target.starts_with(way)) {
         bail!(
             "target = \"{}\": a board is reached by `ssh:HOST` or `serial:DEVICE`",

@@ -123,10 +123,16 @@ fn numbers_that_make_no_sense_are_turned_down() {
             "run --cpu 999",
             "run --cpu -1",
             "run --budget 0s",
+            "run --budget -1s",
+            "run --precision -1%",
+            "run --threads -1",
             "run --budget 2d",
             "run --precision 0%",
             "run --precision 99%",
             "run --timeout never",
+            "run --timeout -1s",
+            "explain imx6 --size 390 --rate 1e308/s",
+            "explain imx6 --size 390 --rate -1/s",
             "run --csv --json",
             "run --resume r.jsonl --budget 20s -a sha-256",
         ]
@@ -204,6 +210,25 @@ fn plans_that_are_none_are_named_with_the_line_that_is_wrong() {
             "run --plan missing.toml",
         ]
     ));
+}
+
+#[test]
+fn a_file_of_settings_with_an_endless_line_is_refused_in_one_line() {
+    let lab = Lab::new();
+    let board = |notes: &str| {
+        format!("soc = \"x\"\ncores = \"y\"\ntarget = \"ssh:b\"\nnote = \"{notes}\"\n")
+    };
+    for (length, said) in [(900_000, "line 4: "), (20_000_000, "it is longer than 1 MiB")] {
+        let words = "x".repeat(length);
+        lab.write("boards/long.toml", board(&words));
+        lab.write("plan.toml", format!("\n\n\n{words} = 1\n{PLAN}"));
+        for line in ["run --target long", "run --target boards/long.toml", "run --plan plan.toml"] {
+            let ran = lab.run(line);
+            assert_eq!(ran.status, Some(2), "{}", ran.all());
+            assert!(ran.stderr.contains(said) && ran.stderr.len() < 400, "{}", ran.stderr.len());
+            assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+        }
+    }
 }
 
 #[test]
@@ -299,17 +324,55 @@ fn a_complete_record_is_shown_again_and_not_gone_on_with() {
 fn control_characters_of_a_foreign_record_do_not_reach_the_terminal() {
     let lab = Lab::new();
     let whole = fs::read_to_string(lab.record("whole.jsonl")).expect("a record");
-    let evil = r"\u001b]0;owned\u0007\u009b2J\r\n\\u001b".to_owned() + "\u{9b}1m\u{7f}";
+    // Control characters, and those that turn the direction of text: escaped, and as they are.
+    let evil = r"\u001b]0;owned\u0007\u009b2J\r\n\\u001b\u202e\u2066\u200F".to_owned()
+        + "\u{9b}1m\u{7f}\u{202e}\u{2069}\u{200e}\u{61c}\u{2028}";
     let plan = "\"reason\":\"";
     assert!(whole.contains(plan));
     lab.write("evil.jsonl", whole.replacen(plan, &format!("{plan}{evil}"), 1));
-    for line in ["show evil.jsonl", "show --markdown evil.jsonl", "show --json evil.jsonl"] {
+    for line in [
+        "show evil.jsonl",
+        "show --markdown evil.jsonl",
+        "show --json evil.jsonl",
+        "show --csv evil.jsonl",
+        "explain evil.jsonl",
+        "report evil.jsonl",
+    ] {
         let ran = lab.run(line);
         assert_eq!(ran.status, Some(0), "{}", ran.all());
-        let control = |c: char| c.is_control() && c != '\n';
-        assert!(!ran.stdout.contains(control), "{:?}", ran.stdout);
+        let disguise = |c: char| c != '\n' && cpb::foreign::is_disguise(c);
+        // The page's own style and script have none either.
+        assert!(!ran.stdout.contains(disguise), "{line}: {:?}", ran.stdout);
         assert!(!ran.stdout.contains("\\u001b]"), "{:?}", ran.stdout);
     }
+}
+
+#[test]
+fn what_a_foreign_table_says_is_no_formula_and_turns_no_text() {
+    let lab = Lab::new();
+    let log = r#"{"context": {"host_name": "@SUM(A1)\u2066\u001b[2J", "executable": "+x"},
+        "benchmarks": [{"name": "=HYPERLINK(1)/\u202eAES/1024", "real_time": 5.0, "time_unit": "ns"}]}"#;
+    lab.write("log.json", log);
+    let ran = lab.run("import log.json --format google-benchmark -o table.jsonl");
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    let disguise = |c: char| c != '\n' && cpb::foreign::is_disguise(c);
+    for line in ["show", "show --markdown", "show --json", "show --csv", "report", "explain"] {
+        let said = lab.run(&format!("{line} table.jsonl")).all();
+        assert!(!said.contains(disguise), "{line}: {said:?}");
+    }
+    let table = lab.run("show --csv table.jsonl").stdout;
+    assert!(table.contains("=HYPERLINK") && table.contains("@SUM"), "{table}");
+    let mut rows = csv::Reader::from_reader(table.as_bytes());
+    for row in rows.records().map(|row| row.expect("a row")) {
+        let formula = row.iter().find(|field| field.starts_with(['=', '+', '-', '@']));
+        assert_eq!(formula, None, "{table}");
+    }
+    // Read again, it is what it was.
+    lab.write("table.csv", &table);
+    let ran = lab.run("import table.csv -o again.jsonl");
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    let again = lab.run("show --json again.jsonl").stdout;
+    assert!(again.contains("\"=HYPERLINK") || again.contains("\"@SUM"), "{again}");
 }
 
 #[test]
@@ -387,6 +450,41 @@ fn a_small_file_system_that_fills_up_loses_nothing_that_was_written() {
     let ran = lab.shell(&format!("unshare -m sh -c '{line}'"));
     assert!(ran.stderr.contains("No space left on device"), "{}", ran.all());
     look_at_full_disk(&lab, &ran, &lab.path("record.jsonl"));
+}
+
+/// The lab's cache on a disk that is full but for what has been fetched: nothing partial stays.
+#[test]
+fn an_initramfs_that_does_not_fit_is_named_and_leaves_nothing() {
+    const GUEST: &str = "aarch64-6.1";
+    let lab = Lab::new();
+    // A cpb that is larger than the disk. What the lab calls its folder, it says by a lock's name:
+    // there is nothing to fetch with.
+    lab.write("binaries/cpb-aarch64-unknown-linux-musl", vec![7; 512 << 10]);
+    let run = |cache: &str| {
+        format!(
+            "CPB_LAB_CACHE={cache} CPB_LAB_BINARIES=binaries PATH=/nowhere $(command -v cpb) lab run {GUEST} -- true"
+        )
+    };
+    lab.shell(&run("cache"));
+    let lock = std::fs::read_dir(lab.path("cache")).expect("a cache").flatten().next();
+    let lock = lock.expect("a lock").file_name().to_string_lossy().into_owned();
+    let folder = format!("small/{}", lock.strip_suffix(".lock").expect("a lock"));
+    let mount = "mkdir small && mount -t tmpfs -o size=256k none small || exit 77";
+    let fetched = format!(
+        "mkdir -p {folder}/root/bin && echo 6.1.0 > {folder}/complete && \
+         echo busybox > {folder}/root/bin/busybox && touch {folder}/root/etc-modules {folder}/vmlinuz"
+    );
+    let script = format!("{mount}; {fetched}; {}; echo status $?; ls {folder}", run("small"));
+    let ran = lab.shell(&format!("unshare -m sh -c '{script}' || exit 77"));
+    if ran.status != Some(0) {
+        let test = "an_initramfs_that_does_not_fit_is_named_and_leaves_nothing";
+        skip(test, "this user may not mount a file system");
+        return;
+    }
+    assert!(ran.stderr.contains(&format!("cannot write {folder}/initramfs-")), "{}", ran.all());
+    assert!(ran.stderr.contains("No space left on device"), "{}", ran.all());
+    assert!(ran.stderr.contains("CPB_LAB_CACHE"), "{}", ran.all());
+    assert_eq!(ran.stdout, "status 2\ncomplete\nroot\nvmlinuz\n", "{}", ran.all());
 }
 
 #[test]

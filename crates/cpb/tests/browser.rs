@@ -33,19 +33,28 @@ fn browser() -> PathBuf {
 
 /// Opens a page of `lab` and does everything that `check.mjs` knows.
 fn check(test: &str, lab: &Lab, page: &str) {
+    if let Some(stdout) = run(test, lab, page, &[]) {
+        assert!(stdout.lines().filter(|line| line.starts_with("ok ")).count() > 10, "{stdout}");
+    }
+}
+
+/// Runs some checks on a page, or all of them: what they say, unless what they need is missing.
+fn run(test: &str, lab: &Lab, page: &str, checks: &[&str]) -> Option<String> {
     if let Some(why) = missing() {
-        return skip(test, &why);
+        skip(test, &why);
+        return None;
     }
     let checked = Command::new("node")
         .arg(browser().join("check.mjs"))
         .arg(lab.path(page))
+        .args(checks)
         .output()
         .expect("node starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (stdout, stderr) = (text(&checked.stdout), text(&checked.stderr));
     print!("{stdout}");
     assert!(checked.status.success(), "{stdout}\n{stderr}");
-    assert!(stdout.lines().filter(|line| line.starts_with("ok ")).count() > 10, "{stdout}");
+    Some(stdout)
 }
 
 fn report(lab: &Lab, records: &str) {
@@ -89,4 +98,29 @@ fn a_page_of_failures_works() {
     let lab = Lab::new();
     made_up(&lab, Case::Failures);
     check("a_page_of_failures_works", &lab, "report.html");
+}
+
+#[test]
+fn the_default_plan_on_paper_is_under_a_mebibyte() {
+    let lab = Lab::new();
+    let ran = lab.run("run --budget 2s -o record.jsonl");
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    report(&lab, "record.jsonl");
+    let test = "the_default_plan_on_paper_is_under_a_mebibyte";
+    let Some(said) = run(test, &lab, "report.html", &["paper"]) else { return };
+    let bytes = said.lines().find_map(|line| line.strip_prefix("pdf ")).expect("a PDF");
+    assert!(bytes.parse::<usize>().expect("its size") < 1 << 20, "{bytes} bytes");
+}
+
+#[test]
+fn a_page_of_a_comparison_works() {
+    let lab = Lab::new();
+    let what =
+        "-a sha-256,aes-128-gcm -p openssl,openssl:nocrypto,mbedtls:c -s 16,256,4K --budget 2s";
+    let ran = lab.run(&format!("run {what} -o record.jsonl"));
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    let compare = "compare record.jsonl --between openssl,openssl:nocrypto -o report.html";
+    let ran = lab.run(compare);
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    check("a_page_of_a_comparison_works", &lab, "report.html");
 }

@@ -8,6 +8,7 @@ use cpb::import::{self, Options};
 use cpb::machine::Machine;
 use cpb::record::Evidence;
 use cpb::report::compare::render;
+use cpb::report::html;
 use cpb::store;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +48,7 @@ fn a_slowed_cell_is_named_and_the_others_are_the_same() {
     let slower: Vec<String> = compared
         .cells
         .iter()
-        .filter(|row| row.verdict != Verdict::Indistinguishable)
+        .filter(|row| matches!(row.verdict, Verdict::Slower | Verdict::Faster))
         .map(|row| format!("{} {} {:?}", row.provider, row.bytes, row.verdict))
         .collect();
     assert_eq!(slower, ["openssl 1024 Slower"]);
@@ -82,6 +83,97 @@ fn how_it_ends_says_whether_something_got_slower() {
     let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../records/armv8-aes.jsonl");
     let (code, words) = compare(&published, &[]);
     assert!(code == Some(2) && words.contains("nothing to compare"), "{code:?} {words}");
+}
+
+/// `cpb compare` with a file to write to: exit status, standard output and error.
+fn written(records: [&Path; 2], file: &Path, options: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::cargo_bin("cpb").unwrap();
+    command.arg("compare").args(records).arg("-o").arg(file).args(options);
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn a_page_of_a_comparison_leads_with_what_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (golden, after) = (golden(), slowed(folder.path(), "openssl", SLOWED, 1.5));
+    let page = folder.path().join("changes.html");
+    let (code, stdout, stderr) = written([&golden, &after], &page, &[]);
+    assert_eq!((code, stdout.as_str()), (Some(0), ""), "{stderr}");
+    assert!(stderr.contains("changes.html"), "{stderr}");
+    let text = std::fs::read_to_string(&page).unwrap();
+    let lead = text.split("<p class=\"lead\">").nth(1).and_then(|rest| rest.split("</p>").next());
+    insta::assert_snapshot!("slowed_lead", lead.expect("a headline"));
+    for part in ["What changed", "By operation", "Every cell", "What else differs"] {
+        assert!(text.contains(&format!("<h2>{part}</h2>")), "{part}");
+    }
+    // The slowed cell stands first in the table, and is drawn on its own.
+    let table = text.split("<table id=\"compared\"").nth(1).expect("a table");
+    let row = table.split("<tbody>").nth(1).and_then(|rest| rest.split("</tr>").next()).unwrap();
+    assert!(row.contains("openssl") && row.contains("slower") && row.contains("1024"), "{row}");
+    let plot = text.split("<svg class=\"plot forest\"").nth(1).expect("a plot");
+    assert_eq!(plot.split("</svg>").next().unwrap().matches("<polygon").count(), 1, "{plot}");
+    for outside in ["://", " src=", "@import", "url("] {
+        assert!(!text.contains(outside), "{outside}");
+    }
+
+    // What is the same is said to be.
+    assert_eq!(written([&golden, &golden], &page, &[]).0, Some(2), "it exists");
+    let (code, ..) = written([&golden, &golden], &page, &["--overwrite"]);
+    assert_eq!(code, Some(0));
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.contains("got slower or faster by more than the noise"), "{text}");
+}
+
+#[test]
+fn a_written_comparison_ends_as_a_printed_one_and_overwrites_no_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let (golden, after) = (golden(), slowed(folder.path(), "openssl", SLOWED, 1.5));
+    let page = folder.path().join("changes.html");
+    let (code, _, stderr) = written([&golden, &after], &page, &["--fail-if-slower", "3%"]);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(page.exists() && stderr.contains("slower than allowed"), "{stderr}");
+
+    let data = folder.path().join("changes.json");
+    assert_eq!(written([&golden, &after], &data, &[]).0, Some(0));
+    let data: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&data).unwrap()).unwrap();
+    assert!(data["cells"].is_array());
+
+    let before = std::fs::read(&after).unwrap();
+    for (file, words) in [("after.txt", ".html or .json"), ("none/a.html", "cannot write")] {
+        let (code, stdout, stderr) = written([&golden, &after], &folder.path().join(file), &[]);
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
+        assert!(stderr.contains(words), "{stderr}");
+    }
+    let copy = folder.path().join("copy.json");
+    std::fs::copy(&after, &copy).unwrap();
+    let (code, _, stderr) = written([&golden, &copy], &copy, &[]);
+    assert!(code == Some(2) && stderr.contains("is one of the records"), "{stderr}");
+    assert_eq!(std::fs::read(&after).unwrap(), before);
+    assert_eq!(std::fs::read(&copy).unwrap(), before);
+}
+
+#[test]
+fn pages_of_all_kinds_of_comparisons_are_made() {
+    let record = store::read(&golden()).unwrap();
+    let one = [("record".to_owned(), record.clone())];
+    let text = html::comparison(&providers(&record, "openssl", "openssl:nocrypto"), &one).unwrap();
+    assert!(text.contains("openssl:nocrypto against openssl"), "{text}");
+    assert!(text.contains("<h2>How they compare</h2>"), "{text}");
+    assert!(text.contains("slower"), "{text}");
+
+    // Foreign words are text and never markup.
+    let mut table = store::read(&published("imxrt-mbedtls.jsonl")).unwrap();
+    for cell in &mut table.published {
+        cell.provider = format!("<script>{}</script>", cell.provider);
+    }
+    let compared = runs(&table, &simulated(), Pairs::ByName);
+    let both = [("<b>".to_owned(), table), ("simulated".to_owned(), simulated())];
+    let text = html::comparison(&compared, &both).unwrap();
+    assert!(text.contains("&lt;script&gt;") && !text.contains("<b>"));
+    assert_eq!(text.matches("<script>").count(), 1);
 }
 
 /// The golden record's text as if it had been made on a simulated board.

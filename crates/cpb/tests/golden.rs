@@ -5,7 +5,9 @@
 #[path = "golden/records.rs"]
 mod records;
 
+use cpb::analysis::explain::explain;
 use cpb::analysis::summary::{Summary, summarise};
+use cpb::record::Record;
 use cpb::report::terminal::{self, Options};
 use cpb::report::{csv, json, markdown};
 use records::Case;
@@ -14,17 +16,23 @@ fn summary(case: Case) -> Summary {
     summarise(&records::record(case))
 }
 
+fn shown(record: &Record, width: usize, colour: bool, options: &Options) -> String {
+    terminal::render(&summarise(record), &explain([record], None), width, colour, options)
+}
+
 fn terminal(case: Case, width: usize) -> String {
-    terminal::render(&summary(case), width, false, &Options::default())
+    shown(&records::record(case), width, false, &Options::default())
 }
 
 fn all(case: Case, width: usize) -> String {
-    terminal::render(&summary(case), width, false, &Options { all: true, by_size: false })
+    shown(&records::record(case), width, false, &Options { all: true, ..Options::default() })
 }
 
 #[test]
 fn a_normal_run() {
     insta::assert_snapshot!("normal_80", terminal(Case::Normal, 80));
+    // The default plan on a screen of 80 x 50, with the line that names the record.
+    assert!(terminal(Case::Normal, 80).lines().count() < 50);
     insta::assert_snapshot!("normal_50", terminal(Case::Normal, 50));
     insta::assert_snapshot!("normal_markdown", markdown::render(&summary(Case::Normal)));
 }
@@ -60,11 +68,9 @@ fn a_run_through_the_kernel_s_interfaces() {
     insta::assert_snapshot!("kernel_csv", csv::render(&summary(Case::Kernel)).unwrap());
     let mut record = records::record(Case::Kernel);
     record.header.plan.report = cpb::plan::Layout::Rates;
-    let rates = summarise(&record);
-    let text = terminal::render(&rates, 80, false, &Options::default());
-    insta::assert_snapshot!("kernel_rates_80", text);
-    insta::assert_snapshot!("kernel_rates_markdown", markdown::render(&rates));
-    let asked = terminal::render(&rates, 80, false, &Options { all: false, by_size: true });
+    insta::assert_snapshot!("kernel_rates_80", shown(&record, 80, false, &Options::default()));
+    insta::assert_snapshot!("kernel_rates_markdown", markdown::render(&summarise(&record)));
+    let asked = shown(&record, 80, false, &Options { by_size: true, ..Options::default() });
     assert_eq!(asked, terminal(Case::Kernel, 80));
 }
 
@@ -107,7 +113,7 @@ fn every_form_fits_its_width_and_colour_changes_no_word() {
                 assert!(line.chars().count() <= width, "{case:?} at {width}: {line}");
             }
         }
-        let coloured = terminal::render(&summary(case), 80, true, &Options::default());
+        let coloured = shown(&records::record(case), 80, true, &Options::default());
         assert!(coloured.contains('\u{1b}'));
         assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), terminal(case, 80));
     }

@@ -15,16 +15,19 @@ use support::{Lab, Ran};
 /// `cpb run` of the two slow paths.
 fn run(lab: &Lab, options: &str, times: &str) -> Ran {
     let runner = rigged::runner(lab);
-    let line = format!("run -p mbedtls:c --quiet {options} --runner {}", runner.display());
+    let line = format!(
+        "run -p rigged:fixed,rigged:per-byte --quiet {options} --runner {}",
+        runner.display()
+    );
     lab.run_with(&line, &[("RIGGED", "fixed,per-byte"), (rigged::TIMES, times)])
 }
 
 #[test]
 fn sizes_near_a_crossover_are_measured_until_it_is_known_closely() {
     let lab = Lab::new();
-    let ran = run(&lab, "-a sha-256 -s 64,512,8K --budget 3s --refine -o record.jsonl", "1");
+    let ran = run(&lab, "-a sha-256 -s 64,512,8K --budget 6s --refine -o record.jsonl", "1");
     assert_eq!(ran.status, Some(0), "{}", ran.all());
-    assert!(ran.stdout.contains("overtakes rigged:per-byte at"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("rigged:per-byte up to"), "{}", ran.stdout);
 
     let record = store::read(&lab.path("record.jsonl")).expect("a record");
     let planned = [64, 512, 8192];
@@ -45,8 +48,10 @@ fn sizes_near_a_crossover_are_measured_until_it_is_known_closely() {
     let Some(Contest::Crosses(found)) = pair.map(|pair| &pair.contest) else {
         panic!("{pairs:?}");
     };
-    let bytes = found[0].bytes.expect("between two sizes");
-    assert!((1200.0..1800.0).contains(&bytes), "{found:?}");
+    // The gap between the sizes around it was halved, as often as there was time.
+    let [crossing] = found[..] else { panic!("{found:?}") };
+    assert!((1200.0..1800.0).contains(&crossing.bytes), "{found:?}");
+    assert!(crossing.high < 8.0 * crossing.low, "the plan's gap was 16: {found:?}");
 }
 
 #[test]
@@ -88,4 +93,20 @@ fn what_cannot_be_refined_or_compared_is_refused_before_anything_is_measured() {
         assert!(ran.stderr.contains(words), "cpb {line}\n{}", ran.all());
         assert!(!lab.path("cpb-results").exists());
     }
+}
+
+#[test]
+fn a_run_says_how_it_compares_with_the_last_one_of_its_plan() {
+    let lab = Lab::new();
+    let line = "run -p mbedtls:c -a sha-256 -s 64 --budget 1s";
+    let first = lab.run(line);
+    assert!(!first.stderr.contains("since cpb-results"), "{}", first.all());
+    // Records are named by the second.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    let second = lab.run(line);
+    assert!(second.stderr.contains("since cpb-results/default-"), "{}", second.all());
+    assert!(second.stderr.contains("the same within 3%"), "{}", second.all());
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    let other = lab.run("run -p mbedtls:c -a sha-256 -s 128 --budget 1s");
+    assert!(!other.stderr.contains("since cpb-results"), "another plan: {}", other.all());
 }

@@ -12,7 +12,7 @@ use cpb::report::{csv, html, json, markdown, published};
 use cpb::store;
 use records::Case;
 use std::path::{Path, PathBuf};
-use support::Lab;
+use support::{Lab, skip};
 
 /// The most that a page of [`workloads`] may have, in bytes.
 const MOST: usize = 2 << 20;
@@ -95,6 +95,71 @@ fn pages_of_the_kernel_s_interfaces() {
         assert!(emulated.contains(refused), "{refused}");
     }
     assert!(!emulated.contains("class=\"plot"), "nothing is drawn of what is refused");
+}
+
+/// The first [`Case::Normal`] cells by more providers: copies of `openssl`, each slower than the last.
+fn crowded(copies: u32) -> (String, Record) {
+    let (name, mut record) = case(Case::Normal);
+    let copied: Vec<_> =
+        record.cells.iter().filter(|(cell, _)| cell.provider == "openssl").cloned().collect();
+    for copy in 1..=copies {
+        let provider = format!("copy-{copy}");
+        for (mut cell, mut outcome) in copied.clone() {
+            cell.provider = provider.clone();
+            if let cpb::record::Outcome::Measured(rounds) = &mut outcome {
+                for round in rounds {
+                    round.cell.provider = provider.clone();
+                    for batch in round.samples.iter_mut().flatten() {
+                        batch.0 += batch.0 * u64::from(copy) / 10;
+                    }
+                }
+            }
+            record.cells.push((cell, outcome));
+        }
+        let described = record.header.providers["openssl"].clone();
+        record.header.providers.insert(provider, described);
+    }
+    (name, record)
+}
+
+#[test]
+fn a_plot_draws_eight_paths_at_first_and_has_a_switch_for_each_other() {
+    let page = page(&[crowded(10)]);
+    let operation = page.split("<section class=\"operation\"").nth(1).expect("an operation");
+    let legend = operation.split("<fieldset").nth(1).expect("switches");
+    let legend = legend.split("</fieldset>").next().expect("its end");
+    assert_eq!(legend.matches("type=\"checkbox\"").count(), 15, "{legend}");
+    assert_eq!(legend.matches(" checked").count(), 8, "{legend}");
+    let first = legend.split("copy-10").next().expect("the slowest copy");
+    assert!(!first.rsplit("<label").next().expect("its label").contains(" checked"), "{legend}");
+    assert!(operation.contains("Tick 7 others to see more"), "{operation}");
+    for place in 0..15 {
+        assert!(operation.contains(&format!("<g class=\"s{place}\">")), "{place} is not drawn");
+        let rule = format!(".operation:has(.k{place}:not(:checked)) .s{place}{{display:none}}");
+        assert!(page.contains(&rule), "{rule}");
+    }
+    let names = operation.matches("class=\"name\"").count();
+    assert!(names >= 15, "{names} names beside lines");
+}
+
+#[test]
+fn the_headline_names_paths_and_exceptions() {
+    let lead = |page: &str| {
+        let lead = page.split("<p class=\"lead\">").nth(1).expect("a headline");
+        let lead = lead.split("</p>").next().expect("its end");
+        let bare = lead.split('<').filter_map(|part| part.split_once('>').map(|(_, text)| text));
+        let first = lead.split('<').next().unwrap_or_default();
+        format!("{first}{}", bare.collect::<String>()).replace('\u{a0}', " ")
+    };
+    insta::assert_snapshot!(
+        "headlines",
+        format!(
+            "normal: {}\nsizes: {}\nimx6: {}\n",
+            lead(&page(&[case(Case::Normal)])),
+            lead(&page(&[case(Case::NoClock)])),
+            lead(&page(&imx6())),
+        )
+    );
 }
 
 #[test]
@@ -231,6 +296,61 @@ fn the_form_follows_the_file_and_no_record_is_overwritten() {
         assert!(ran.stderr.starts_with("cpb: ") && ran.stdout.is_empty(), "{}", ran.all());
     }
     assert_eq!(before, std::fs::read(lab.path("imx6.jsonl")).expect("the record"));
+}
+
+#[test]
+fn a_file_that_exists_is_replaced_only_where_that_is_asked_for() {
+    let lab = Lab::new();
+    lab.write("taken.html", "precious");
+    let content = |name: &str| std::fs::read_to_string(lab.path(name)).expect("a file");
+    let ran = lab.run("report imx6 -o taken.html");
+    assert_eq!((ran.status, content("taken.html").as_str()), (Some(2), "precious"));
+    let message = "cpb: taken.html exists and is left as it is; name another file, or replace it by --overwrite\n";
+    assert_eq!(ran.stderr, message);
+    let ran = lab.run("report imx6 -o taken.html --overwrite");
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    assert!(content("taken.html").starts_with("<!DOCTYPE html>"));
+    for name in ["report.pdf", "report", "report.html.bak"] {
+        let ran = lab.run(&format!("report imx6 -o {name}"));
+        assert_eq!(ran.status, Some(2), "{}", ran.all());
+        assert!(ran.stderr.contains(".html (.htm), .csv, .json or .md"), "{}", ran.stderr);
+        assert!(!lab.path(name).exists());
+    }
+    let ran = lab.run("report imx6 -o report.bmf --format bencher");
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+}
+
+#[test]
+fn on_a_terminal_it_is_asked_for() {
+    let lab = Lab::new();
+    if lab.shell("command -v script").status != Some(0) {
+        skip("on_a_terminal_it_is_asked_for", "there is no `script`, which makes a terminal");
+        return;
+    }
+    for (answer, begins, status) in [("n", "precious", 2), ("y", "<!DOCTYPE html>", 0)] {
+        lab.write("taken.html", "precious");
+        let inner = "cpb report imx6 -o taken.html";
+        let ran = lab
+            .shell(&format!("(sleep 1; echo {answer}; sleep 1) | script -qec '{inner}' /dev/null"));
+        assert_eq!(ran.status, Some(status), "{}", ran.all());
+        assert!(ran.stdout.contains("taken.html exists; replace it? [y/N] "), "{}", ran.all());
+        let content = std::fs::read_to_string(lab.path("taken.html")).expect("a file");
+        assert!(content.starts_with(begins), "{answer}");
+    }
+}
+
+#[test]
+fn a_disk_that_fills_up_leaves_no_part_of_a_report() {
+    let lab = Lab::new();
+    lab.write("taken.html", "precious");
+    let before = lab.content();
+    for name in ["new.html", "taken.html --overwrite"] {
+        // A limit of the shell's stands for the disk.
+        let ran = lab.shell(&format!("trap '' XFSZ; ulimit -f 8; exec cpb report imx6 -o {name}"));
+        assert_eq!(ran.status, Some(2), "{}", ran.all());
+        assert!(ran.stderr.contains("cpb: cannot write "), "{}", ran.stderr);
+        assert!(before == lab.content(), "{name}: something was left or changed");
+    }
 }
 
 /// Where foreign words stand in a record that a page shows.

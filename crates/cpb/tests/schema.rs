@@ -72,7 +72,13 @@ fn a_record_of_every_schema_is_read_whole() {
 fn a_record_of_every_schema_gives_its_report() {
     for path in records() {
         let record = store::read(&path).expect("readable for ever");
-        let report = terminal::render(&summarise(&record), 80, false, &Options::default());
+        let report = terminal::render(
+            &summarise(&record),
+            &explain([&record], None),
+            80,
+            false,
+            &Options::default(),
+        );
         let name = format!("{}-report", path.file_stem().unwrap().display());
         insta::assert_snapshot!(name, report);
     }
@@ -172,7 +178,7 @@ proptest! {
         header in header(), lines in vec(line(), 0..12),
     ) {
         let record = Record::assemble(header, lines);
-        let question = Question { bytes: Some(390), rate: 2000.0 };
+        let question = Question { bytes: Some(390), rate: Some(2000.0) };
         let explanation = explain([&record, &record], Some(question));
         report::explain::render(&explanation, 80, false);
         let compared = compare::runs(&record, &record, compare::Pairs::ByName);

@@ -16,10 +16,10 @@ mod session;
 mod socket;
 mod survey;
 
-pub use reach::{Bind, Reach, classify, interface};
+pub use reach::{Around, Bind, Reach, classify, interface};
 pub use survey::{KernelChoice, Survey, Surveyed, survey};
 
-use crate::interrupts::{self, Lines};
+use crate::interrupts::{Lines, Wiring};
 use crate::kernel_crypto::{self, Driver, kernel_name, kernel_names};
 use crate::lengths::keys_fit;
 use crate::raw_jobs::{RawJobs, software_supports};
@@ -90,15 +90,16 @@ fn open(variant: &str) -> Result<AfAlg, Unavailable> {
         return Err(only_listed(&driver));
     }
     let (kernel, executor) = (kernel_release(), driver.driver.clone());
+    let wiring = Wiring::current(Path::new(ROOT));
     Ok(AfAlg {
         provider: format!("{}:{variant}", ENTRY.name),
         version: kernel,
         options: options(&driver),
         kind,
         bind: variant.to_owned(),
-        interrupts: Lines::to_watch(Path::new(ROOT), &executor),
+        interrupts: wiring.to_watch(&executor),
         // Bound by its own name, it was the user who chose it.
-        claim: interrupts::claim(Path::new(ROOT), &driver, executor != variant),
+        claim: wiring.claim(&driver, executor != variant),
         executor,
         driver,
     })
@@ -109,7 +110,7 @@ fn find(name: &str) -> Result<(&'static str, Driver), Reach> {
     let before = kernel_crypto::drivers(Path::new(ROOT));
     let listed = before.iter().find(|driver| driver.driver == name);
     let kinds: Vec<&'static str> = match listed.map(|driver| (driver, driver.af_alg_type())) {
-        Some((driver, None)) => return Err(classify(driver, Ok(()), true)),
+        Some((driver, None)) => return Err(classify(driver, Ok(()), Around::NOTHING)),
         Some((_, Some(kind))) => vec![kind],
         // An algorithm, or a template that has not been used yet.
         None => TYPES.to_vec(),
@@ -135,11 +136,28 @@ fn find(name: &str) -> Result<(&'static str, Driver), Reach> {
             refused => classify(
                 &Driver { kind: "skcipher".to_owned(), ..Driver::default() },
                 refused,
-                true,
+                Around::NOTHING,
             ),
         });
     };
-    Err(classify(driver, refused, driver.af_alg_type().is_some_and(type_is_here)))
+    Err(classify(driver, refused, around(driver, &before)))
+}
+
+/// What else AF_ALG reaches of `driver`'s type. `listed` is what the kernel lists.
+fn around(driver: &Driver, listed: &[Driver]) -> Around {
+    let kind = driver.af_alg_type().unwrap_or_default();
+    let asynchronous = |other: &&Driver| {
+        other.af_alg_type() == Some(kind) && other.asynchronous == Some(true) && !other.internal
+    };
+    Around {
+        has_type: type_is_here(kind),
+        asynchronous: listed
+            .iter()
+            .filter(asynchronous)
+            .any(|other| reach::bind(kind, &other.driver).is_ok()),
+        restricted: reach::restriction(Path::new(ROOT)) > 0
+            && reach::bind(kind, &driver.name).is_err(),
+    }
 }
 
 /// Whether AF_ALG has `kind`: something of it can be bound, or the kernel says so.
@@ -216,7 +234,7 @@ pub(crate) fn unavailable(reach: Reach) -> Unavailable {
         Reach::Absent(_) | Reach::KernelOnly | Reach::Reachable | Reach::InTest => {
             Unsupported::Device
         }
-        Reach::SelftestFailed | Reach::Failed(_) => Unsupported::Device,
+        Reach::SelftestFailed | Reach::NotSetUp | Reach::Failed(_) => Unsupported::Device,
     };
     Unavailable { reason, detail: reach.to_string() }
 }

@@ -21,7 +21,7 @@ mod open;
 mod sealed;
 mod session;
 
-use crate::interrupts::{self, Lines};
+use crate::interrupts::{Lines, Wiring};
 use crate::raw_jobs::{RawJobs, software_supports};
 use crate::{Entry, Unavailable, Variants, kernel_crypto};
 use cpb_core::{
@@ -94,8 +94,8 @@ struct Cryptodev<D> {
     options: String,
     offered: Vec<Offered>,
     claim: Claim,
-    /// The interrupt lines of the drivers' devices, each set once.
-    lines: Vec<Lines>,
+    /// The interrupt lines of the drivers' devices.
+    lines: Option<Lines>,
 }
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -140,17 +140,7 @@ fn asked_for(variant: &str) -> impl Iterator<Item = (Algorithm, &'static Transfo
 /// an empty `variant` all algorithms together. `root` is where the kernel's files are: `/`, or a copy
 /// for a test.
 fn open<D: Device>(device: D, variant: &str, root: &Path) -> Result<Cryptodev<D>, Unavailable> {
-    let file = File::open(&device).map_err(cannot_open)?;
-    let mut offered = Vec::new();
-    for (algorithm, transform) in asked_for(variant) {
-        match driver(&file, algorithm, transform) {
-            Ok(driver) => offered.push(Offered { algorithm, transform, driver }),
-            // The module's answer for what the kernel does not have; newer ones say ENOENT.
-            Err(Errno(libc::EINVAL | libc::ENOENT)) => {}
-            Err(error) => return Err(no_session(transform, error)),
-        }
-    }
-    drop(file);
+    let offered = offers(&device, asked_for(variant))?;
     if offered.is_empty() {
         return Err(nothing_offered(variant));
     }
@@ -158,22 +148,67 @@ fn open<D: Device>(device: D, variant: &str, root: &Path) -> Result<Cryptodev<D>
         "" => ENTRY.name.to_owned(),
         variant => format!("{}:{variant}", ENTRY.name),
     };
-    let mut lines = Vec::new();
-    for found in offered.iter().filter_map(|offered| Lines::to_watch(root, &offered.driver.name)) {
-        if !lines.contains(&found) {
-            lines.push(found);
+    let Served { executor, claim, lines } = Served::by(&offered, &Wiring::current(root));
+    let (version, options) = (kernel(root), options(&offered));
+    Ok(Cryptodev { device, name, version, executor, options, claim, offered, lines })
+}
+
+/// Of what is asked for, what the module has, with the driver that it takes for each.
+fn offers<D: Device>(
+    device: &D,
+    asked: impl Iterator<Item = (Algorithm, &'static Transform)>,
+) -> Result<Vec<Offered>, Unavailable> {
+    let file = File::open(device).map_err(cannot_open)?;
+    let mut offered = Vec::new();
+    for (algorithm, transform) in asked {
+        match driver(&file, algorithm, transform) {
+            Ok(driver) => offered.push(Offered { algorithm, transform, driver }),
+            // The module's answer for what the kernel does not have; newer ones say ENOENT.
+            Err(Errno(libc::EINVAL | libc::ENOENT)) => {}
+            Err(error) => return Err(no_session(transform, error)),
         }
     }
-    Ok(Cryptodev {
-        device,
-        name,
-        version: kernel(root),
-        executor: executor(&offered),
-        options: options(&offered),
-        claim: claim(root, &offered),
-        offered,
-        lines,
-    })
+    Ok(offered)
+}
+
+/// Who serves a program that asks the module for some algorithms, and how that can be seen.
+pub(crate) struct Served {
+    /// The drivers, each once.
+    pub(crate) executor: String,
+    /// Where they run; `Unknown` if some run in an engine and others do not.
+    pub(crate) claim: Claim,
+    /// The interrupt lines to watch meanwhile.
+    pub(crate) lines: Option<Lines>,
+}
+
+impl Served {
+    /// Who serves another program of this machine that asks for those algorithms that `has` is true of:
+    /// the module takes the same driver for everyone.
+    ///
+    /// # Errors
+    /// The module cannot be asked, or has none of them.
+    pub(crate) fn here(has: impl Fn(Algorithm) -> bool) -> Result<Served, Unavailable> {
+        Served::at(&Node, has, Path::new("/"))
+    }
+
+    fn at<D: Device>(
+        device: &D,
+        has: impl Fn(Algorithm) -> bool,
+        root: &Path,
+    ) -> Result<Served, Unavailable> {
+        let offered = offers(device, asked_for("").filter(|(algorithm, _)| has(*algorithm)))?;
+        if offered.is_empty() {
+            return Err(nothing_offered(""));
+        }
+        Ok(Served::by(&offered, &Wiring::current(root)))
+    }
+
+    /// `offered` is not empty.
+    fn by(offered: &[Offered], wiring: &Wiring) -> Served {
+        let lines = offered.iter().filter_map(|one| wiring.to_watch(&one.driver.name));
+        let lines = lines.reduce(|all, more| all.and(&more));
+        Served { executor: executor(offered), claim: claim(wiring, offered), lines }
+    }
 }
 
 /// The driver that the kernel takes for `algorithm`, from a session that is made for this question.
@@ -191,13 +226,12 @@ fn driver<D: Device>(
 }
 
 /// Where the kernel's list of drivers has what was offered; one word for all of it.
-fn claim(root: &Path, offered: &[Offered]) -> Claim {
-    let drivers = kernel_crypto::drivers(root);
+fn claim(wiring: &Wiring, offered: &[Offered]) -> Claim {
     let of_one = |offered: &Offered| {
         let same = |known: &&kernel_crypto::Driver| known.driver == offered.driver.name;
-        match drivers.iter().find(same) {
+        match wiring.drivers().iter().find(same) {
             _ if offered.driver.kernel_only => Claim::Engine,
-            Some(driver) => interrupts::claim(root, driver, true),
+            Some(driver) => wiring.claim(driver, true),
             None => Claim::Unknown,
         }
     };
@@ -257,9 +291,7 @@ impl<D: Device> Provider for Cryptodev<D> {
     }
 
     fn interrupts(&self) -> Option<u64> {
-        // Any line that cannot be read makes the sum a lie.
-        let counts: Option<Vec<u64>> = self.lines.iter().map(Lines::count).collect();
-        counts.filter(|counts| !counts.is_empty()).map(|counts| counts.iter().sum())
+        self.lines.as_ref().and_then(Lines::count)
     }
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {

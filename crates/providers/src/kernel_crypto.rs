@@ -10,6 +10,7 @@ mod netlink;
 pub use listing::parse;
 pub use netlink::{Reported, parse_dump};
 
+use crate::interrupts::Wiring;
 use cpb_core::Algorithm;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -202,11 +203,11 @@ pub fn executors<'d>(drivers: &'d [Driver], name: &str) -> Vec<&'d Driver> {
 /// The drivers that somebody who names none wants to know about: of each algorithm the one that the
 /// kernel prefers, and every one that belongs to a device.
 pub fn usual(root: &Path) -> Vec<String> {
-    let drivers = drivers(root);
+    let wiring = Wiring::current(root);
     let mut usual = Vec::new();
     for (_, name) in kernel_names() {
-        for (place, driver) in executors(&drivers, name).into_iter().enumerate() {
-            let wanted = place == 0 || !crate::interrupts::devices(root, driver).is_empty();
+        for (place, driver) in executors(wiring.drivers(), name).into_iter().enumerate() {
+            let wanted = place == 0 || !wiring.devices(driver).is_empty();
             if wanted && !usual.contains(&driver.driver) {
                 usual.push(driver.driver.clone());
             }

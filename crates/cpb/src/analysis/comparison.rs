@@ -1,7 +1,6 @@
 //! How the providers of one workload compare: who is fastest, and what the CPU's extensions gain.
 
 use crate::analysis::estimate;
-use crate::analysis::location::LEAST;
 use crate::analysis::meaningful::{Metric, meaningful};
 use crate::analysis::passes::Passes;
 use crate::analysis::ratio::{self, Ratio, Verdict};
@@ -16,9 +15,12 @@ pub struct Comparison {
     pub workload: CryptoWorkload,
     /// In how many threads.
     pub threads: u8,
-    /// The fastest provider; several if these passes cannot tell them apart; none if there is no
-    /// contest, or too few passes to decide one.
+    /// The fastest provider, and those that tie with it. Empty if there is no contest.
     pub fastest: Vec<String>,
+    /// Providers of which it is not known whether they are slower than that, and how many times as many passes
+    /// would tell, if that can be said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<(String, Option<f64>)>,
     /// What extensions gain.
     pub gains: Vec<Gain>,
 }
@@ -34,6 +36,13 @@ pub struct Gain {
     pub ratio: Ratio,
 }
 
+/// The providers that are fastest together, and those of which it is not known whether they are.
+#[derive(Default)]
+struct Fastest {
+    sure: Vec<String>,
+    unknown: Vec<(String, Option<f64>)>,
+}
+
 /// Compares the providers that have figures, in the order of reports.
 pub fn compare(
     workload: CryptoWorkload,
@@ -41,11 +50,18 @@ pub fn compare(
     providers: &[(&str, &Passes)],
     evidence: Evidence,
 ) -> Comparison {
-    let mut comparison = Comparison { workload, threads, fastest: Vec::new(), gains: Vec::new() };
+    let mut comparison = Comparison {
+        workload,
+        threads,
+        fastest: Vec::new(),
+        unknown: Vec::new(),
+        gains: Vec::new(),
+    };
     if meaningful(Metric::AcrossExecutors, evidence).is_ok() {
         let real: Vec<_> =
             providers.iter().copied().filter(|(name, _)| cpb_providers::computes(name)).collect();
-        comparison.fastest = fastest(&real).unwrap_or_default();
+        let Fastest { sure, unknown } = fastest(&real);
+        (comparison.fastest, comparison.unknown) = (sure, unknown);
         comparison.gains = gains(&real);
     }
     comparison
@@ -65,6 +81,11 @@ fn is_masked(provider: &str) -> bool {
         && cpb_providers::find(provider).is_none_or(|choice| choice.variant.is_empty())
 }
 
+/// Whether `variant` is the library `library` with extensions switched off.
+pub(crate) fn is_variant_of(variant: &str, library: &str) -> bool {
+    family(variant) == family(library) && is_masked(variant) && uses_extensions(library)
+}
+
 fn family(provider: &str) -> &str {
     provider.split(':').next().unwrap_or(provider)
 }
@@ -72,9 +93,7 @@ fn family(provider: &str) -> &str {
 fn gains(providers: &[(&str, &Passes)]) -> Vec<Gain> {
     let mut gains = Vec::new();
     for (extended, with) in providers.iter().filter(|(name, _)| uses_extensions(name)) {
-        let masked = providers
-            .iter()
-            .filter(|(name, _)| family(name) == family(extended) && is_masked(name));
+        let masked = providers.iter().filter(|(name, _)| is_variant_of(name, extended));
         for (masked, without) in masked {
             if let Ok(ratio) = ratio::of(without, with) {
                 let (extended, masked) = ((*extended).to_owned(), (*masked).to_owned());
@@ -85,35 +104,30 @@ fn gains(providers: &[(&str, &Passes)]) -> Vec<Gain> {
     gains
 }
 
-fn fastest(providers: &[(&str, &Passes)]) -> Option<Vec<String>> {
-    let enough = |passes: &Passes| passes.all.len() >= LEAST;
+fn fastest(providers: &[(&str, &Passes)]) -> Fastest {
     if providers.len() < 2 {
-        return None;
+        return Fastest::default();
     }
     let in_cycles = providers.iter().all(|(_, passes)| passes.cycles_known());
     let cost = |passes: &Passes| match estimate::cycles(passes) {
         Some(cycles) if in_cycles => cycles.value.0,
         _ => estimate::time(passes).value.0,
     };
-    let (best, least) = providers
-        .iter()
-        .map(|(name, passes)| (*name, *passes, cost(passes)))
-        .min_by(|a, b| a.2.total_cmp(&b.2))
-        .map(|(name, passes, _)| (name, passes))?;
-    if !enough(least) || !providers.iter().any(|(name, passes)| *name != best && enough(passes)) {
-        return None;
-    }
-    let mut equals = Vec::new();
+    let costs = providers.iter().map(|(name, passes)| (*name, *passes, cost(passes)));
+    let Some((best, least, _)) = costs.min_by(|a, b| a.2.total_cmp(&b.2)) else {
+        return Fastest::default();
+    };
+    let mut fastest = Fastest::default();
     for (name, passes) in providers {
-        match ratio::of(passes, least).ok()?.verdict {
-            _ if *name == best => equals.push((*name).to_owned()),
-            Verdict::Slower => {}
-            Verdict::Indistinguishable | Verdict::Faster => equals.push((*name).to_owned()),
-            // Too few passes of its own: out of the contest.
-            Verdict::Undecided => {}
+        let verdict = ratio::of(passes, least).map(|ratio| (ratio.verdict, ratio.needs));
+        match verdict {
+            _ if *name == best => fastest.sure.push((*name).to_owned()),
+            Ok((Verdict::Tie, _)) => fastest.sure.push((*name).to_owned()),
+            Ok((Verdict::Unknown, needs)) => fastest.unknown.push(((*name).to_owned(), needs)),
+            Ok((Verdict::Faster | Verdict::Slower, _)) | Err(_) => {}
         }
     }
-    Some(equals)
+    fastest
 }
 
 #[cfg(test)]
@@ -161,11 +175,13 @@ mod tests {
     }
 
     #[test]
-    fn one_provider_or_two_passes_or_an_emulator_are_no_contest() {
+    fn one_provider_or_an_emulator_are_no_contest_and_two_passes_decide_none() {
         let (first, second) = (passes(&[1.0, 1.0]), passes(&[2.0, 2.0]));
         let two = [("a", &first), ("a:c", &second)];
         assert!(comparison(&two[..1], Evidence::Hardware).fastest.is_empty());
-        assert!(comparison(&two, Evidence::Hardware).fastest.is_empty());
+        let hardly_known = comparison(&two, Evidence::Hardware);
+        assert_eq!(hardly_known.fastest, ["a"]);
+        assert_eq!(hardly_known.unknown, [("a:c".to_owned(), None)]);
         let emulated = comparison(&two, Evidence::Emulated);
         assert!(emulated.gains.is_empty() && emulated.fastest.is_empty());
     }

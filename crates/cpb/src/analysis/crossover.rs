@@ -1,20 +1,21 @@
 //! From which message size on another path is the faster one.
 //!
-//! The difference of two paths' costs is known, with its error, at the sizes that both were measured
-//! at; in between it is taken to run straight, as costs do that are a fixed part and one for each
-//! byte. A path is the faster one where 0 lies outside the difference's 95 % interval. What is left
-//! between a stretch where one path is faster and a stretch where the other is contains the crossover:
-//! that stretch is its 95 % interval (Fieller 1954). It is as wide as it has to be, and reaches past
-//! the measured sizes where these do not decide.
+//! At a size that both paths were measured at, one is faster, or they tie, or that is not known. Between two
+//! such sizes nothing was measured, and software runs no straight line there: a partial block, a vector loop
+//! that begins at 256 bytes, a lookup table cost up to 165 % more than the line through the neighbours says
+//! (`bench/dense_truth.py`). So the interval of a crossover reaches from the last size at which the one path is
+//! sure to be faster to the first at which the other is. The size at which straight lines would meet is its
+//! estimate. Measuring in between (`cpb run --refine`) is what narrows the interval.
 
 use crate::analysis::fit::Sized;
-use crate::analysis::location::Confidence;
+use crate::analysis::ratio::Verdict;
 use crate::analysis::uncertain::Uncertain;
+use crate::analysis::units::Times;
 use serde::Serialize;
 
-/// Two single readings that differ by less than this share are called a tie: nothing is known of
-/// their noise, and tables of this kind repeat to some percent.
-pub const TIE: f64 = 0.05;
+/// Two single readings that differ by less than this share cannot be told apart: nothing is known of their
+/// noise, and tables of this kind repeat to some percent.
+pub const SINGLE: f64 = 0.05;
 
 /// One of two paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -39,19 +40,18 @@ impl Side {
 /// Where one path stops and another begins to be the faster one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Crossing {
-    /// Message length in bytes at which both cost the same; none if the measured sizes do not reach
-    /// that far.
-    pub bytes: Option<f64>,
-    /// The 95 % interval: from where on the smaller sizes' path is no longer sure to be faster; none:
-    /// from below the measured sizes on.
-    pub low: Option<f64>,
-    /// From where on the other is sure to be; none: beyond the measured sizes.
-    pub high: Option<f64>,
-    /// Who is faster below.
+    /// Message length in bytes at which both would cost the same if costs ran straight between the measured
+    /// sizes.
+    pub bytes: f64,
+    /// The largest measured size at which the path below is sure to be faster.
+    pub low: f64,
+    /// The least measured size above it at which the other is.
+    pub high: f64,
+    /// Which path is faster below.
     pub below: Side,
 }
 
-/// How two paths compare over the measured sizes.
+/// How two paths compare at the sizes that both were measured at.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Contest {
@@ -60,199 +60,147 @@ pub enum Contest {
         /// Which.
         faster: Side,
     },
-    /// The faster one changes, by ascending size. One of several stretches without a decision at
-    /// either end is a crossing without a bound there.
+    /// The faster one changes, by ascending size.
     Crosses(Vec<Crossing>),
-    /// One is faster on some stretch and they cannot be told apart on the rest.
+    /// One is faster at some sizes, and at the others they tie or that is not known.
     Partly {
         /// Which.
         faster: Side,
-        /// The stretches of sizes in bytes on which it is sure to be.
-        sure: Vec<(f64, f64)>,
+        /// The sizes in bytes at which it is sure to be.
+        sure: Vec<f64>,
     },
-    /// They cannot be told apart at any size.
+    /// They tie at each size.
     Tie,
+    /// It is not known at any size which is faster, and not at each that they tie.
+    Unknown,
 }
 
 /// Two paths at the sizes that both were measured at, in one unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
-    /// Ascending sizes, and how much more the first costs than the second.
-    differences: Vec<(f64, Uncertain)>,
-    /// What takes the place of a margin where nothing is known of errors.
-    ties: Vec<f64>,
+    /// By ascending size.
+    sizes: Vec<At>,
 }
 
-/// A stretch of sizes.
+/// Two paths at one size.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Stretch {
-    from: f64,
-    to: f64,
-    faster: Option<Side>,
+struct At {
+    bytes: f64,
+    /// Cost of the first less cost of the second.
+    difference: f64,
+    /// How the first compares with the second.
+    standing: Standing,
+}
+
+/// How one path compares with another at a size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Standing {
+    /// What may be said of it.
+    pub verdict: Verdict,
+    /// Its cost divided by the other's.
+    pub ratio: f64,
+    /// The 95 % interval of that. `None` if nothing is known of the noise.
+    pub bounds: Option<(f64, f64)>,
+}
+
+impl Standing {
+    /// Of the first of two costs.
+    fn of(first: &Uncertain, second: &Uncertain) -> Standing {
+        let ratio = first.value / second.value;
+        if first.is_single() || second.is_single() {
+            let verdict = match ratio {
+                ratio if ratio > 1.0 + SINGLE => Verdict::Slower,
+                ratio if ratio < 1.0 / (1.0 + SINGLE) => Verdict::Faster,
+                _ => Verdict::Unknown,
+            };
+            return Standing { verdict, ratio, bounds: None };
+        }
+        let log = Uncertain::sum([(1.0, &first.ln(1.0, 0.0)), (-1.0, &second.ln(1.0, 0.0))]);
+        let interval = log.map::<Times>(f64::exp).interval;
+        let bounds = interval.map(|interval| (interval.low.0, interval.high.0));
+        Standing { verdict: Verdict::of(&log), ratio, bounds }
+    }
+
+    /// How the other compares with this one.
+    pub fn inverse(self) -> Standing {
+        Standing {
+            verdict: self.verdict.inverse(),
+            ratio: 1.0 / self.ratio,
+            bounds: self.bounds.map(|(low, high)| (1.0 / high, 1.0 / low)),
+        }
+    }
 }
 
 impl Pair {
-    /// Of two paths by ascending size; none if they have no size in common.
+    /// Of two paths by ascending size. `None` if they have no size in common.
     pub fn of(first: &[Sized], second: &[Sized]) -> Option<Pair> {
-        let mut pair = Pair { differences: Vec::new(), ties: Vec::new() };
-        for one in first {
-            let Some(other) = second.iter().find(|other| other.bytes == one.bytes) else {
-                continue;
-            };
-            let difference = Uncertain::sum([(1.0, &one.cost), (-1.0, &other.cost)]);
-            pair.differences.push((one.bytes, difference));
-            pair.ties.push(TIE * one.cost.value.min(other.cost.value));
-        }
-        (!pair.differences.is_empty()).then_some(pair)
+        let at = |one: &Sized| {
+            let other = second.iter().find(|other| other.bytes == one.bytes)?;
+            Some(At {
+                bytes: one.bytes,
+                difference: one.cost.value - other.cost.value,
+                standing: Standing::of(&one.cost, &other.cost),
+            })
+        };
+        let sizes: Vec<At> = first.iter().filter_map(at).collect();
+        (!sizes.is_empty()).then_some(Pair { sizes })
     }
 
-    /// Who is faster at the size of this place; none if that cannot be told.
-    pub fn faster_at(&self, place: usize) -> Option<Side> {
-        let last = self.differences.len() - 1;
-        if last == 0 {
-            let (_, difference) = &self.differences[0];
-            let margin = difference.margin(Confidence::Shown).unwrap_or(self.ties[0]);
-            return side(difference.value, margin);
-        }
-        let (bracket, share) = if place == 0 { (0, 0.0) } else { (place - 1, 1.0) };
-        let (difference, margin) = self.between(bracket, share);
-        side(difference, margin)
-    }
-
-    /// The sizes of the places.
+    /// The sizes that both were measured at.
     pub fn sizes(&self) -> impl Iterator<Item = f64> + '_ {
-        self.differences.iter().map(|(bytes, _)| *bytes)
+        self.sizes.iter().map(|at| at.bytes)
     }
 
-    /// Who wins where.
+    /// How the first path compares with the second at a size. `None` if one was not measured there.
+    pub fn at(&self, bytes: f64) -> Option<Standing> {
+        self.sizes.iter().find(|at| at.bytes == bytes).map(|at| at.standing)
+    }
+
+    /// Which path is faster where.
     pub fn contest(&self) -> Contest {
-        let stretches = self.stretches();
-        let decided: Vec<(usize, Side)> = stretches
-            .iter()
-            .enumerate()
-            .filter_map(|(place, stretch)| Some((place, stretch.faster?)))
-            .collect();
-        let Some(&(_, winner)) = decided.first() else { return Contest::Tie };
-        let mut crossings: Vec<Crossing> = decided
-            .windows(2)
-            .filter(|pair| pair[0].1 != pair[1].1)
-            .map(|pair| {
-                let (low, high) = (stretches[pair[0].0].to, stretches[pair[1].0].from);
-                let bytes = self.zero(low, high);
-                Crossing { bytes, low: Some(low), high: Some(high), below: pair[0].1 }
+        let decided: Vec<(usize, Side)> =
+            self.sizes.iter().enumerate().filter_map(|(n, at)| Some((n, side(at)?))).collect();
+        let Some(&(_, faster)) = decided.first() else {
+            let tie = self.sizes.iter().all(|at| at.standing.verdict == Verdict::Tie);
+            return if tie { Contest::Tie } else { Contest::Unknown };
+        };
+        let changes = decided.windows(2).filter(|pair| pair[0].1 != pair[1].1);
+        let crossings: Vec<Crossing> = changes
+            .map(|pair| Crossing {
+                bytes: self.zero(pair[0].0, pair[1].0),
+                low: self.sizes[pair[0].0].bytes,
+                high: self.sizes[pair[1].0].bytes,
+                below: pair[0].1,
             })
             .collect();
-        // At the ends there may be a crossing that the sizes just do not decide: the difference has
-        // changed its sign, and is not sure to.
-        let (first, last) = (stretches[0], stretches[stretches.len() - 1]);
-        if first.faster.is_none()
-            && let Some(bytes) = self.zero(first.from, first.to)
-        {
-            let below = winner.other();
-            let crossing = Crossing { bytes: Some(bytes), low: None, high: Some(first.to), below };
-            crossings.insert(0, crossing);
-        }
-        if last.faster.is_none()
-            && let Some(bytes) = self.zero(last.from, last.to)
-            && let Some(&(_, below)) = decided.last()
-        {
-            let crossing = Crossing { bytes: Some(bytes), low: Some(last.from), high: None, below };
-            crossings.push(crossing);
-        }
         if !crossings.is_empty() {
             Contest::Crosses(crossings)
-        } else if decided.len() == stretches.len() {
-            Contest::Never { faster: winner }
+        } else if decided.len() == self.sizes.len() {
+            Contest::Never { faster }
         } else {
-            let sure = decided.iter().map(|(place, _)| stretches[*place]);
-            Contest::Partly { faster: winner, sure: sure.map(|s| (s.from, s.to)).collect() }
+            let sure = decided.iter().map(|(place, _)| self.sizes[*place].bytes);
+            Contest::Partly { faster, sure: sure.collect() }
         }
     }
 
-    /// The size between two at which both paths cost the same, if there is one.
-    fn zero(&self, from: f64, to: f64) -> Option<f64> {
-        let mut zeros = self.differences.windows(2).filter_map(|pair| {
-            let [(left, low), (right, high)] = pair else { return None };
-            let changes = (low.value > 0.0) != (high.value > 0.0);
-            let share = low.value / (low.value - high.value);
-            changes.then_some(left + share * (right - left))
+    /// Where straight costs meet between two places at which different paths are faster. If they meet several
+    /// times, it is the last.
+    fn zero(&self, from: usize, to: usize) -> f64 {
+        let mut zeros = self.sizes[from..=to].windows(2).filter_map(|pair| {
+            let [low, high] = pair else { return None };
+            let changes = (low.difference > 0.0) != (high.difference > 0.0);
+            let share = low.difference / (low.difference - high.difference);
+            changes.then_some(low.bytes + share * (high.bytes - low.bytes))
         });
-        zeros.rfind(|zero| (from..=to).contains(zero))
-    }
-
-    /// The difference at a share of the way through a bracket, and its margin.
-    fn between(&self, bracket: usize, share: f64) -> (f64, f64) {
-        let [(_, low), (_, high)] = &self.differences[bracket..bracket + 2] else {
-            unreachable!("a bracket is between two sizes")
-        };
-        let difference = Uncertain::sum([(1.0 - share, low), (share, high)]);
-        let margin = difference
-            .margin(Confidence::Shown)
-            .unwrap_or_else(|| (1.0 - share) * self.ties[bracket] + share * self.ties[bracket + 1]);
-        (difference.value, margin)
-    }
-
-    /// All stretches of sizes by who is faster, ascending, neighbours with the same answer joined.
-    fn stretches(&self) -> Vec<Stretch> {
-        let mut all: Vec<Stretch> = Vec::new();
-        let mut add = |stretch: Stretch| match all.last_mut() {
-            Some(last) if last.faster == stretch.faster => last.to = stretch.to,
-            _ => all.push(stretch),
-        };
-        if self.differences.len() == 1 {
-            let bytes = self.differences[0].0;
-            add(Stretch { from: bytes, to: bytes, faster: self.faster_at(0) });
-            return all;
-        }
-        for (bracket, pair) in self.differences.windows(2).enumerate() {
-            let (from, to) = (pair[0].0, pair[1].0);
-            let size = |share: f64| from + share * (to - from);
-            // The difference runs straight and its margin is convex. So it is outside the margin on at
-            // most two stretches of a bracket, each at an end of it.
-            let [start, end] = [0.0, 1.0].map(|share| {
-                let (difference, margin) = self.between(bracket, share);
-                side(difference, margin)
-            });
-            if start.is_some() && start == end {
-                add(Stretch { from, to, faster: start });
-                continue;
-            }
-            let sure_to = start.map(|_| size(self.edge(bracket, 0.0, 1.0, start)));
-            let sure_from = end.map(|_| size(self.edge(bracket, 1.0, 0.0, end)));
-            if let Some(edge) = sure_to {
-                add(Stretch { from, to: edge, faster: start });
-            }
-            let middle = (sure_to.unwrap_or(from), sure_from.unwrap_or(to));
-            add(Stretch { from: middle.0, to: middle.1, faster: None });
-            if let Some(edge) = sure_from {
-                add(Stretch { from: edge, to, faster: end });
-            }
-        }
-        all
-    }
-
-    /// How far from one share of a bracket towards another the same side is faster: by bisection.
-    fn edge(&self, bracket: usize, inside: f64, outside: f64, faster: Option<Side>) -> f64 {
-        let (mut inside, mut outside) = (inside, outside);
-        for _ in 0..50 {
-            let middle = (inside + outside) / 2.0;
-            let (difference, margin) = self.between(bracket, middle);
-            if side(difference, margin) == faster {
-                inside = middle;
-            } else {
-                outside = middle;
-            }
-        }
-        inside
+        zeros.next_back().unwrap_or(self.sizes[from].bytes)
     }
 }
 
-/// Who is faster, by how much more the first costs; none within the margin.
-fn side(difference: f64, margin: f64) -> Option<Side> {
-    match difference {
-        d if d > margin => Some(Side::Second),
-        d if d < -margin => Some(Side::First),
-        _ => None,
+fn side(at: &At) -> Option<Side> {
+    match at.standing.verdict {
+        Verdict::Faster => Some(Side::First),
+        Verdict::Slower => Some(Side::Second),
+        Verdict::Tie | Verdict::Unknown => None,
     }
 }
 
@@ -282,23 +230,36 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_crossover_lies_in_its_interval() {
-        let mut inside = 0;
+    fn a_crossover_lies_between_the_sizes_at_which_different_paths_are_faster() {
         for seed in 0..200 {
             // Equal at 1500 bytes.
             let software = path(2 * seed, 0.02, |bytes| 100.0 + 20.0 * bytes);
             let engine = path(2 * seed + 1, 0.02, |bytes| 28_600.0 + bytes);
             let Contest::Crosses(found) = contest(&software, &engine) else { panic!() };
-            let [Crossing { bytes: Some(bytes), low: Some(low), high: Some(high), below }] =
-                found[..]
-            else {
-                panic!("{found:?}")
-            };
-            assert_eq!(below, Side::First);
-            assert!(low <= bytes && bytes <= high && high - low < 60.0, "{found:?}");
-            inside += u32::from((low..=high).contains(&1500.0));
+            let [crossing] = found[..] else { panic!("{found:?}") };
+            assert_eq!((crossing.low, crossing.high), (1024.0, 4096.0), "{found:?}");
+            assert_eq!(crossing.below, Side::First);
+            assert!((crossing.bytes / 1500.0 - 1.0).abs() < 0.03, "{found:?}");
         }
-        assert!((180..=198).contains(&inside), "{inside}");
+    }
+
+    /// Dense sizes put AES-256-CTR of two libraries at 34 bytes, where lines through 16 and 1024 said 20 to 21.
+    #[test]
+    fn what_is_no_line_between_the_sizes_does_not_leave_the_interval() {
+        // The second takes blocks one by one below 256 bytes and eight at a time from there on.
+        let stepped = |bytes: f64| 40.0 + if bytes < 256.0 { 2.0 * bytes } else { 0.3 * bytes };
+        let straight = |bytes: f64| 100.0 + 0.5 * bytes;
+        let Contest::Crosses(found) = contest(&single(straight), &single(stepped)) else {
+            panic!()
+        };
+        for crossing in &found {
+            let (low, high) = (crossing.low, crossing.high);
+            let sides = [low, high].map(|bytes| stepped(bytes) < straight(bytes));
+            assert_ne!(sides[0], sides[1], "{crossing:?}");
+        }
+        // Both changes lie inside: at 40 bytes, and at 256.
+        assert!(found.iter().any(|c| c.low <= 40.0 && 40.0 <= c.high), "{found:?}");
+        assert!(found.iter().any(|c| c.low < 256.0 && 256.0 <= c.high), "{found:?}");
     }
 
     #[test]
@@ -309,31 +270,41 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_cost_the_same_tie_and_ends_that_are_not_decided_have_no_bound() {
+    fn a_tie_is_known_and_want_of_knowledge_is_none() {
         let [one, same] = [1, 2].map(|seed| path(seed, 0.02, |bytes| 100.0 + bytes));
-        assert!(matches!(contest(&one, &same), Contest::Tie | Contest::Partly { .. }));
-        // They meet at the largest size, within its noise.
-        let small = path(3, 0.02, |bytes| 100.0 + 1.0 * bytes);
-        let large = path(4, 0.02, |bytes| 8_292.0 + 0.5 * bytes);
-        match contest(&small, &large) {
-            Contest::Crosses(found) => {
-                assert_eq!((found[0].below, found[0].high), (Side::First, None), "{found:?}");
-            }
-            Contest::Partly { faster, sure } => {
-                assert_eq!((faster, sure[0].0), (Side::First, 16.0));
-            }
-            other => panic!("{other:?}"),
-        }
+        assert_eq!(contest(&one, &same), Contest::Tie);
+        let [one, same] = [1, 2].map(|seed| path(seed, 0.9, |bytes| 100.0 + bytes));
+        assert_eq!(contest(&one, &same), Contest::Unknown);
     }
 
     #[test]
-    fn single_readings_within_some_percent_tie() {
+    fn what_the_last_sizes_do_not_decide_is_no_crossover() {
+        // They meet at the largest size, within its noise.
+        let small = path(3, 0.02, |bytes| 100.0 + 1.0 * bytes);
+        let large = path(4, 0.02, |bytes| 8_292.0 + 0.5 * bytes);
+        let Contest::Partly { faster, sure } = contest(&small, &large) else { panic!() };
+        assert_eq!((faster, sure), (Side::First, SIZES[..5].to_vec()));
+    }
+
+    #[test]
+    fn of_single_readings_that_differ_by_some_percent_nothing_is_known() {
         let (one, other) = (single(|bytes| 100.0 + bytes), single(|bytes| 103.0 + bytes));
-        assert_eq!(contest(&one, &other), Contest::Tie);
+        assert_eq!(contest(&one, &other), Contest::Unknown);
         let slow = single(|bytes| 200.0 + 2.0 * bytes);
         assert_eq!(contest(&one, &slow), Contest::Never { faster: Side::First });
         assert_eq!(contest(&one[..1], &slow[..1]), Contest::Never { faster: Side::First });
         assert!(Pair::of(&one[..1], &slow[1..]).is_none());
+    }
+
+    /// Seven sizes of a published table lost their verdict because no line described one of the paths.
+    #[test]
+    fn a_poor_fit_is_no_noise() {
+        let odd = single(|bytes| 5.0 * bytes.sqrt() * (1.0 + (bytes / 64.0) % 3.0));
+        let slow = SIZES.map(|bytes| {
+            let cost = odd.iter().find(|sized| sized.bytes == bytes).unwrap().cost.value;
+            Sized { bytes, cost: Uncertain::single(5.0 * cost) }
+        });
+        assert_eq!(contest(&odd, &slow), Contest::Never { faster: Side::First });
     }
 
     #[test]

@@ -6,8 +6,8 @@ use crate::analysis::no_figure::NoFigure;
 use crate::analysis::passes::{Pass, Passes};
 use crate::analysis::units::{Cycles, Interval, Nanoseconds, Unit};
 use crate::record::Round;
-
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// A figure with what it is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -78,14 +78,58 @@ pub fn precision(passes: &Passes) -> Option<f64> {
     }
 }
 
-/// Whether a cell's figure is as precise as `share` asks, for a run that measures until all are.
-/// True as well of a cell whose samples will never make a figure.
-pub fn narrow_enough(rounds: &[Round], scale: Scale, share: f64) -> bool {
+/// How far the rounds of a cell have come, for a run that goes on until they are enough.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Passes that were measured.
+    pub passes: usize,
+    /// How many of them gave a figure.
+    pub counted: usize,
+    /// Half of the interval's width as a share of the figure. `None` with fewer than three counted passes.
+    pub precision: Option<f64>,
+    /// Time of an operation in nanoseconds. `None` if no pass counted.
+    pub time: Option<f64>,
+    /// Whether its samples will never make a figure, however many there are.
+    pub hopeless: bool,
+}
+
+/// See [`Progress`].
+pub fn progress(rounds: &[Round], scale: Scale) -> Progress {
+    let numbers: BTreeSet<u32> = rounds.iter().map(|round| round.pass).collect();
+    let none = Progress {
+        passes: numbers.len(),
+        counted: 0,
+        precision: None,
+        time: None,
+        hopeless: false,
+    };
     match Passes::of(rounds, scale) {
-        Ok(passes) => precision(&passes).is_some_and(|precision| precision <= share),
-        Err(reason) => !matches!(reason, NoFigure::NotReached | NoFigure::AllDiscarded),
+        Ok(passes) => Progress {
+            counted: passes.all.len(),
+            precision: precision(&passes),
+            time: Some(time(&passes).value.0),
+            ..none
+        },
+        Err(NoFigure::NotReached | NoFigure::AllDiscarded) => none,
+        Err(_) => Progress { hopeless: true, ..none },
     }
 }
+
+impl Progress {
+    /// Whether the figure is as precise as `share` asks. True as well of what will never be one.
+    pub fn is_narrow(&self, share: f64) -> bool {
+        self.hopeless || self.precision.is_some_and(|precision| precision <= share)
+    }
+
+    /// Whether so many of its passes were discarded that little is known of it.
+    pub fn is_short(&self) -> bool {
+        !self.hopeless && self.counted < ENOUGH.min(self.passes)
+    }
+}
+
+/// A cell with fewer counted passes than this, some of its passes having been discarded, is measured again while
+/// there is time: its interval is more than twice as wide as it needs to be.
+const ENOUGH: usize = 6;
 
 fn of<U: Unit>(
     passes: &Passes,
@@ -149,14 +193,29 @@ mod tests {
     #[test]
     fn a_run_goes_on_until_a_figure_is_precise_or_never_will_be() {
         let rounds = noisy_rounds(1, 20, 2000.0, 0.002);
-        assert!(narrow_enough(&rounds, by(&clock(20)), 0.01));
-        assert!(!narrow_enough(&rounds, by(&clock(20)), 0.000_01));
-        assert!(
-            !narrow_enough(&rounds[..2], by(&clock(20)), 0.5)
-                && !narrow_enough(&[], by(&clock(20)), 0.5)
-        );
+        let narrow = |rounds: &[Round], clock: &ClockDescription, share| {
+            progress(rounds, by(clock)).is_narrow(share)
+        };
+        assert!(narrow(&rounds, &clock(20), 0.01));
+        assert!(!narrow(&rounds, &clock(20), 0.000_01));
+        assert!(!narrow(&rounds[..2], &clock(20), 0.5) && !narrow(&[], &clock(20), 0.5));
         let coarse = ClockDescription { resolution: cpb_core::Ticks(100_000), ..clock(20) };
-        assert!(narrow_enough(&rounds, by(&coarse), 0.01));
+        assert!(narrow(&rounds, &coarse, 0.01));
+    }
+
+    #[test]
+    fn a_cell_most_of_whose_passes_were_discarded_is_short_of_them() {
+        let mut rounds = noisy_rounds(1, 20, 2000.0, 0.002);
+        assert!(!progress(&rounds, by(&clock(20))).is_short());
+        for round in &mut rounds[..17] {
+            for batch in round.samples.iter_mut().flatten() {
+                batch.2.0 *= 2;
+            }
+        }
+        let short = progress(&rounds, by(&clock(20)));
+        assert_eq!((short.passes, short.counted, short.is_short()), (20, 3, true));
+        // Three of three are all there are.
+        assert!(!progress(&rounds[17..], by(&clock(20))).is_short());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What an engineer asks of records: which path at which size, what it costs, how sure that is.
 
 use crate::analysis::advice::{self, Advice, Compared};
-use crate::analysis::cost::{self, Cpu, Load};
+use crate::analysis::cost::{self, Cost, Cpu, Load};
 use crate::analysis::crossover;
 use crate::analysis::facts;
 use crate::analysis::fit::{self, Fit, NoFit};
@@ -9,6 +9,7 @@ use crate::analysis::location::Confidence;
 use crate::analysis::meaningful::{Metric, meaningful};
 use crate::analysis::no_figure::NoFigure;
 use crate::analysis::paths::{self, Path, Subject, Task};
+use crate::analysis::ratio::Verdict;
 use crate::analysis::uncertain::{Bounded, Uncertain};
 use crate::analysis::units::{Nanoseconds, Times};
 use crate::record::{Evidence, Record};
@@ -17,13 +18,26 @@ use serde::Serialize;
 /// Threads that add less than this share to the rate are not worth their cores.
 const WORTH_A_THREAD: f64 = 0.05;
 
-/// A user's own load.
+/// A user's own messages, or load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Question {
     /// Message length in bytes; what is done with key pairs is asked for without.
     pub bytes: Option<u32>,
     /// Operations a second.
-    pub rate: f64,
+    pub rate: Option<f64>,
+}
+
+/// Which path to take at one size that was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    /// Message length in bytes.
+    pub bytes: u32,
+    /// The paths that the advice for this size takes. Empty if it gives none.
+    pub take: Vec<String>,
+    /// Other paths whose interval at this size reaches below the end of theirs: they may be faster.
+    pub maybe: Vec<String>,
+    /// Whether the paths to take were measured at this size.
+    pub measured: bool,
 }
 
 /// Everything explained.
@@ -60,8 +74,22 @@ pub struct Explained {
     pub paths: Vec<Costs>,
     /// Pairs of paths; or why they are not compared.
     pub pairs: Result<Vec<Compared>, &'static str>,
-    /// What to take.
+    /// What to take: it loses at most [`advice::LOSS`] to the fastest at each measured size.
     pub advice: Vec<Advice>,
+    /// The same in few ranges, which may lose more.
+    pub verdict: Vec<Advice>,
+    /// Variants that cost the same as their library at every size: (variant, library).
+    pub same: Vec<(String, String)>,
+    /// What to take at the size that was asked for. `None` if none was, or it is beyond the measured sizes.
+    pub answer: Option<Answer>,
+}
+
+impl Explained {
+    /// What may be said of one path against another at a size. `None` if they were not compared there.
+    pub(crate) fn standing(&self, one: &str, other: &str, bytes: u32) -> Option<Verdict> {
+        let pairs = self.pairs.as_ref().ok()?;
+        advice::standing(pairs, one, other, bytes).map(|standing| standing.verdict)
+    }
 }
 
 /// What one path costs.
@@ -73,7 +101,9 @@ pub struct Costs {
     pub fit: Result<Fit, NoFit>,
     /// At each measured size.
     pub sizes: Vec<SizeCost>,
-    /// What the user's own load takes; none if the size is beyond the measured ones.
+    /// An operation at the size that was asked for. `None` if it is beyond the measured ones.
+    pub asked: Option<Cost>,
+    /// What the load that was asked for takes.
     pub load: Option<Load>,
 }
 
@@ -142,7 +172,7 @@ fn without_interval(tasks: &[Task]) -> Option<String> {
             "Without an interval, being of fewer than three passes: {unsure} of these figures. What \
              differs by more than {:.0}% counts as different there, and may be chance. Measure for \
              longer.",
-            100.0 * crossover::TIE
+            100.0 * crossover::SINGLE
         )
     })
 }
@@ -151,34 +181,66 @@ fn one(task: &Task, question: Option<Question>) -> Explained {
     let fits: Vec<Result<Fit, NoFit>> = task.paths.iter().map(fit_of).collect();
     let pairs = meaningful(Metric::AcrossExecutors, task.evidence)
         .map(|()| advice::compare(&task.paths, &fits));
-    let advice = match &pairs {
-        Ok(pairs) => advice::advise(&task.paths, &fits, pairs),
-        Err(_) => Vec::new(),
+    let (advice, verdict, same) = match &pairs {
+        Ok(pairs) => (
+            advice::advise(&task.paths, &fits, pairs, advice::LOSS),
+            advice::verdict(&task.paths, &fits, pairs),
+            advice::same(&task.paths, pairs),
+        ),
+        Err(_) => Default::default(),
     };
     let points = task.paths.iter().flat_map(|path| &path.points);
-    let load = |path: &Path| {
-        let asked = question?;
+    let asked = |path: &Path| {
         let bytes = match task.subject.has_sizes() {
-            true => asked.bytes?,
+            true => question?.bytes?,
             false => path.points.first()?.bytes,
         };
-        cost::load(&path.costs(), bytes.into(), asked.rate)
+        Some((bytes, cost::at(&path.costs(), bytes.into())?))
     };
+    let paths =
+        task.paths.iter().zip(fits).map(|(path, fit)| costs(path, fit, asked(path), question));
+    let paths: Vec<Costs> = paths.collect();
+    let bytes = question.and_then(|question| question.bytes).filter(|_| task.subject.has_sizes());
     Explained {
         machine: task.machine.clone(),
         subject: task.subject.clone(),
         threads: task.threads,
         evidence: task.evidence,
         single_readings: points.clone().all(|point| point.time.is_single()),
-        paths: task
-            .paths
-            .iter()
-            .zip(fits)
-            .map(|(path, fit)| costs(path, fit, load(path)))
-            .collect(),
+        answer: bytes.and_then(|bytes| answer(bytes, &advice, &paths)),
+        paths,
         pairs,
         advice,
+        verdict,
+        same,
     }
+}
+
+/// What to take at a size by the advice around it. `None` beyond the measured sizes.
+fn answer(bytes: u32, advice: &[Advice], paths: &[Costs]) -> Option<Answer> {
+    let holds = |advice: &&Advice| {
+        let size = f64::from(bytes);
+        advice.from.map_or(f64::from(advice.least) <= size, |border| border.bytes <= size)
+            && advice.to.map_or(size <= f64::from(advice.largest), |border| size < border.bytes)
+    };
+    let take = advice.iter().find(holds).map(|advice| advice.take.clone()).unwrap_or_default();
+    let of = |costs: &&Costs| take.contains(&costs.provider);
+    let asked = || paths.iter().filter_map(|costs| Some((costs, costs.asked?)));
+    asked().next()?;
+    let end =
+        |cost: &Cost| cost.time.interval.map_or(cost.time.value.0, |interval| interval.high.0);
+    let begin =
+        |cost: &Cost| cost.time.interval.map_or(cost.time.value.0, |interval| interval.low.0);
+    let taken = asked().filter(|(costs, _)| of(costs)).map(|(_, cost)| end(&cost));
+    let least = taken.fold(f64::INFINITY, f64::min);
+    let measured = asked().filter(|(costs, _)| of(costs)).all(|(_, cost)| cost.between.is_none());
+    let maybe = asked().filter(|(costs, cost)| !of(costs) && begin(cost) < least && !measured);
+    Some(Answer {
+        bytes,
+        maybe: maybe.map(|(costs, _)| costs.provider.clone()).collect(),
+        take,
+        measured,
+    })
 }
 
 fn fit_of(path: &Path) -> Result<Fit, NoFit> {
@@ -187,10 +249,15 @@ fn fit_of(path: &Path) -> Result<Fit, NoFit> {
     if !with_bytes {
         return Err(NoFit::FewSizes);
     }
-    fit::of(&path.times(), &path.cycles())
+    fit::of(&path.scattered_times(), &path.cycles())
 }
 
-fn costs(path: &Path, fit: Result<Fit, NoFit>, load: Option<Load>) -> Costs {
+fn costs(
+    path: &Path,
+    fit: Result<Fit, NoFit>,
+    asked: Option<(u32, Cost)>,
+    question: Option<Question>,
+) -> Costs {
     let size = |(point, timed): (&paths::Point, fit::Sized)| {
         let bytes = f64::from(point.bytes);
         SizeCost {
@@ -207,8 +274,11 @@ fn costs(path: &Path, fit: Result<Fit, NoFit>, load: Option<Load>) -> Costs {
     Costs {
         provider: path.provider.clone(),
         fit,
-        sizes: path.points.iter().zip(path.times()).map(size).collect(),
-        load,
+        sizes: path.points.iter().zip(path.scattered_times()).map(size).collect(),
+        asked: asked.map(|(_, cost)| cost),
+        load: asked
+            .zip(question.and_then(|question| question.rate))
+            .map(|((bytes, cost), rate)| cost.load(bytes.into(), rate)),
     }
 }
 

@@ -4,6 +4,7 @@ use crate::analysis::units::{Hertz, Interval};
 use crate::machine::Machine;
 use crate::plan::Layout;
 use crate::record::{Evidence, Outcome, ProviderRecord, Record};
+use cpb_core::Error;
 use cpb_providers::af_alg::Survey;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -123,6 +124,16 @@ impl Checks {
             }
         }
         checks
+    }
+
+    /// How many of `wrong` are no wrong answers.
+    pub fn unanswered(&self) -> usize {
+        self.wrong.iter().filter(|words| Checks::is_unanswered(words)).count()
+    }
+
+    /// Whether one of `wrong` tells of no answer: the runner died or was too slow.
+    pub fn is_unanswered(wrong: &str) -> bool {
+        [Error::Crashed, Error::Timeout].iter().any(|error| wrong.contains(&format!(": {error}")))
     }
 }
 

@@ -9,7 +9,7 @@
 //! An interval holds what passes leave open, and beside it the scatter of the sizes about the line:
 //! for single readings that scatter is all there is.
 
-use crate::analysis::location::deviation;
+use crate::analysis::location::{Confidence, deviation};
 use crate::analysis::uncertain::{Bounded, Uncertain};
 use crate::analysis::units::{Bytes, BytesPerSecond, Cycles, Nanoseconds};
 use serde::Serialize;
@@ -90,7 +90,7 @@ pub struct Line {
     /// Cost of each byte, in nanoseconds.
     #[serde(rename = "ns_per_byte")]
     pub per_byte: Bounded<Nanoseconds>,
-    /// Bytes a second of messages without end; none if bytes cost nothing.
+    /// Bytes a second of messages without end. `None` if bytes are not sure to cost anything.
     #[serde(rename = "asymptotic_bytes_per_second")]
     pub rate: Option<Bounded<BytesPerSecond>>,
     /// The size at which half of that rate is reached; none if there is no fixed cost.
@@ -148,12 +148,15 @@ pub fn of(times: &[Sized], cycles: &[Sized]) -> Result<Fit, NoFit> {
 }
 
 /// The sizes of a path that was read once each, with the scatter about its line as their error; as
-/// they are if there is no line.
+/// they are if there is no line, or none that is near them.
 pub fn with_scatter(times: &[Sized]) -> Vec<Sized> {
     if times.len() < LEAST_SIZES {
         return times.to_vec();
     }
     let solved = Solved::of(times);
+    if solved.worst(times).1 > TOLERANCE {
+        return times.to_vec();
+    }
     let scattered = |sized: &Sized| Sized {
         cost: sized.cost.scattered(solved.scatter * sized.cost.value, times.len() - 2),
         ..*sized
@@ -238,7 +241,9 @@ impl Solved {
         };
         let per_byte = sum(&self.per_byte, &costs);
         let Raw { fixed, per_byte: slope } = self.raw;
-        let costs_bytes = slope > 0.0;
+        // A slope whose interval contains 0 is that of no rate: 11,557 MB/s ±100 % was one.
+        let costs_bytes =
+            slope > 0.0 && per_byte.margin(Confidence::Shown).is_none_or(|m| m < slope);
         // Half of the rate is reached where the bytes cost as much as all the rest. To first order:
         let half = (costs_bytes && fixed > 0.0).then(|| {
             let size = fixed / slope;
@@ -262,13 +267,9 @@ impl Solved {
     }
 }
 
-/// The rate that a cost per byte means. A cost whose interval reaches 0 leaves the rate unbounded: it
-/// has no interval.
+/// The rate that a cost per byte means, which is sure to be above 0.
 fn rate(per_byte: &Uncertain) -> Bounded<BytesPerSecond> {
-    let rate: Bounded<BytesPerSecond> = per_byte.map(|ns| 1e9 / ns);
-    let cost: Bounded<Nanoseconds> = per_byte.bounded();
-    let sure = cost.interval.is_some_and(|interval| interval.low.0 > 0.0);
-    Bounded { interval: rate.interval.filter(|_| sure), ..rate }
+    per_byte.map(|ns| 1e9 / ns)
 }
 
 /// The weighted line through sizes of which two differ at least, and each cost's part in it.

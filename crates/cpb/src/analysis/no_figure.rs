@@ -1,5 +1,6 @@
 //! Why there is no figure where one was expected.
 
+use crate::analysis::location::LEAST;
 use serde::Serialize;
 use std::fmt;
 
@@ -21,14 +22,30 @@ pub enum NoFigure {
     AllDiscarded,
     /// The samples contradict themselves: no iterations, no ticks per second.
     Broken(&'static str),
-    /// Two cells have no pass in common.
-    NoCommonPass,
+    /// Too few passes had the core to themselves.
+    FewPasses {
+        /// So many gave a figure.
+        counted: usize,
+        /// Of so many that were measured.
+        passes: usize,
+    },
     /// The system counted nothing that it could be computed from.
     NotCounted,
     /// There is an earlier reading of the same, which is taken.
     Repeated,
     /// The kind of evidence does not carry such a figure.
     Meaningless(&'static str),
+}
+
+fn of_passes(counted: usize, passes: usize) -> String {
+    format!("{counted} of {} counted", one_or_more(passes))
+}
+
+fn one_or_more(passes: usize) -> String {
+    match passes {
+        1 => "1 pass".to_owned(),
+        passes => format!("{passes} passes"),
+    }
 }
 
 impl NoFigure {
@@ -42,7 +59,7 @@ impl NoFigure {
             NoFigure::BelowResolution => "too short",
             NoFigure::AllDiscarded => "unsteady",
             NoFigure::Broken(_) => "broken",
-            NoFigure::NoCommonPass => "no pair",
+            NoFigure::FewPasses { .. } => "few passes",
             NoFigure::NotCounted => "not counted",
             NoFigure::Repeated => "repeated",
             NoFigure::Meaningless(_) => "refused",
@@ -62,7 +79,19 @@ impl fmt::Display for NoFigure {
                  other programs, fix the frequency, or allow more time",
             ),
             NoFigure::Broken(words) => write!(f, "the samples hold {words}"),
-            NoFigure::NoCommonPass => f.write_str("no pass measured both"),
+            NoFigure::FewPasses { counted, passes } if counted == passes => {
+                write!(f, "only {}; three are needed: allow more time", one_or_more(*passes))
+            }
+            NoFigure::FewPasses { counted, passes } => {
+                // As many again as it takes for three to count.
+                let more = (LEAST * passes).div_ceil((*counted).max(1)) - passes;
+                write!(
+                    f,
+                    "not enough undisturbed time: {}, and three are needed; that takes about {} more",
+                    of_passes(*counted, *passes),
+                    one_or_more(more)
+                )
+            }
             NoFigure::NotCounted => f.write_str("the system counted nothing of it"),
             NoFigure::Repeated => f.write_str(
                 "an earlier reading of the same machine, task, path and size is taken; `cpb show` \

@@ -8,8 +8,10 @@
 //! of their rates.
 
 use crate::analysis::batches::{self, Figure, Scale};
+use crate::analysis::estimate::grain;
 use crate::analysis::location::{Location, Scatter, median, relative_spread};
 use crate::analysis::no_figure::NoFigure;
+use crate::analysis::uncertain::Uncertain;
 use crate::record::Round;
 
 /// What one pass says of a cell.
@@ -79,6 +81,14 @@ impl Passes {
     pub fn location(&self, figure: impl Fn(&Pass) -> Option<f64>) -> Option<Location> {
         let costs = self.all.iter().filter_map(|pass| Some((figure(pass)?, pass.operations)));
         self.scatter.over_passes(&costs.collect::<Vec<_>>())
+    }
+
+    /// The same with its error pass by pass.
+    pub fn cost(&self, figure: impl Fn(&Pass) -> Option<f64>) -> Option<Uncertain> {
+        let location = self.location(&figure)?;
+        let known = self.all.iter().filter(|pass| figure(pass).is_some());
+        let grain = grain(self.all.iter().map(|pass| pass.grain));
+        Some(Uncertain::of_passes(&location, known.map(|pass| pass.number), grain))
     }
 
     /// How many passes know the core's cycles, if that is at least half: a figure of few passes

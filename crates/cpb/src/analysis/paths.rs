@@ -6,9 +6,10 @@
 use crate::analysis::agreement;
 use crate::analysis::cost::{At, Cpu};
 use crate::analysis::crowding::Alone;
-use crate::analysis::estimate::grain;
 use crate::analysis::fit::{self, Sized};
 use crate::analysis::latency::{self, Latency};
+use crate::analysis::levels::{self, Levels};
+use crate::analysis::location::Scatter;
 use crate::analysis::meaningful::{Metric, meaningful};
 use crate::analysis::no_figure::NoFigure;
 use crate::analysis::passes::{Pass, Passes};
@@ -113,6 +114,8 @@ pub struct Point {
     pub time: Uncertain,
     /// The same in core cycles, where they are known.
     pub cycles: Option<Uncertain>,
+    /// Where the passes of the figure that leads, cycles if they are known, lie on two levels.
+    pub levels: Option<Levels>,
     /// CPU time of it; of one thread only.
     pub cpu: Option<Cpu>,
     /// Times of single operations.
@@ -120,10 +123,16 @@ pub struct Point {
 }
 
 impl Path {
-    /// Times by size; of single readings with their scatter about a line.
+    /// Times by size.
     pub fn times(&self) -> Vec<Sized> {
         let sized = |point: &Point| Sized { bytes: point.bytes.into(), cost: point.time.clone() };
-        let times: Vec<Sized> = self.points.iter().map(sized).collect();
+        self.points.iter().map(sized).collect()
+    }
+
+    /// The same; of single readings near a line, their scatter about it is their error. Where no line is near
+    /// them, how far they are off it says nothing of their noise.
+    pub fn scattered_times(&self) -> Vec<Sized> {
+        let times = self.times();
         let single = self.points.iter().all(|point| point.time.is_single());
         if single { fit::with_scatter(&times) } else { times }
     }
@@ -137,13 +146,13 @@ impl Path {
 
     /// All costs by size, to be read between sizes.
     pub fn costs(&self) -> Vec<At> {
-        let at = |point: &Point| At {
+        let at = |(point, timed): (&Point, Sized)| At {
             bytes: point.bytes.into(),
-            time: point.time.value,
+            time: timed.cost.bounded(),
             cpu: point.cpu.map(|cpu| cpu.total.0),
             p99: point.latency.and_then(|latency| latency.p99).map(|p99| p99.0),
         };
-        self.points.iter().map(at).collect()
+        self.points.iter().zip(self.scattered_times()).map(at).collect()
     }
 }
 
@@ -212,16 +221,16 @@ fn measured(run: usize, record: &Record, tasks: &mut Tasks, own: usize) {
 
 fn point(record: &Record, cell: &Cell, outcome: &Outcome, passes: &Passes) -> Option<Point> {
     let evidence = record.header.evidence;
-    let grain = grain(passes.all.iter().map(|pass| pass.grain));
-    let of = |figure: &dyn Fn(&Pass) -> Option<f64>| {
-        let known = passes.all.iter().filter(|pass| figure(pass).is_some());
-        let location = passes.location(figure)?;
-        Some(Uncertain::of_passes(&location, known.map(|pass| pass.number), grain))
-    };
-    let time = of(&|pass| Some(pass.time))?;
+    let time = passes.cost(|pass| Some(pass.time))?;
     let cycles = (passes.cycles_known() && meaningful(Metric::Cycles, evidence).is_ok())
-        .then(|| of(&|pass| pass.cycles))
+        .then(|| passes.cost(|pass| pass.cycles))
         .flatten();
+    // An operation that itself takes as long as chance will have it has no levels.
+    let leading = |pass: &Pass| if cycles.is_some() { pass.cycles } else { Some(pass.time) };
+    let levels = match passes.scatter {
+        Scatter::Disturbed => levels::of(passes.all.iter().filter_map(leading)),
+        Scatter::Chance => None,
+    };
     let rounds = match outcome {
         Outcome::Measured(rounds) => rounds.as_slice(),
         Outcome::Without(_) => &[],
@@ -230,7 +239,7 @@ fn point(record: &Record, cell: &Cell, outcome: &Outcome, passes: &Passes) -> Op
     let latency = meaningful(Metric::Latency, evidence)
         .ok()
         .and_then(|()| latency::of(rounds, record.clock(&cell.provider)?).ok());
-    Some(Point { bytes: cell.workload.message, time, cycles, cpu, latency })
+    Some(Point { bytes: cell.workload.message, time, cycles, levels, cpu, latency })
 }
 
 fn published(run: usize, evidence: Evidence, cell: &Published, tasks: &mut Tasks) {
@@ -249,7 +258,7 @@ fn published(run: usize, evidence: Evidence, cell: &Published, tasks: &mut Tasks
         tasks.all.len() - 1
     });
     let time = Uncertain::single(time);
-    let point = Point { bytes, time, cycles: None, cpu: None, latency: None };
+    let point = Point { bytes, time, cycles: None, levels: None, cpu: None, latency: None };
     if !add(&mut tasks.all[place].paths, &cell.provider, point) {
         let words = [&cell.provider, &cell.row, &cell.column].map(String::as_str);
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();

@@ -8,7 +8,7 @@ use crate::analysis::estimate::{self, Estimate};
 use crate::analysis::execution::{self, Execution};
 use crate::analysis::facts::{Checks, CoreClock, Run};
 use crate::analysis::latency::{self, Latency};
-use crate::analysis::location::{median, quantile};
+use crate::analysis::location::{LEAST, median, quantile};
 use crate::analysis::meaningful::{Metric, meaningful};
 use crate::analysis::no_figure::NoFigure;
 use crate::analysis::passes::Passes;
@@ -230,7 +230,14 @@ pub(crate) fn of_cell(
     };
     meaningful(Metric::Rate, record.header.evidence).map_err(NoFigure::Meaningless)?;
     let clock = record.clock(&cell.provider).ok_or(NoFigure::Broken("a provider of no clock"))?;
-    Passes::of(rounds, Scale { clock, alone })
+    let passes = Passes::of(rounds, Scale { clock, alone })?;
+    let counted = passes.all.len();
+    // A simulated run has nothing that could disturb it.
+    if counted < LEAST && record.header.evidence == Evidence::Hardware {
+        let measured: BTreeSet<u32> = rounds.iter().map(|round| round.pass).collect();
+        return Err(NoFigure::FewPasses { counted, passes: measured.len() });
+    }
+    Ok(passes)
 }
 
 fn failed(error: &Error, detail: &str) -> NoFigure {
@@ -364,8 +371,11 @@ fn with_lost(
     alone: Option<Alone>,
 ) -> Noise {
     for (cell, outcome) in &record.cells {
-        let (Outcome::Measured(rounds), Some(NoFigure::AllDiscarded), Some(clock)) =
-            (outcome, refusals.get(cell), record.clock(&cell.provider))
+        let (
+            Outcome::Measured(rounds),
+            Some(NoFigure::AllDiscarded | NoFigure::FewPasses { .. }),
+            Some(clock),
+        ) = (outcome, refusals.get(cell), record.clock(&cell.provider))
         else {
             continue;
         };

@@ -9,6 +9,7 @@
 use crate::analysis::location::{Confidence, Location, student};
 use crate::analysis::units::{Interval, Unit};
 use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// A figure and the parts of its error.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,6 +115,18 @@ impl Uncertain {
     /// Half the width of its interval; none where nothing is known of the error.
     pub fn margin(&self, confidence: Confidence) -> Option<f64> {
         Some(self.error() * student(self.freedom?, confidence))
+    }
+
+    /// How likely a figure is to be this far from 0 by its error alone, if it is 0. `None` where nothing is
+    /// known of the error.
+    pub fn chance_of_nothing(&self) -> Option<f64> {
+        let freedom = self.freedom? as f64;
+        let distance = self.value.abs() / self.error();
+        if distance.is_nan() {
+            return Some(1.0);
+        }
+        let student = StudentsT::new(0.0, 1.0, freedom.clamp(1.0, 1e6)).ok()?;
+        Some(2.0 * student.sf(distance))
     }
 
     /// With the bounds of its 95 % interval.

@@ -1,8 +1,10 @@
 //! `cpb check`: the known answers of every provider, as a matrix.
 
 use super::{DONE, FAILED, output};
+use crate::budget::Seconds;
 use crate::names;
 use crate::record::{Check, ProviderRecord, Reason};
+use crate::report::{left, right};
 use crate::run::known_answers;
 use crate::sources::{self, Home, Known};
 use crate::transport::conversation::Conversation;
@@ -14,9 +16,8 @@ use cpb_core::{Algorithm, Error, Operation};
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
 
 #[derive(Args)]
 #[command(after_help = "Each number is how many known answers were given right, out of published \
@@ -32,10 +33,13 @@ pub(super) struct Arguments {
     /// Check the providers of this program, too
     #[arg(long, value_name = "PROGRAM")]
     runner: Vec<PathBuf>,
+    /// A provider is given up after so long without an answer; 10s, on an emulated machine 60s
+    #[arg(long, value_name = "TIME")]
+    timeout: Option<Seconds>,
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
-    let patience = Patience { answer: Duration::from_secs(10), stop: Default::default() };
+    let patience = Patience::here(arguments.timeout, &Arc::default());
     let vectors = Vectors::load()?;
     let mut algorithms = names::list("algorithm", &arguments.algorithm, Algorithm::ALL)?;
     if algorithms.is_empty() {
@@ -50,9 +54,9 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     )?;
     let known: Vec<&Known> =
         known.iter().filter(|known| cpb_providers::computes(&known.source.name)).collect();
-    let columns = columns(&known, &algorithms, &vectors, &patience)?;
+    let columns = columns(&known, &algorithms, &vectors, &patience);
     output::print(&matrix(&algorithms, &columns, output::width()))?;
-    if columns.iter().any(|column| !column.wrong.is_empty()) {
+    if columns.iter().any(|column| column.gave_up || !column.wrong.is_empty()) {
         return Ok(FAILED);
     }
     if columns.iter().all(|column| column.right.iter().all(Option::is_none)) {
@@ -69,12 +73,10 @@ fn columns(
     algorithms: &[Algorithm],
     vectors: &Vectors,
     patience: &Patience,
-) -> Result<Vec<Column>> {
+) -> Vec<Column> {
     let start = |known: &Known| known.source.start(&Place::default(), patience);
-    let mut runners = Vec::new();
-    for known in known {
-        runners.push(known.available().then(|| start(known)).transpose()?);
-    }
+    let runners: Vec<Option<Result<Conversation, Lost>>> =
+        known.iter().map(|known| known.available().then(|| start(known))).collect();
     let waiting = Mutex::new(known.iter().zip(runners).enumerate());
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || {
@@ -86,7 +88,7 @@ fn columns(
         done
     };
     let cpus = thread::available_parallelism().map_or(1, NonZero::get);
-    let mut done: Vec<(usize, Result<Column>)> = thread::scope(|scope| {
+    let mut done: Vec<(usize, Column)> = thread::scope(|scope| {
         let workers: Vec<_> = (0..cpus.min(known.len())).map(|_| scope.spawn(work)).collect();
         let joined = workers.into_iter().map(|worker| worker.join());
         joined.flat_map(|done| done.unwrap_or_else(|panic| resume_unwind(panic))).collect()
@@ -113,28 +115,50 @@ impl Shown {
 /// One provider's answers.
 struct Column {
     name: String,
-    /// Why there are none at all.
+    /// Why there are none at all, or no more of them.
     absent: Option<String>,
+    /// Whether that is because the runner died or was too slow.
+    gave_up: bool,
     /// By algorithm and operation; none if it does not have them.
     right: Vec<Option<Shown>>,
-    /// What was wrong, in words, by place in `right`.
-    wrong: Vec<(usize, String)>,
+    /// What was wrong.
+    wrong: Vec<Wrong>,
+}
+
+/// What was wrong at one algorithm and operation.
+struct Wrong {
+    /// Its place among the [`rows`].
+    row: usize,
+    /// Whether there was no answer that could be wrong: the runner died or was too slow.
+    unanswered: bool,
+    /// What it was.
+    words: String,
 }
 
 impl Column {
     fn check(
         known: &Known,
-        runner: Option<Conversation>,
+        runner: Option<Result<Conversation, Lost>>,
         restart: impl Fn() -> Result<Conversation, Lost>,
         algorithms: &[Algorithm],
         vectors: &Vectors,
-    ) -> Result<Column> {
+    ) -> Column {
         let name = known.source.name.clone();
-        let mut column = Column { name, absent: None, right: Vec::new(), wrong: Vec::new() };
+        let mut column =
+            Column { name, absent: None, gave_up: false, right: Vec::new(), wrong: Vec::new() };
         if let ProviderRecord::Unavailable { detail, .. } = known.record() {
-            column.absent = Some(detail);
+            let silent = known.silent();
+            column.gave_up = silent.is_some();
+            column.absent = Some(silent.unwrap_or_else(|| format!("not here: {detail}")));
         }
-        let Some(mut runner) = runner else { return Ok(column) };
+        let mut runner = match runner {
+            None => return column,
+            Some(Ok(runner)) => runner,
+            Some(Err(lost)) => {
+                (column.absent, column.gave_up) = (Some(lost.to_string()), true);
+                return column;
+            }
+        };
         for what in rows(algorithms) {
             let (check, reason) = known_answers(&mut runner, &known.source, vectors, what);
             let right = check.as_ref().map(Shown::of).unwrap_or_default();
@@ -142,21 +166,31 @@ impl Column {
                 None => Some(right),
                 Some(Reason::Unsupported(_)) => None,
                 Some(Reason::Failed { error, detail }) => {
-                    column.wrong.push((column.right.len(), format!("{error}: {detail}")));
+                    let unanswered = matches!(error, Error::Crashed | Error::Timeout);
+                    let (row, words) = (column.right.len(), format!("{error}: {detail}"));
+                    column.wrong.push(Wrong { row, unanswered, words });
                     if error != Error::WrongAnswer {
-                        runner = restart()?;
+                        runner = match restart() {
+                            Ok(runner) => runner,
+                            Err(lost) => {
+                                column.right.push(Some(right));
+                                let words = format!("the rest was not checked: {lost}");
+                                column.absent = Some(words);
+                                return column;
+                            }
+                        };
                     }
                     Some(right)
                 }
             };
             column.right.push(answer);
         }
-        Ok(column)
+        column
     }
 
     fn cell(&self, row: usize) -> String {
-        if self.wrong.iter().any(|(place, _)| *place == row) {
-            return "WRONG".to_owned();
+        if let Some(wrong) = self.wrong.iter().find(|wrong| wrong.row == row) {
+            return if wrong.unanswered { "FAILED" } else { "WRONG" }.to_owned();
         }
         match self.right.get(row) {
             Some(Some(Shown { right: 0, distinct: count @ 1.., .. })) => format!("~{count}"),
@@ -221,8 +255,13 @@ fn matrix(algorithms: &[Algorithm], columns: &[Column], width: usize) -> String 
     }
     let counts = || columns.iter().flat_map(|column| column.right.iter().flatten());
     let total: u32 = counts().map(|shown| shown.right).sum();
-    let wrong: usize = columns.iter().map(|column| column.wrong.len()).sum();
-    text += &format!("{total} known answers right, {wrong} algorithms wrong\n");
+    let (unanswered, wrong): (Vec<&Wrong>, Vec<&Wrong>) =
+        columns.iter().flat_map(|column| &column.wrong).partition(|wrong| wrong.unanswered);
+    text += &format!("{total} known answers right, {} algorithms wrong", wrong.len());
+    if !unanswered.is_empty() {
+        text += &format!(", {} without an answer", unanswered.len());
+    }
+    text.push('\n');
     if columns.iter().any(|column| column.right.iter().any(Option::is_none)) {
         text += "- not had here: `cpb run` of it names the reason\n";
     }
@@ -234,11 +273,11 @@ fn matrix(algorithms: &[Algorithm], columns: &[Column], width: usize) -> String 
     }
     for column in columns {
         if let Some(absent) = &column.absent {
-            text += &format!("{}: not here: {absent}\n", column.name);
+            text += &format!("{}: {absent}\n", column.name);
         }
-        for (row, what) in &column.wrong {
+        for Wrong { row, words, .. } in &column.wrong {
             let (algorithm, operation) = rows[*row];
-            text += &format!("{} {algorithm} {operation}: {what}\n", column.name);
+            text += &format!("{} {algorithm} {operation}: {words}\n", column.name);
         }
     }
     text
@@ -251,10 +290,9 @@ fn block_text(
     only_theirs: bool,
 ) -> String {
     let line = |first: &str, cells: Vec<String>| {
-        let mut line = format!("{first:<FIRST$}");
+        let mut line = left(first, FIRST);
         for (cell, column) in cells.iter().zip(columns) {
-            let width = width(column);
-            line += &format!("{cell:>width$}");
+            line += &right(cell, width(column));
         }
         line.trim_end().to_owned() + "\n"
     };
@@ -295,6 +333,7 @@ mod tests {
         let column = |(number, name): (usize, &str)| Column {
             name: name.to_owned(),
             absent: None,
+            gave_up: false,
             right: (0..4)
                 .map(|row| (row == number % 4).then_some(Shown { right: 30, ..Shown::default() }))
                 .collect(),

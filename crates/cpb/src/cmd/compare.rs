@@ -1,11 +1,13 @@
 //! `cpb compare`: did anything get slower or faster?
 
-use super::{DONE, FAILED, output};
+use super::filter::{Filter, Sizes};
+use super::report::{names, same_file};
+use super::{DONE, FAILED, file, output};
 use crate::analysis::compare::{self, Compared, Pairs, Row};
 use crate::analysis::ratio::Verdict;
 use crate::budget::Percent;
 use crate::record::Record;
-use crate::{report, store};
+use crate::{library, report};
 use anyhow::{Result, bail};
 use clap::Args;
 use std::collections::BTreeSet;
@@ -17,46 +19,118 @@ use std::path::{Path, PathBuf};
     slower.\n\nExit status: 0 done, 1 slower than --fail-if-slower allows, 2 bad input or nothing to \
     compare.\n\nExamples:\n  cpb compare BEFORE.jsonl AFTER.jsonl\n  \
     cpb compare BEFORE.jsonl AFTER.jsonl --fail-if-slower 3%\n  \
+    cpb compare BEFORE.jsonl AFTER.jsonl -o changes.html\n  \
     cpb compare RECORD.jsonl --between openssl,mbedtls:c\n  \
-    cpb compare records/imxrt-mbedtls.jsonl RECORD.jsonl\n  \
-    cpb compare TABLE.jsonl RECORD.jsonl --between software:none,mbedtls"
+    cpb compare imxrt-mbedtls RECORD.jsonl        a published table by a record of its machine\n  \
+    cpb compare imxrt-mbedtls RECORD.jsonl --between software:none,mbedtls"
 )]
 pub(super) struct Arguments {
-    /// The first record
+    /// The first record: a file, or a published one of `cpb list records`
     first: PathBuf,
     /// The second
     #[arg(required_unless_present = "between")]
     second: Option<PathBuf>,
+    #[command(flatten)]
+    filter: Filter,
+    #[command(flatten)]
+    sizes: Sizes,
     /// Two providers: of one record, or one of each
     #[arg(long, value_name = "FIRST,SECOND", value_parser = between)]
     between: Option<(String, String)>,
     /// Exit with status 1 if a cell is slower by more than this share, and surely slower
     #[arg(long, value_name = "SHARE")]
     fail_if_slower: Option<Percent>,
+    /// Write a page for a browser, or everything as JSON if FILE ends in .json, in place of the table
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Replace FILE if it exists
+    #[arg(long, requires = "output", help_heading = "Output")]
+    overwrite: bool,
     /// Print everything as JSON
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, conflicts_with = "output", help_heading = "Output")]
     json: bool,
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
-    let first = store::read(&arguments.first)?;
+    let sources: Vec<PathBuf> =
+        std::iter::once(&arguments.first).chain(&arguments.second).cloned().collect();
+    if let Some(output) = &arguments.output {
+        if sources.iter().any(|source| same_file(source, output)) {
+            bail!("{} is one of the records: name another file by -o", output.display());
+        }
+        file::may_replace(output, arguments.overwrite)?;
+    }
+    let read = |path: &Path| -> Result<Record> {
+        arguments.filter.applied_to(&arguments.sizes, path, library::record(path)?)
+    };
+    let first = read(&arguments.first)?;
+    let second = arguments.second.as_deref().map(read).transpose()?;
     let (path, between) = (&arguments.first, &arguments.between);
-    let compared = match (&arguments.second, between) {
+    let compared = match (&second, between) {
         (None, None) => bail!("name a second record, or two providers by --between FIRST,SECOND"),
         (None, Some((one, other))) => {
             has(&first, path, one)?;
             has(&first, path, other)?;
             compare::providers(&first, one, other)
         }
-        (Some(second), None) => compare::runs(&first, &store::read(second)?, Pairs::ByName),
-        (Some(path_of_second), Some((one, other))) => {
-            let second = store::read(path_of_second)?;
+        (Some(second), None) => compare::runs(&first, second, Pairs::ByName),
+        (Some(second), Some((one, other))) => {
             has(&first, path, one)?;
-            has(&second, path_of_second, other)?;
-            compare::runs(&first, &second, Pairs::Between(one, other))
+            has(second, arguments.second.as_ref().unwrap_or(path), other)?;
+            compare::runs(&first, second, Pairs::Between(one, other))
         }
     };
-    conclude(&compared, arguments.json, arguments.fail_if_slower)
+    let Some(output) = &arguments.output else {
+        return conclude(&compared, Form::of(arguments.json), arguments.fail_if_slower);
+    };
+    let records = names(&sources).into_iter().zip(std::iter::once(first).chain(second));
+    let file = File { path: output, records: &records.collect::<Vec<_>>() };
+    conclude(&compared, Form::File(file), arguments.fail_if_slower)
+}
+
+/// Where a comparison goes.
+enum Form<'a> {
+    /// To standard output, for people.
+    Table,
+    /// The same as JSON.
+    Json,
+    /// To a file.
+    File(File<'a>),
+}
+
+impl Form<'_> {
+    fn of(json: bool) -> Form<'static> {
+        if json { Form::Json } else { Form::Table }
+    }
+}
+
+/// A file for a comparison, and what the page says beside it.
+struct File<'a> {
+    path: &'a Path,
+    /// What is compared, each record with its name.
+    records: &'a [(String, Record)],
+}
+
+impl File<'_> {
+    /// Writes a page, or JSON if the file's name ends so.
+    fn write(&self, compared: &Compared) -> Result<()> {
+        let text = match self.path.extension().and_then(|ending| ending.to_str()) {
+            Some("html" | "htm") => report::html::comparison(compared, self.records)?,
+            Some("json") => json(compared)?,
+            _ => bail!(
+                "-o {}: a comparison is written as a page or as JSON: name a file that ends in .html or \
+                 .json",
+                self.path.display()
+            ),
+        };
+        file::write(self.path, &text)?;
+        output::say(&format!("report: {}", self.path.display()));
+        Ok(())
+    }
+}
+
+fn json(compared: &Compared) -> Result<String> {
+    Ok(serde_json::to_string_pretty(compared)? + "\n")
 }
 
 /// Two names with a comma between.
@@ -91,10 +165,10 @@ pub(super) fn with(
     json: bool,
     fail_if_slower: Option<Percent>,
 ) -> Result<u8> {
-    conclude(&compare::runs(first, second, Pairs::ByName), json, fail_if_slower)
+    conclude(&compare::runs(first, second, Pairs::ByName), Form::of(json), fail_if_slower)
 }
 
-fn conclude(compared: &Compared, json: bool, fail_if_slower: Option<Percent>) -> Result<u8> {
+fn conclude(compared: &Compared, form: Form<'_>, fail_if_slower: Option<Percent>) -> Result<u8> {
     if compared.cells.is_empty() {
         let machines = match report::compare::apart(compared) {
             [Some(first), Some(second)] => {
@@ -109,14 +183,15 @@ fn conclude(compared: &Compared, json: bool, fail_if_slower: Option<Percent>) ->
             compared.second
         );
     }
-    let text = if json {
-        serde_json::to_string_pretty(compared)? + "\n"
-    } else {
-        report::compare::render(compared, output::width(), output::colour())
-    };
-    output::print(&text)?;
+    match form {
+        Form::Table => {
+            output::print(&report::compare::render(compared, output::width(), output::colour()))?;
+        }
+        Form::Json => output::print_json(&json(compared)?)?,
+        Form::File(file) => file.write(compared)?,
+    }
     let Some(allowed) = fail_if_slower else { return Ok(DONE) };
-    if compared.cells.iter().all(|row| row.verdict == Verdict::Undecided) {
+    if compared.cells.iter().all(|row| row.ratio.interval.is_none()) {
         bail!("--fail-if-slower: no cell has a verdict, for a single figure has no interval");
     }
     let slower = slower(compared, allowed.0);

@@ -1,31 +1,39 @@
 //! `cpb explain`: what the figures of records mean for someone who must choose a path.
 
+use super::filter::{Filter, Sizes};
 use super::{DONE, output};
-use crate::analysis::explain::{Question, explain};
+use crate::analysis::explain::{Explanation, Question, explain};
 use crate::size::Size;
-use crate::{report, store};
+use crate::{library, report};
 use anyhow::{Result, bail};
 use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cpb explain cpb-results/default-20260101T120000Z.jsonl\n  \
-    cpb explain records/imx6-*.jsonl             published tables\n  \
+    cpb explain imx6                             published tables: `cpb list records`\n  \
+    cpb explain RECORD --size 390                which path for messages of 390 bytes\n  \
     cpb explain RECORD --size 390 --rate 2000/s  what your own load takes")]
 pub(super) struct Arguments {
-    /// The records; published tables of one machine are explained together
+    /// The records: files, or published ones of `cpb list records`. Published tables of one machine
+    /// are explained together
     #[arg(required = true)]
     records: Vec<PathBuf>,
-    /// The message length of your load: 390, 16K; what is done with key pairs needs none
-    #[arg(long, requires = "rate")]
+    #[command(flatten)]
+    filter: Filter,
+    /// Which path for messages of this length: 390, 16K; with --rate, of your load
+    #[arg(long)]
     size: Option<Size>,
     /// How many operations a second your load has: 2000/s
-    #[arg(long, value_parser = rate)]
+    #[arg(long, value_parser = rate, allow_hyphen_values = true)]
     rate: Option<f64>,
     /// Print everything as JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
 }
+
+/// Operations a second that a load may have: from one in some days to more than any machine does.
+const RATES: std::ops::RangeInclusive<f64> = 1e-6..=1e12;
 
 /// Operations a second, as people write them.
 fn rate(text: &str) -> Result<f64> {
@@ -35,29 +43,50 @@ fn rate(text: &str) -> Result<f64> {
         None => (number, 1.0),
     };
     match number.trim().parse::<f64>() {
-        Ok(number) if number.is_finite() && number > 0.0 => Ok(number * factor),
+        Ok(number) if RATES.contains(&(number * factor)) => Ok(number * factor),
+        Ok(number) if number > 0.0 => {
+            bail!("rate '{text}': from {:e}/s to {:e}/s", RATES.start(), RATES.end())
+        }
         _ => bail!("rate '{text}': not a number of operations a second such as 2000/s or 2k/s"),
     }
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
-    let records: Vec<_> =
-        arguments.records.iter().map(|path| store::read(path)).collect::<Result<_>>()?;
+    let records = library::records(&arguments.records)?;
+    let records = arguments.filter.applied(&Sizes::default(), records)?;
+    let records: Vec<_> = records.into_iter().map(|(_, record)| record).collect();
     let bytes = arguments.size.map(|size| size.bytes());
-    let question = arguments.rate.map(|rate| Question { bytes, rate });
+    let asked = bytes.is_some() || arguments.rate.is_some();
+    let question = asked.then_some(Question { bytes, rate: arguments.rate });
     let explanation = explain(&records, question);
-    if let (Some(Question { bytes: None, .. }), true) =
-        (question, explanation.tasks.iter().all(|task| task.subject.has_sizes()))
+    if bytes.is_none()
+        && arguments.rate.is_some()
+        && explanation.tasks.iter().all(|task| task.subject.has_sizes())
     {
         bail!("--rate: of messages of which length? Say it with --size, as in `--size 390`");
     }
-    let text = if arguments.json {
-        serde_json::to_string_pretty(&explanation)? + "\n"
+    if let (Some(size), Some((least, largest))) = (arguments.size, measured(&explanation))
+        && !(least..=largest).contains(&size.bytes())
+    {
+        let [least, largest] = [least, largest].map(Size::from);
+        bail!(
+            "--size {size}: messages of {least} to {largest} were measured, and nothing is known beyond"
+        );
+    }
+    if arguments.json {
+        output::print_json(&(serde_json::to_string_pretty(&explanation)? + "\n"))?;
     } else {
-        report::explain::render(&explanation, output::width(), output::colour())
-    };
-    output::print(&text)?;
+        output::print(&report::explain::render(&explanation, output::width(), output::colour()))?;
+    }
     Ok(DONE)
+}
+
+/// The least and the largest message that was measured. `None` if none was.
+fn measured(explanation: &Explanation) -> Option<(u32, u32)> {
+    let tasks = explanation.tasks.iter().filter(|task| task.subject.has_sizes());
+    let costs = tasks.flat_map(|task| &task.paths).flat_map(|costs| &costs.sizes);
+    let sizes = costs.map(|cost| cost.bytes);
+    sizes.clone().min().zip(sizes.max())
 }
 
 #[cfg(test)]
@@ -69,7 +98,9 @@ mod tests {
         for (text, value) in [("2000/s", 2000.0), ("2k/s", 2000.0), ("1.5", 1.5), (" 7 /s", 7.0)] {
             assert_eq!(rate(text).unwrap(), value, "{text}");
         }
-        for wrong in ["", "/s", "0/s", "-1/s", "inf/s", "NaN", "2 per second"] {
+        for wrong in
+            ["", "/s", "0/s", "-1/s", "inf/s", "NaN", "2 per second", "1e308/s", "1e10k", "1e-99"]
+        {
             assert!(rate(wrong).is_err(), "{wrong}");
         }
     }

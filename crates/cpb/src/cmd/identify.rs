@@ -7,7 +7,7 @@ use crate::analysis::identify::cores::Cores;
 use crate::analysis::identify::{identify, observed};
 use crate::record::Record;
 use crate::report::identify::Found;
-use crate::{import, report, store};
+use crate::{import, library, report, store};
 use anyhow::{Context, Result};
 use clap::Args;
 use std::fs::File;
@@ -19,14 +19,16 @@ use std::path::{Path, PathBuf};
   cpb identify                       this machine, 3 s for each type of core
   cpb identify --from sbc-bench.log  a log that `cpb import` reads
   cpb identify --from logs/*.txt     one after the other
-  cpb identify --from RECORD --json  a record of cpb's, or a published table
+  cpb identify --from RECORD --json  a record of cpb's
+  cpb identify --from armv8-aes      a published table of `cpb list records`
 
 With the Armv8 Crypto Extensions, the rate of AES-CBC over the clock is a constant of the core. What a \
 system reports of its core is shown beside the name and never used to find it.
 
 Exit status: 0 whatever the cores turn out to be, 2 if a file cannot be read, 130 stopped.")]
 pub(super) struct Arguments {
-    /// Logs or records instead of this machine; - is standard input
+    /// Logs or records instead of this machine, or published ones of `cpb list records`; - is standard
+    /// input
     #[arg(long, num_args = 1.., value_name = "FILE")]
     from: Vec<PathBuf>,
     /// Read the machine's files below this folder: what it says of itself, without measuring
@@ -51,21 +53,32 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         (here, stopped) = live::identified(&arguments.root, arguments.quiet, &cores)?;
         vec![here]
     } else {
-        arguments.from.iter().map(|path| from_file(path, &cores)).collect::<Result<_>>()?
+        let named = arguments.from.iter().map(|path| from(path, &cores));
+        named.collect::<Result<Vec<_>>>()?.concat()
     };
-    let text = if arguments.json {
-        serde_json::to_string_pretty(&found)? + "\n"
+    if arguments.json {
+        output::print_json(&(serde_json::to_string_pretty(&found)? + "\n"))?;
     } else if arguments.markdown {
-        report::identify::render_markdown(&found)
+        output::print(&report::identify::render_markdown(&found))?;
     } else {
-        report::identify::render(&found, output::width(), output::colour())
-    };
-    output::print(&text)?;
+        output::print(&report::identify::render(&found, output::width(), output::colour()))?;
+    }
     if stopped {
         output::say("stopped: not all cores were measured");
         return Ok(INTERRUPTED);
     }
     Ok(DONE)
+}
+
+/// What a word names: a file, or published records.
+fn from(word: &Path, cores: &Cores) -> Result<Vec<Found>> {
+    if !library::is_name(word) || word.is_dir() {
+        return Ok(vec![from_file(word, cores)?]);
+    }
+    let records = library::records(&[word.to_owned()])?;
+    let found =
+        records.iter().map(|(name, record)| found(name.display().to_string(), record, cores));
+    Ok(found.collect())
 }
 
 fn from_file(path: &Path, cores: &Cores) -> Result<Found> {

@@ -31,8 +31,9 @@ const HANG_UP: u8 = 0x1d;
   cpb run --target lab:x86_64-6.1          measure in one
 
 A guest is a Debian kernel in an emulated machine with an accelerator. Its
-package is fetched once by apt, without root, into ~/.cache/cpb/lab. A static
-cpb goes into it: `make static` builds one.
+package is fetched once by apt, without root, into ~/.cache/cpb/lab. Into one of
+this machine's architecture goes this cpb; others need a static one, which
+`make static` builds.
 
 Environment:
   CPB_LAB_CACHE     the folder for kernels, instead of ~/.cache/cpb/lab

@@ -1,25 +1,33 @@
-//! `cpb list`: who can be measured here, and what.
+//! `cpb list`: who can be measured here, and what; and what cpb carries.
 
+mod carried;
 mod kernel;
 
 use super::{DONE, output};
+use crate::budget::Seconds;
 use crate::record::ProviderRecord;
 use crate::report::wrap;
 use crate::sources;
 use crate::transport::{Patience, Place};
 use anyhow::Result;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use cpb_core::{Algorithm, Operation};
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::Arc;
 
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  cpb list\n  cpb list --long      with build options and masks\n  \
-        cpb list --kernel    every crypto driver of the kernel, and whether programs reach it"
+        cpb list --kernel    every crypto driver of the kernel, and whether programs reach it\n  \
+        cpb list plans       what `cpb run --plan` takes\n  \
+        cpb list records     published tables, for `cpb show`, `explain`, `report` and `compare`\n  \
+        cpb list targets     what `cpb run --target` takes"
 )]
 pub(super) struct Arguments {
+    /// What to list [default: providers and algorithms]
+    #[arg(value_enum, conflicts_with_all = ["long", "kernel", "runner"])]
+    what: Option<What>,
     /// Show compiler, flags and CPU settings
     #[arg(long)]
     long: bool,
@@ -32,19 +40,43 @@ pub(super) struct Arguments {
     /// List the providers of this program, too
     #[arg(long, value_name = "PROGRAM")]
     runner: Vec<PathBuf>,
+    /// A provider is given up after so long without an answer; 10s, on an emulated machine 60s
+    #[arg(long, value_name = "TIME", conflicts_with = "kernel")]
+    timeout: Option<Seconds>,
+}
+
+/// What cpb carries, and where it measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// Plans
+    Plans,
+    /// Published records
+    Records,
+    /// Targets: boards, guests of the lab, simulated boards
+    Targets,
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
+    if let Some(what) = arguments.what {
+        let text = match what {
+            What::Plans => carried::plans(output::width())?,
+            What::Records => carried::records(output::width())?,
+            What::Targets => carried::targets(output::width())?,
+        };
+        output::print(&text)?;
+        return Ok(DONE);
+    }
     if arguments.kernel {
         let survey = cpb_providers::af_alg::survey();
-        let text =
-            if arguments.json { serde_json::to_string(&survey)? } else { kernel::words(&survey)? };
-        output::print(&text)?;
+        match arguments.json {
+            true => output::print_json(&serde_json::to_string(&survey)?)?,
+            false => output::print(&kernel::words(&survey)?)?,
+        }
         return Ok(DONE);
     }
     // Named one by one, so that what is not here is listed, too.
     let all: Vec<String> = cpb_providers::LIST.iter().map(|entry| entry.name.to_owned()).collect();
-    let patience = Patience { answer: Duration::from_secs(10), stop: Default::default() };
+    let patience = Patience::here(arguments.timeout, &Arc::default());
     let known = sources::discover(
         &all,
         &arguments.runner,
@@ -57,6 +89,10 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         let name = &known.source.name;
         let choice = cpb_providers::find(name);
         let about = choice.map_or("foreign runner", |choice| choice.entry.about);
+        if let Some(silent) = known.silent() {
+            line(&mut text, name, &silent)?;
+            continue;
+        }
         match known.record() {
             // An executor of an interface is its kernel's, and says best itself what it is.
             ProviderRecord::Available { executor, options, .. }

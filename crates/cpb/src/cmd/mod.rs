@@ -4,7 +4,10 @@ mod agent;
 mod check;
 mod compare;
 mod completions;
+mod doctor;
 mod explain;
+mod file;
+mod filter;
 mod identify;
 mod import;
 mod lab;
@@ -17,7 +20,8 @@ mod runner;
 mod show;
 mod sim;
 
-use clap::error::{ContextKind, ContextValue};
+use crate::{ascii, foreign};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -36,6 +40,9 @@ const INTERRUPTED: u8 = 130;
 #[command(after_help = "Start with `cpb run`. Exit status: 0 done, 1 a wrong answer or a crash, \
     2 bad input or nothing to measure, 130 stopped by Ctrl-C.")]
 pub(crate) struct Cli {
+    /// Print ASCII only, as in a locale without UTF-8 (LC_ALL, LC_CTYPE, LANG)
+    #[arg(long, global = true)]
+    ascii: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -56,6 +63,8 @@ enum Command {
     Report(report::Arguments),
     /// Hold two runs, or two providers of one, against each other
     Compare(compare::Arguments),
+    /// Say how good a place to measure this machine is, in two seconds
+    Doctor(doctor::Arguments),
     /// List providers and algorithms, and why something is not available here
     List(list::Arguments),
     /// Try the known answers of every provider
@@ -91,6 +100,13 @@ fn told(mut error: clap::Error) -> ExitCode {
             error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(names));
         }
     }
+    if error.kind() == ErrorKind::ValueValidation {
+        // One line says it all, as of every other value that is wrong.
+        let whole = error.to_string();
+        let line = whole.lines().next().unwrap_or_default();
+        output::say(&format!("cpb: {}", line.trim_start_matches("error: ")));
+        return ExitCode::from(BAD_INPUT);
+    }
     if error.use_stderr() {
         output::say(error.render().ansi().to_string().trim_end());
         return ExitCode::from(BAD_INPUT);
@@ -100,6 +116,8 @@ fn told(mut error: clap::Error) -> ExitCode {
 
 /// Runs the command line and says what the exit status is.
 pub fn main() -> ExitCode {
+    // Before the command line is read: what is wrong with it is printed as well.
+    ascii::choose(ascii::is_wanted(std::env::args_os(), |name| std::env::var_os(name)));
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return told(error),
@@ -112,6 +130,7 @@ pub fn main() -> ExitCode {
         Command::Import(arguments) => import::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
+        Command::Doctor(arguments) => doctor::run(arguments),
         Command::List(arguments) => list::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Sim(arguments) => sim::run(arguments),
@@ -131,7 +150,7 @@ fn status(result: anyhow::Result<u8>) -> ExitCode {
         // Whoever read our output has gone: not an error of ours.
         Err(error) if output::is_broken_pipe(&error) => ExitCode::from(DONE),
         Err(error) => {
-            output::say(&format!("cpb: {error:#}"));
+            output::say(&foreign::plain_lines(&format!("cpb: {error:#}")));
             ExitCode::from(BAD_INPUT)
         }
     }

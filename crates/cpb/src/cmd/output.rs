@@ -1,8 +1,9 @@
 //! What goes to standard output: a result, in the form that was asked for.
 
-use crate::analysis::summary::Summary;
+use crate::analysis::explain::explain;
+use crate::analysis::summary::summarise;
 use crate::record::Record;
-use crate::report;
+use crate::{ascii, report};
 use anyhow::{Context, Error, Result};
 use clap::Args;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -22,42 +23,45 @@ pub(super) struct Form {
     markdown: bool,
 }
 
-impl Form {
-    /// Whether nothing but tables for people was asked for.
-    pub(super) fn is_for_people(&self) -> bool {
-        !(self.json || self.csv || self.markdown)
-    }
-}
-
-/// Prints `summary` in the form that was asked for; a table for people if none was.
+/// Prints a record's figures in the form that was asked for; a table for people if none was.
 ///
 /// # Errors
 /// Standard output cannot be written.
 pub(super) fn show(
-    summary: &Summary,
+    record: &Record,
     form: &Form,
     options: &report::terminal::Options,
 ) -> Result<()> {
-    let text = if form.json {
-        report::json::render(summary)?
-    } else if form.csv {
-        report::csv::render(summary)?
+    let summary = summarise(record);
+    if form.json {
+        return print_json(&report::json::render(&summary)?);
+    }
+    let text = if form.csv {
+        report::csv::render(&summary)?
     } else if form.markdown {
-        report::markdown::render(summary)
+        report::markdown::render(&summary)
     } else {
-        report::terminal::render(summary, width(), colour(), options)
+        report::terminal::render(&summary, &explain([record], None), width(), colour(), options)
     };
     print(&text)
 }
 
-/// Prints a record's published tables in the form that was asked for.
+/// Prints a record in the form that was asked for: published tables as they were printed.
 ///
 /// # Errors
 /// Standard output cannot be written.
-pub(super) fn show_published(record: &Record, form: &Form) -> Result<()> {
-    let text = if form.json {
-        report::published::render_json(record)?
-    } else if form.csv {
+pub(super) fn show_record(
+    record: &Record,
+    form: &Form,
+    options: &report::terminal::Options,
+) -> Result<()> {
+    if record.sources.is_empty() {
+        return show(record, form, options);
+    }
+    if form.json {
+        return print_json(&report::published::render_json(record)?);
+    }
+    let text = if form.csv {
         report::published::render_csv(record)?
     } else if form.markdown {
         report::published::render_markdown(record)
@@ -67,17 +71,58 @@ pub(super) fn show_published(record: &Record, form: &Form) -> Result<()> {
     print(&text)
 }
 
+/// Prints several records: one after the other for people, as one document for programs.
+///
+/// # Errors
+/// Standard output cannot be written, or they do not fit into one document.
+pub(super) fn show_records(
+    records: &[(String, Record)],
+    form: &Form,
+    options: &report::terminal::Options,
+) -> Result<()> {
+    if form.json {
+        return print_json(&report::json::of_records(records)?);
+    } else if form.csv {
+        return print(&report::csv::of_records(records)?);
+    } else if form.markdown {
+        return print(&report::markdown::of_records(records));
+    }
+    for (place, (_, record)) in records.iter().enumerate() {
+        if place > 0 {
+            print("\n")?;
+        }
+        show_record(record, form, options)?;
+    }
+    Ok(())
+}
+
 /// Columns of this terminal: a table in a file is 80 wide, however wide the others are.
 pub(super) fn width() -> usize {
     let size = terminal_size::terminal_size_of(std::io::stdout());
     size.map_or(80, |(width, _)| width.0.into())
 }
 
-/// Writes text to standard output.
+/// Writes text to standard output, in ASCII if that is chosen.
 ///
 /// # Errors
 /// It cannot be written.
 pub(super) fn print(text: &str) -> Result<()> {
+    print_as_it_is(&ascii::shown(text))
+}
+
+/// Writes JSON likewise.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn print_json(text: &str) -> Result<()> {
+    print_as_it_is(&ascii::shown_json(text))
+}
+
+/// Writes what says itself which character set it is in.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn print_as_it_is(text: &str) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
     let end = if text.ends_with('\n') { "" } else { "\n" };
     let written = stdout
@@ -93,13 +138,14 @@ pub(super) fn print(text: &str) -> Result<()> {
 /// It cannot be written.
 pub(super) fn print_coloured(text: &str) -> Result<()> {
     let mut stdout = anstream::stdout().lock();
+    let text = ascii::shown(text);
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     written.context("cannot write to standard output")
 }
 
 /// Writes a line to standard error. A reader that has gone away misses it, and no more happens.
 pub(super) fn say(line: &str) {
-    let _ = writeln!(anstream::stderr(), "{line}");
+    let _ = writeln!(anstream::stderr(), "{}", ascii::shown(line));
 }
 
 /// Colour is for terminals, and for people who want it: see no-color.org.

@@ -1,27 +1,35 @@
 //! `cpb report`: records as one page, or in the forms that `cpb show` has.
 
-use super::{DONE, output};
+use super::filter::{Filter, Sizes};
+use super::{DONE, file, output};
 use crate::record::Record;
-use crate::{report, store};
-use anyhow::{Context, Result, bail};
+use crate::{foreign, library, report};
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cpb report RECORD.jsonl -o report.html\n  \
-    cpb report records/imx6-*.jsonl -o imx6.html\n  \
+    cpb report imx6 -o imx6.html        published tables: `cpb list records` shows all\n  \
     cpb report RECORD.jsonl -o cells.csv\n\n\
     The page needs no network and no other file; with several records they stand in it one after \
     the other, and published tables of one machine together.")]
 pub(super) struct Arguments {
-    /// The records
+    /// The records: files, or published ones of `cpb list records`
     #[arg(required = true)]
     records: Vec<PathBuf>,
-    /// Where to write; without it, standard output
+    #[command(flatten)]
+    filter: Filter,
+    #[command(flatten)]
+    sizes: Sizes,
+    /// Where to write; standard output if nothing is named
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The form; without it, by the ending of FILE, else a page
+    /// Replace FILE if it exists
+    #[arg(long, requires = "output")]
+    overwrite: bool,
+    /// The form; without it, by the ending of FILE: .html, .csv, .json or .md; a page if there is no FILE
     #[arg(long, value_enum)]
     format: Option<Format>,
 }
@@ -45,26 +53,44 @@ enum Format {
 
 impl Format {
     /// By the ending of a file's name.
-    fn of(path: &Path) -> Option<Format> {
-        match path.extension()?.to_str()? {
-            "html" | "htm" => Some(Format::Html),
-            "csv" => Some(Format::Csv),
-            "json" => Some(Format::Json),
-            "md" | "markdown" => Some(Format::Markdown),
-            _ => None,
+    ///
+    /// # Errors
+    /// It is none of a report's.
+    fn of(path: &Path) -> Result<Format> {
+        match path.extension().and_then(|ending| ending.to_str()).unwrap_or_default() {
+            "html" | "htm" => Ok(Format::Html),
+            "csv" => Ok(Format::Csv),
+            "json" => Ok(Format::Json),
+            "md" | "markdown" => Ok(Format::Markdown),
+            _ => bail!(
+                "--output {}: the ending says no form; a report ends in .html (.htm), .csv, .json or .md \
+                 (.markdown), or name its form by --format",
+                path.display()
+            ),
         }
     }
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let output = arguments.output.as_deref();
-    let format = arguments.format.or_else(|| Format::of(output?)).unwrap_or(Format::Html);
+    let format = match (arguments.format, output) {
+        (Some(format), _) => format,
+        (None, Some(path)) => Format::of(path)?,
+        (None, None) => Format::Html,
+    };
     if output.is_none() && format == Format::Html && std::io::stdout().is_terminal() {
         bail!("a page is for a browser, not for a terminal: name a file by -o report.html");
     }
-    let read = arguments.records.iter().map(|path| store::read(path));
-    let read: Vec<Record> = read.collect::<Result<_>>()?;
-    let records: Vec<(String, Record)> = names(&arguments.records).into_iter().zip(read).collect();
+    if let Some(path) = output {
+        if arguments.records.iter().any(|record| same_file(record, path)) {
+            bail!("{} is one of the records: name another file by -o", path.display());
+        }
+        file::may_replace(path, arguments.overwrite)?;
+    }
+    let read = library::records(&arguments.records)?;
+    let (paths, read): (Vec<PathBuf>, Vec<Record>) =
+        arguments.filter.applied(&arguments.sizes, read)?.into_iter().unzip();
+    let records: Vec<(String, Record)> = names(&paths).into_iter().zip(read).collect();
     let text = match format {
         Format::Html => report::html::render(&records)?,
         Format::Csv => report::csv::of_records(&records)?,
@@ -74,13 +100,14 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         Format::Bencher => report::bencher::of_records(&records)?,
     };
     match output {
-        None => output::print(&text)?,
+        None => match format {
+            Format::Csv | Format::Markdown => output::print(&text)?,
+            // It says in itself that it is UTF-8.
+            Format::Html => output::print_as_it_is(&text)?,
+            Format::Json | Format::GoogleBenchmark | Format::Bencher => output::print_json(&text)?,
+        },
         Some(path) => {
-            if arguments.records.iter().any(|record| same_file(record, path)) {
-                bail!("{} is one of the records: name another file by -o", path.display());
-            }
-            let written = std::fs::write(path, text);
-            written.with_context(|| format!("cannot write {}", path.display()))?;
+            file::write(path, &text)?;
             output::say(&format!("report: {}", path.display()));
         }
     }
@@ -89,14 +116,16 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
 
 /// What a report calls records: their files without folder and ending; those of one name as they were
 /// given, with a number if that was the same as well.
-fn names(paths: &[PathBuf]) -> Vec<String> {
+pub(super) fn names(paths: &[PathBuf]) -> Vec<String> {
     let stem = |path: &PathBuf| {
-        path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+        let stem = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
+        foreign::plain(&stem).into_owned()
     };
     let mut names: Vec<String> = Vec::new();
     for path in paths {
         let alone = paths.iter().filter(|other| stem(other) == stem(path)).count() == 1;
-        let name = if alone { stem(path) } else { path.display().to_string() };
+        let whole = || foreign::plain(&path.to_string_lossy()).into_owned();
+        let name = if alone { stem(path) } else { whole() };
         let numbered = (2..).map(|number| format!("{name} ({number})"));
         let mut all = std::iter::once(name.clone()).chain(numbered);
         names.extend(all.find(|name| !names.contains(name)));
@@ -104,7 +133,7 @@ fn names(paths: &[PathBuf]) -> Vec<String> {
     names
 }
 
-fn same_file(one: &Path, other: &Path) -> bool {
+pub(super) fn same_file(one: &Path, other: &Path) -> bool {
     let canonical = |path: &Path| path.canonicalize().ok();
     canonical(one).is_some_and(|one| canonical(other) == Some(one))
 }
@@ -115,10 +144,12 @@ mod tests {
 
     #[test]
     fn the_form_follows_from_the_ending_of_the_file() {
-        let cases =
-            [("a.html", Some(Format::Html)), ("a/b.md", Some(Format::Markdown)), ("a", None)];
-        for (path, format) in cases {
-            assert_eq!(Format::of(Path::new(path)), format, "{path}");
+        for (path, format) in [("a.html", Format::Html), ("a/b.md", Format::Markdown)] {
+            assert_eq!(Format::of(Path::new(path)).expect(path), format);
+        }
+        for path in ["a", "a.pdf", "html"] {
+            let wrong = Format::of(Path::new(path)).expect_err(path).to_string();
+            assert!(wrong.contains(path) && wrong.contains(".csv"), "{wrong}");
         }
     }
 

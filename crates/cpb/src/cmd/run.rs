@@ -1,16 +1,16 @@
 //! `cpb run`: measure this machine and show the result.
 
 mod reach;
+mod since;
 mod sitting;
 
+use super::filter::{Filter, Sizes};
 use super::{BAD_INPUT, DONE, FAILED, INTERRUPTED, compare, output};
-use crate::analysis::explain::explain;
-use crate::analysis::summary::summarise;
 use crate::budget::{Percent, Seconds};
 use crate::plan::Plan;
 use crate::record::{Cell, Outcome, Reason, Record};
 use crate::run::Ended;
-use crate::{report, store};
+use crate::{report, schedule, store};
 use anyhow::{Context, Result};
 use clap::{Args, Command, FromArgMatches};
 use sitting::{Begun, Sitting};
@@ -36,8 +36,18 @@ const SETTLED: [&str; 14] = [
     "against",
 ];
 
-#[derive(Args)]
-#[command(after_help = "Examples:
+/// What the help ends with.
+fn after_help() -> String {
+    let kept = schedule::RECORD_BATCHES / 1000;
+    let each = schedule::CELL_BATCHES;
+    format!(
+        "{EXAMPLES}\n\nLists are separated by commas. What is not named comes from the plan. A record keeps \
+         {kept},000 batches of measurements, or {each} of each cell if those are more: a run whose record is full \
+         ends before its time, and says so."
+    )
+}
+
+const EXAMPLES: &str = "Examples:
   cpb run                                    the default plan, about 20 s
   cpb run -a aes-256-gcm -s 16,1K,64K        one algorithm, three sizes
   cpb run -p openssl,mbedtls:c --budget 60s  two providers, more precisely
@@ -45,39 +55,31 @@ const SETTLED: [&str; 14] = [
   cpb run -a sha-256 --threads 1,2           how it scales
   cpb run --refine                           where another path gets faster
   cpb run --against BEFORE.jsonl             the same again: is anything slower?
+  cpb run --plan record                      another question: `cpb list plans`
   cpb run --target ssh:root@board            on another machine
   cpb run --csv > cells.csv                  the figures for a spreadsheet
-  cpb run --resume cpb-results/FILE.jsonl    go on where a run stopped
+  cpb run --resume cpb-results/FILE.jsonl    go on where a run stopped";
 
-Lists are separated by commas. What is not named comes from the plan.")]
+#[derive(Args)]
+#[command(after_help = after_help())]
 pub(super) struct Arguments {
-    /// Plan file; the built-in default plan if none is named
-    #[arg(long, value_name = "FILE", help_heading = "What")]
+    /// Plan: a file, or one of `cpb list plans`; default if none is named
+    #[arg(long, value_name = "PLAN", help_heading = "What")]
     plan: Option<PathBuf>,
-    /// Algorithms
-    #[arg(short, long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
-    algorithm: Vec<String>,
-    /// Message sizes, such as 16,1K,16K
-    #[arg(short, long, value_delimiter = ',', value_name = "SIZES", help_heading = "What")]
-    #[arg(allow_negative_numbers = true)]
-    size: Vec<String>,
-    /// Providers
-    #[arg(short, long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
-    provider: Vec<String>,
-    /// Operations: encrypt, decrypt, hash, mac, random, copy; of key pairs sign, verify, key-agreement,
-    /// encapsulate, decapsulate, generate-key
-    #[arg(long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
-    operation: Vec<String>,
+    #[command(flatten)]
+    filter: Filter,
+    #[command(flatten)]
+    sizes: Sizes,
     /// Phases: message, message-with-key, update, setup
     #[arg(long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
     phase: Vec<String>,
     /// Numbers of threads, each on a CPU of its own
     #[arg(long, value_delimiter = ',', value_name = "NUMBERS", help_heading = "What")]
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_negative_numbers = true, value_parser = threads)]
     threads: Vec<u8>,
     /// Measure on another machine, ssh:HOST, in a guest of the lab, lab:GUEST (`cpb lab list`), on a
     /// board without an operating system, serial:DEVICE, on a simulated one, imxrt1060-sim or
-    /// imxrt1170-sim, or where boards/NAME.toml says
+    /// imxrt1170-sim, or on a board with a name: `cpb list targets` shows all
     #[arg(long, value_name = "TARGET", help_heading = "What")]
     target: Option<String>,
     /// Speed of a board's serial line, in bits per second [default: 115200]
@@ -89,19 +91,20 @@ pub(super) struct Arguments {
     runner: Vec<PathBuf>,
 
     /// Time for the whole run
-    #[arg(long, value_name = "TIME", help_heading = "How")]
+    #[arg(long, value_name = "TIME", help_heading = "How", allow_hyphen_values = true)]
     budget: Option<Seconds>,
     /// Measure until each interval's half-width is below this share
-    #[arg(long, value_name = "SHARE", help_heading = "How")]
+    #[arg(long, value_name = "SHARE", help_heading = "How", allow_hyphen_values = true)]
     precision: Option<Percent>,
-    /// Measure more sizes near each crossover, until it is known to within 5%
+    /// Measure more sizes where several paths come near each other; the default plan does so itself
     #[arg(long, help_heading = "How")]
     refine: bool,
     /// CPU to measure on; the last that this process may use if none is named
     #[arg(long, value_name = "NUMBER", help_heading = "How", allow_negative_numbers = true)]
+    #[arg(value_parser = cpu)]
     cpu: Option<usize>,
-    /// A runner that gives no answer for this long has hung; 10s, in the lab 60s
-    #[arg(long, value_name = "TIME", help_heading = "How")]
+    /// A runner that gives no answer for this long has hung; 10s, on an emulated machine 60s
+    #[arg(long, value_name = "TIME", help_heading = "How", allow_hyphen_values = true)]
     timeout: Option<Seconds>,
 
     /// Record to write; a new file in ./cpb-results if none is named
@@ -117,7 +120,7 @@ pub(super) struct Arguments {
     /// Exit with status 1 if a cell is slower by more than this share, and surely slower
     #[arg(long, value_name = "SHARE", help_heading = "Output", requires = "against")]
     fail_if_slower: Option<Percent>,
-    /// Show every size, and the latency of single operations
+    /// Show every provider and size, the latency of single operations, and all that is known of the run
     #[arg(long, help_heading = "Output")]
     all: bool,
     /// No progress bar
@@ -133,19 +136,32 @@ pub(super) struct Arguments {
     brought: Option<Plan>,
 }
 
+/// A number of threads.
+fn threads(text: &str) -> Result<u8, String> {
+    let number = text.trim().parse::<u8>();
+    number.map_err(|_| format!("write numbers from 1 to {}, such as 1,2", u8::MAX))
+}
+
+/// The number of a CPU.
+fn cpu(text: &str) -> Result<usize, String> {
+    text.trim().parse().map_err(|_| "write a CPU's number, from 0 on".to_owned())
+}
+
 /// Measures a plan on one CPU of this machine as `cpb run` does: the record, and how it ended. None if it
-/// was stopped before it began.
+/// was stopped before it began. The record is `output`, or a new file in ./cpb-results.
 pub(super) fn measure(
     plan: Plan,
     cpu: usize,
     quiet: bool,
     stop: &Arc<AtomicBool>,
+    output: Option<PathBuf>,
 ) -> Result<Option<(PathBuf, Ended)>> {
     let words = Arguments::augment_args(Command::new("run")).get_matches_from(["run"]);
     let mut arguments = Arguments::from_arg_matches(&words)?;
     arguments.brought = Some(plan);
     arguments.cpu = Some(cpu);
     arguments.quiet = quiet;
+    arguments.output = output;
     Ok(match Sitting::begin(&arguments, stop)? {
         Begun::Ready(sitting) => {
             Some((sitting.store.path().to_owned(), sitting.measure(&arguments)?))
@@ -180,6 +196,11 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let compared = show(&record, &arguments)?;
     if !arguments.quiet {
         output::say(&format!("record: {}", path.display()));
+        if arguments.against.is_none()
+            && let Some(line) = since::since(&record, &path)
+        {
+            output::say(&line);
+        }
     }
     let failed = |outcome: &Outcome| matches!(outcome, Outcome::Without(Reason::Failed { .. }));
     let measured = |(cell, outcome): &(Cell, Outcome)| {
@@ -195,12 +216,16 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
             output::say(&format!("the connection was lost; go on with: {go_on}"));
             FAILED
         }
-        Ended::Complete if record.cells.iter().any(|(_, outcome)| failed(outcome)) => FAILED,
-        Ended::Complete if !record.cells.iter().any(measured) => {
+        Ended::Complete | Ended::Full(_)
+            if record.cells.iter().any(|(_, outcome)| failed(outcome)) =>
+        {
+            FAILED
+        }
+        Ended::Complete | Ended::Full(_) if !record.cells.iter().any(measured) => {
             output::say("nothing was measured: no provider that was named has any of this");
             BAD_INPUT
         }
-        Ended::Complete => compared,
+        Ended::Complete | Ended::Full(_) => compared,
     })
 }
 
@@ -210,13 +235,9 @@ fn show(record: &Record, arguments: &Arguments) -> Result<u8> {
     if let Some(before) = arguments.against.as_ref().filter(|_| arguments.form.json) {
         return compare::with(&store::read(before)?, record, true, allowed);
     }
-    let options = report::terminal::Options { all: arguments.all, by_size: false };
-    output::show(&summarise(record), &arguments.form, &options)?;
-    if record.header.plan.refine && arguments.form.is_for_people() {
-        let explanation = explain([record], None);
-        let (width, colour) = (output::width(), output::colour());
-        output::print(&report::explain::render(&explanation, width, colour))?;
-    }
+    let options =
+        report::terminal::Options { all: arguments.all, by_size: false, verdict_last: true };
+    output::show(record, &arguments.form, &options)?;
     match &arguments.against {
         Some(before) => compare::with(&store::read(before)?, record, false, allowed),
         None => Ok(DONE),

@@ -1,36 +1,44 @@
 //! `cpb show`: a record again, in any form.
 
+use super::filter::{Filter, Sizes};
 use super::{DONE, output};
-use crate::analysis::summary::summarise;
-use crate::{report, store};
+use crate::record::Record;
+use crate::{library, report};
 use anyhow::Result;
 use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cpb show cpb-results/default-20260101T120000Z.jsonl\n  \
-    cpb show --all RECORD        every size, with latencies\n  cpb show --csv RECORD > cells.csv")]
+    cpb show --all RECORD        every size, with latencies\n  cpb show --csv RECORD > cells.csv\n  \
+    cpb show imx6-software       a published table: `cpb list records` shows all")]
 pub(super) struct Arguments {
-    /// The record
+    /// The record: a file, or a published one of `cpb list records`
     record: PathBuf,
-    /// Show every size, and the latency of single operations
+    /// Show every provider and size, the latency of single operations, and all that is known of the run
     #[arg(long)]
     all: bool,
     /// Show one column a message size, one block a figure
     #[arg(long)]
     by_size: bool,
     #[command(flatten)]
+    filter: Filter,
+    #[command(flatten)]
+    sizes: Sizes,
+    #[command(flatten)]
     form: output::Form,
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
-    let record = store::read(&arguments.record)?;
-    if !record.sources.is_empty() {
-        output::show_published(&record, &arguments.form)?;
-        return Ok(DONE);
+    let named = std::slice::from_ref(&arguments.record);
+    let records = arguments.filter.applied(&arguments.sizes, library::records(named)?)?;
+    let records: Vec<(String, Record)> =
+        records.into_iter().map(|(path, record)| (path.display().to_string(), record)).collect();
+    let (all, by_size) = (arguments.all, arguments.by_size);
+    let options = report::terminal::Options { all, by_size, verdict_last: false };
+    match records.as_slice() {
+        [(_, record)] => output::show_record(record, &arguments.form, &options)?,
+        _ => output::show_records(&records, &arguments.form, &options)?,
     }
-    let summary = summarise(&record);
-    let options = report::terminal::Options { all: arguments.all, by_size: arguments.by_size };
-    output::show(&summary, &arguments.form, &options)?;
     Ok(DONE)
 }

@@ -2,6 +2,7 @@
 
 use super::{BAD_INPUT, DONE, FAILED, output};
 use crate::report;
+use crate::transport::sim::carried;
 use anyhow::{Context, Result};
 use clap::Args;
 use cpb_sim::{Chip, Console, Image, Machine, Stop};
@@ -57,7 +58,10 @@ impl Write for Kept {
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let chip = chip(&arguments.chip)?;
     let path = &arguments.firmware;
-    let file = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let file = match carried(path) {
+        Some(firmware) if !path.exists() => firmware.bytes()?,
+        _ => std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?,
+    };
     let image = Image::parse(&file).with_context(|| path.display().to_string())?;
     let mut machine = Machine::new(chip);
     image.load(&mut machine).with_context(|| path.display().to_string())?;
@@ -119,7 +123,7 @@ fn account(
     if arguments.json {
         let output = kept.0.lock().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let text = report::sim::json(machine, image, stop, &output.unwrap_or_default())?;
-        return output::print(&text);
+        return output::print_json(&text);
     }
     if !stop.is_success() {
         output::say(&machine.diagnose(stop, image));

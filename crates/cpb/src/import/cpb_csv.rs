@@ -4,6 +4,7 @@
 use super::draft::{Done, Draft, Table, flagged, printed};
 use super::text::Text;
 use super::{Format, Options};
+use crate::foreign;
 use crate::record::{FlagKind, Printed, Quantity};
 use anyhow::{Result, anyhow, bail};
 use csv::StringRecord;
@@ -34,7 +35,8 @@ struct Row<'a> {
 impl Row<'_> {
     fn of(&self, name: &str) -> &str {
         let place = self.columns.get(name);
-        place.and_then(|place| self.fields.get(*place)).unwrap_or_default()
+        let field = place.and_then(|place| self.fields.get(*place)).unwrap_or_default();
+        foreign::unquoted(field)
     }
 }
 

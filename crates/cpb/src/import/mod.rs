@@ -23,6 +23,7 @@ mod text;
 mod wolfcrypt;
 
 use crate::record::Record;
+use crate::store;
 use anyhow::{Result, anyhow, bail};
 use draft::Draft;
 use std::path::Path;
@@ -119,7 +120,7 @@ pub fn parse(
     if let Some(line) = text.replaced {
         draft.warnings.push(format!("Line {line} is not UTF-8; what cannot be read is replaced."));
     }
-    Ok(draft.record(name, format))
+    store::as_read(draft.record(name, format))
 }
 
 /// The first format in the list that one line at least is of.

@@ -1,5 +1,6 @@
 //! A foreign file as lines: whole, small enough, and without what pasting, terminals and web pages add.
 
+use crate::foreign;
 use anyhow::{Context, Result, bail};
 use std::borrow::Cow;
 use std::fs::File;
@@ -161,6 +162,7 @@ pub(super) fn printable(text: &str) -> String {
             }
             '\t' | '\u{a0}' | '\u{2007}' | '\u{202f}' => plain.push(' '),
             '\u{feff}' | '\u{200b}' => {}
+            c if foreign::turns(c) => {}
             c if c.is_control() => plain.push(' '),
             c => plain.push(c),
         }

@@ -1,6 +1,6 @@
 //! What a guest is: one TOML file.
 
-use crate::names;
+use crate::{names, settings};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::path::Path;
@@ -72,7 +72,7 @@ impl Definition {
         }
         if Path::new(name).extension().is_some_and(|extension| extension == "toml") {
             let text =
-                std::fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
+                settings::read(Path::new(name)).with_context(|| format!("cannot read {name}"))?;
             let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
             return Definition::parse(&stem, &text).with_context(|| name.to_owned());
         }
@@ -90,7 +90,7 @@ impl Definition {
     }
 
     fn parse(name: &str, text: &str) -> Result<Definition> {
-        let parsed: Definition = toml::from_str(text)?;
+        let parsed: Definition = settings::parse(text)?;
         Ok(Definition { name: name.to_owned(), ..parsed })
     }
 
@@ -100,6 +100,13 @@ impl Definition {
         // `-smp 2,cores=2` is two as well; without it there is one.
         let count = words.next().and_then(|word| word.split(',').next()?.parse().ok());
         count.unwrap_or(1)
+    }
+
+    /// Whether QEMU emulates its CPU: nothing in the machine's arguments asks for the host's.
+    pub fn is_emulated(&self) -> bool {
+        let accelerated =
+            |word: &String| ["kvm", "xen", "hvf"].iter().any(|name| word.contains(name));
+        !self.qemu.arguments.iter().any(accelerated)
     }
 
     /// Everything that decides what is fetched and prepared, as text.
@@ -129,6 +136,16 @@ mod tests {
         for guest in Definition::all().expect("valid files") {
             assert!(guest.qemu.arguments.iter().any(|word| word == "tcg"), "{}", guest.name);
             assert_eq!(guest.cpus(), 1, "{}", guest.name);
+            assert!(guest.is_emulated(), "{}", guest.name);
+        }
+    }
+
+    #[test]
+    fn a_guest_on_the_host_s_cpu_is_not_emulated() {
+        for words in [["-accel", "kvm"], ["-machine", "virt,accel=kvm:tcg"], ["-enable-kvm", ""]] {
+            let mut guest = Definition::find("aarch64-6.1").expect("a guest");
+            guest.qemu.arguments = words.map(str::to_owned).into();
+            assert!(!guest.is_emulated(), "{words:?}");
         }
     }
 

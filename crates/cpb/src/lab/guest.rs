@@ -4,6 +4,7 @@ use super::definition::Definition;
 use super::image::{self, Image};
 use super::vm::Vm;
 use crate::agent::{self, About, Answer, Order};
+use crate::machine;
 use anyhow::{Context, Result, bail};
 use std::fmt;
 use std::net::TcpStream;
@@ -120,7 +121,11 @@ impl Guest {
     /// # Errors
     /// It gives no answer.
     pub fn about(&self, cpu: usize, patience: Duration) -> Result<About> {
-        self.order(&Order::About { cpu }, patience)?.2.about(self.name())
+        let mut about = self.order(&Order::About { cpu }, patience)?.2.about(self.name())?;
+        if self.definition.is_emulated() {
+            about.machine = machine::known_emulated(about.machine);
+        }
+        Ok(about)
     }
 
     /// Types on its console.

@@ -6,14 +6,15 @@
 
 use super::cpio::Archive;
 use super::definition::Definition;
+use super::linked::Linked;
 use super::packages::Apt;
 use super::{modules, tools};
 use crate::static_cpb;
 use anyhow::{Context, Result, bail};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::BufWriter;
+use std::io::{self, BufWriter};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -44,7 +45,7 @@ pub struct Image {
 /// # Errors
 /// A program, a package, or the static cpb is missing, or a file cannot be written.
 pub fn prepare(guest: &Definition, say: &dyn Fn(&str)) -> Result<Image> {
-    let cpb = static_cpb(&guest.target)?;
+    let cpb = program(guest, say)?;
     let (folder, _lock) = locked(guest)?;
     let prepared = folder.join(folder_name(guest));
     if !prepared.join(COMPLETE).is_file() {
@@ -94,7 +95,8 @@ fn fetch(guest: &Definition, folder: &Path, prepared: &Path, say: &dyn Fn(&str))
     let clean = || [&partial, &apt_folder].into_iter().try_for_each(|folder| remove(folder));
     // Of a cpb that was killed at it.
     clean()?;
-    let filled = fill(guest, &partial, &apt_folder);
+    let filled = fill(guest, &partial, &apt_folder)
+        .with_context(|| format!("cannot prepare {}", prepared.display()));
     if filled.is_ok() {
         remove(prepared)?;
         fs::rename(&partial, prepared).with_context(|| prepared.display().to_string())?;
@@ -159,10 +161,9 @@ fn remove(path: &Path) -> Result<()> {
 }
 
 /// The initramfs of the prepared files and this cpb, made anew if either is another than last time.
-fn image(guest: &Definition, prepared: &Path, cpb: &Path) -> Result<Image> {
+fn image(guest: &Definition, prepared: &Path, cpb: &Linked) -> Result<Image> {
     let release = fs::read_to_string(prepared.join(COMPLETE))?;
-    let program = fs::read(cpb).with_context(|| cpb.display().to_string())?;
-    let key = hash(&(&program, INIT, env!("CARGO_PKG_VERSION")));
+    let key = hash(&(&cpb.program, &cpb.files, INIT, env!("CARGO_PKG_VERSION")));
     let initramfs = prepared.join(format!("initramfs-{key:016x}.cpio"));
     if !initramfs.is_file() {
         // Those of earlier builds of cpb. One that is young may be on its way into a QEMU.
@@ -173,16 +174,36 @@ fn image(guest: &Definition, prepared: &Path, cpb: &Path) -> Result<Image> {
                 fs::remove_file(entry.path())?;
             }
         }
-        let partial = initramfs.with_extension("partial");
-        let file = File::create(&partial).with_context(|| partial.display().to_string())?;
-        write_initramfs(BufWriter::new(file), &prepared.join("root"), &program)?;
-        fs::rename(&partial, &initramfs)?;
+        write_whole(&initramfs, |output| write_initramfs(output, &prepared.join("root"), cpb))?;
     }
     tools::find(&guest.qemu.program, &guest.qemu.package)?;
     Ok(Image { kernel: prepared.join("vmlinuz"), release, initramfs })
 }
 
-fn write_initramfs(output: BufWriter<File>, root: &Path, cpb: &[u8]) -> Result<()> {
+/// Writes a file that is there as a whole or not at all: `fill` gets a partial one beside it, which goes
+/// if it cannot be completed.
+///
+/// # Errors
+/// It cannot be written; the message names it.
+fn write_whole(path: &Path, fill: impl FnOnce(BufWriter<File>) -> Result<()>) -> Result<()> {
+    let partial = path.with_extension("partial");
+    let write = || {
+        fill(BufWriter::new(File::create(&partial)?))?;
+        Ok(fs::rename(&partial, path)?)
+    };
+    write().map_err(|error: anyhow::Error| {
+        // It may not even have been created.
+        let _ = fs::remove_file(&partial);
+        let full = |error: &io::Error| error.kind() == io::ErrorKind::StorageFull;
+        let remedy = match error.root_cause().downcast_ref().is_some_and(full) {
+            true => "; make room there, or name another folder by CPB_LAB_CACHE",
+            false => "",
+        };
+        error.context(format!("cannot write {}{remedy}", path.display()))
+    })
+}
+
+fn write_initramfs(output: BufWriter<File>, root: &Path, cpb: &Linked) -> Result<()> {
     let mut archive = Archive::new(output);
     for folder in ["bin", "dev", "etc"] {
         archive.directory(folder)?;
@@ -192,7 +213,7 @@ fn write_initramfs(output: BufWriter<File>, root: &Path, cpb: &[u8]) -> Result<(
     archive.program("init", INIT.as_bytes())?;
     archive.program("bin/busybox", &fs::read(root.join("bin/busybox"))?)?;
     archive.link("bin/sh", "busybox")?;
-    archive.program("bin/cpb", cpb)?;
+    archive.program("bin/cpb", &cpb.program)?;
     archive.file("etc/modules", &fs::read(root.join("etc-modules"))?)?;
     let mut below = BTreeSet::new();
     for folder in ["lib", "lib64", "usr"].map(|name| root.join(name)) {
@@ -201,15 +222,22 @@ fn write_initramfs(output: BufWriter<File>, root: &Path, cpb: &[u8]) -> Result<(
             below.insert(folder);
         }
     }
+    // A program has one C library: that of this cpb, where it brings one.
+    below.retain(|path| path.is_dir() || !cpb.replaces(path));
+    let folders = cpb.files.keys().flat_map(|file| Path::new(file).ancestors().skip(1));
+    below.extend(folders.filter(|folder| *folder != Path::new("")).map(|folder| root.join(folder)));
     for path in below {
         let name = path.strip_prefix(root)?.to_string_lossy().into_owned();
-        if path.is_dir() {
+        if path.is_dir() || !path.exists() {
             archive.directory(&name)?;
         } else if path.metadata()?.permissions().mode() & EXECUTABLE != 0 {
             archive.program(&name, &fs::read(&path)?)?;
         } else {
             archive.file(&name, &fs::read(&path)?)?;
         }
+    }
+    for (path, bytes) in &cpb.files {
+        archive.program(path, bytes)?;
     }
     archive.end()?;
     Ok(())
@@ -227,11 +255,27 @@ fn walk(folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// A statically linked cpb for the guest.
-fn static_cpb(target: &str) -> Result<PathBuf> {
-    let folder = std::env::var_os("CPB_LAB_BINARIES").map(PathBuf::from);
-    static_cpb::find(target, folder, "CPB_LAB_BINARIES may name its folder")
-        .context("the guest needs a static cpb")
+/// The cpb that goes into the guest: a static one, or else, where the guest is of this machine's architecture, the one
+/// that runs.
+fn program(guest: &Definition, say: &dyn Fn(&str)) -> Result<Linked> {
+    let named = std::env::var_os("CPB_LAB_BINARIES").map(PathBuf::from);
+    let is_named = named.is_some();
+    let found = static_cpb::find(&guest.target, named, "CPB_LAB_BINARIES may name its folder")
+        .context("the guest needs a static cpb");
+    match found {
+        Ok(path) => {
+            let program = fs::read(&path).with_context(|| path.display().to_string())?;
+            Ok(Linked { program, files: BTreeMap::new() })
+        }
+        Err(missing) if is_named || !guest.target.starts_with(std::env::consts::ARCH) => {
+            Err(missing)
+        }
+        Err(missing) => {
+            let own = Linked::own().with_context(|| format!("{missing:#}"))?;
+            say(&format!("this cpb goes in, with {} files that it is linked to", own.files.len()));
+            Ok(own)
+        }
+    }
 }
 
 fn cache() -> Result<PathBuf> {

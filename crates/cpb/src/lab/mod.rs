@@ -1,8 +1,8 @@
 //! The lab: Debian kernels in QEMU, with an accelerator that really runs.
 //!
 //! A guest is data, `lab/NAME.toml`. [`packages`] fetches its kernel, [`modules`] picks what it
-//! loads, [`image`] puts that, [`init`](../../../../lab/init.sh) and a static cpb into an initramfs,
-//! [`vm`] runs QEMU, and [`guest`] keeps a guest that may have to be booted again. Inside, cpb's agent
+//! loads, [`image`] puts that, [`init`](../../../../lab/init.sh) and a static cpb, or this one with its
+//! libraries ([`linked`]), into an initramfs, [`vm`] runs QEMU, and [`guest`] keeps a guest that may have to be booted again. Inside, cpb's agent
 //! answers ([`crate::agent`]).
 
 mod cpio;
@@ -10,6 +10,7 @@ pub mod definition;
 pub mod guest;
 pub mod image;
 pub mod leash;
+mod linked;
 mod modules;
 mod packages;
 mod tools;

@@ -5,8 +5,9 @@
 //! 7.2 of Debian 12 for aarch64 and riscv64 on x86-64: ratios 2.97 to 2.99 of 3). So there must be a
 //! sign of QEMU, or on a virtual machine a proof of the contrary; in doubt it is emulated.
 //!
-//! Not found out: qemu-user before 8.2 running a program of the host's own family, a model of a
-//! board with a 32-bit core and no SD card, and an emulator whose user hides it on purpose.
+//! Not found out: qemu-user before 8.2 running a program of the host's own family; QEMU's models of
+//! boards whose core, chip, counter and disks all look like a real board's; and an emulator whose user
+//! hides it on purpose.
 
 use super::Machine;
 use super::arm;
@@ -50,6 +51,11 @@ const NAMELESS: &str = "hypervisor without a name";
 const QEMU_COUNTER_HZ: u64 = 62_500_000;
 const QEMU_NEW_COUNTER_HZ: u64 = 1_000_000_000;
 
+/// The chip's serial number that QEMU gives each AST2600: AST2600_CHIP_ID1 and _ID0 in
+/// hw/misc/aspeed_scu.c, as drivers/soc/aspeed/aspeed-socinfo.c of Linux writes them. In silicon every
+/// chip has its own.
+const QEMU_CHIPS: [&str; 1] = ["888844441234abcd"];
+
 /// RISCV_ACLINT_DEFAULT_TIMEBASE_FREQ; under KVM QEMU tells the host's (hw/riscv/virt.c).
 const QEMU_TIMEBASE_HZ: u64 = 10_000_000;
 
@@ -59,6 +65,10 @@ const QEMU_CORES: [&str; 2] = ["MIDR 0x410fc080", "MIDR 0x410fc090"];
 
 /// Implementers of cores that QEMU models: itself, Arm, Fujitsu (target/arm/tcg/cpu64.c).
 const QEMU_IMPLEMENTERS: [u32; 3] = [0x00, 0x41, 0x46];
+
+/// What the device tree of a virtual machine is compatible with: QEMU's `virt`, and crosvm's,
+/// Firecracker's and kvmtool's machines, which have only KVM.
+const GUESTS: [&str; 2] = ["linux,dummy-virt", "riscv-virtio"];
 
 /// What a machine that cpb simulates says that it runs under.
 pub(super) const SIMULATOR: &str = "cpb-sim";
@@ -73,6 +83,12 @@ pub fn evidence(machine: &Machine, clock_known: bool) -> Evidence {
     }
 }
 
+/// The machine of a guest, whose CPU is emulated as its host knows, whatever the guest sees.
+#[must_use]
+pub fn known_emulated(machine: Machine) -> Machine {
+    Machine { virtualisation: TCG.to_owned(), ..machine }
+}
+
 /// By which sign the CPU is emulated, or why that cannot be ruled out.
 pub(super) fn sign(machine: &Machine, clock_known: bool) -> Option<String> {
     let kernel = &machine.kernel_architecture;
@@ -81,7 +97,7 @@ pub(super) fn sign(machine: &Machine, clock_known: bool) -> Option<String> {
         return Some(format!("cpb is a program for {} on {kernel}", machine.architecture));
     }
     if machine.virtualisation == TCG || machine.virtualisation == FEX {
-        return Some(format!("it says that it is {}", machine.virtualisation));
+        return Some(format!("it runs under {}", machine.virtualisation));
     }
     if machine.virtualisation == NO_CYCLE_COUNTER {
         let sign = "its core's cycle counter stands still, as QEMU's do and no board's does";
@@ -161,9 +177,21 @@ pub(super) fn virtualisation(
     let by_name = info.field("uarch") == "qemu" || info.field("Hardware").starts_with("QEMU");
     // -cpu max without KVM has implementer 0, "reserved for software use" (target/arm/tcg/cpu64.c).
     let by_core = midr.is_some_and(|midr| arm::implementer(midr) == 0);
-    // A modelled board's SD card; PNM in hw/sd/sd.c. QEMU accelerates no such board.
-    let by_card = any(tree, "sys/bus/mmc/devices", "name", "QEMU!");
-    if by_name || by_core || by_card {
+    // What a modelled board has; QEMU accelerates none. An SD card is "QEMU!", an eMMC "QEMU!!" (PNM in
+    // hw/sd/sd.c).
+    let by_card = any(tree, "sys/bus/mmc/devices", "name", |name| name.starts_with("QEMU!"));
+    let by_chip =
+        any(tree, "sys/bus/soc/devices", "serial_number", |chip| QEMU_CHIPS.contains(&chip));
+    // Disks and USB devices (hw/scsi, hw/ide, hw/nvme, hw/usb), which an accelerated guest may have, too.
+    let compatible = tree.strings("compatible");
+    let is_guest = |name: &String| {
+        GUESTS.contains(&name.as_str()) || name.contains("qemu") || name.starts_with("xen,")
+    };
+    let has_qemus_devices = any(tree, "sys/block", "device/vendor", |vendor| vendor == "QEMU")
+        || any(tree, "sys/block", "device/model", |model| model.starts_with("QEMU "))
+        || any(tree, "sys/bus/usb/devices", "manufacturer", |maker| maker == "QEMU");
+    let on_a_board = !compatible.is_empty() && !compatible.iter().any(is_guest);
+    if by_name || by_core || by_card || by_chip || (has_qemus_devices && on_a_board) {
         return TCG.to_owned();
     }
     if !signature.is_empty() {
@@ -178,18 +206,19 @@ pub(super) fn virtualisation(
     if vendor == "QEMU" && tree.line("sys/class/dmi/id/product_name") == "KVM Virtual Machine" {
         return KVM.to_owned();
     }
-    let compatible = tree.strings("compatible");
     let model = tree.strings("model");
     let qemu = vendor == "QEMU"
         || tree.has("sys/firmware/qemu_fw_cfg")
         || compatible.iter().chain(&model).any(|name| name.contains("qemu"))
+        // The device tree's way to that (hw/arm/virt.c, hw/riscv/virt.c), whatever drivers are loaded.
+        || tree.names("sys/firmware/devicetree/base").iter().any(|node| node.starts_with("fw-cfg@"))
         // VIRT_VENDOR in hw/virtio/virtio-mmio.c spells "QEMU".
-        || any(tree, "sys/bus/virtio/devices", "vendor", "0x554d4551");
+        || any(tree, "sys/bus/virtio/devices", "vendor", |vendor| vendor == "0x554d4551")
+        || has_qemus_devices;
     if qemu {
         return QEMU.to_owned();
     }
-    // Also of crosvm, Firecracker and kvmtool, which have only KVM.
-    if compatible.iter().any(|name| name == "linux,dummy-virt" || name == "riscv-virtio") {
+    if compatible.iter().any(|name| GUESTS.contains(&name.as_str())) {
         return VIRTUAL.to_owned();
     }
     if info.features().iter().any(|feature| feature == "hypervisor") {
@@ -198,8 +227,8 @@ pub(super) fn virtualisation(
     String::new()
 }
 
-fn any(tree: &Tree, directory: &str, file: &str, value: &str) -> bool {
+fn any(tree: &Tree, directory: &str, file: &str, is: impl Fn(&str) -> bool) -> bool {
     tree.names(directory)
         .iter()
-        .any(|device| tree.line(&format!("{directory}/{device}/{file}")) == value)
+        .any(|device| is(&tree.line(&format!("{directory}/{device}/{file}"))))
 }

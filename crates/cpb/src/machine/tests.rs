@@ -159,6 +159,96 @@ fn emulated_machines_are_never_hardware() {
     }
 }
 
+/// QEMU's AST2600 EVB, as its kernel shows it: the core, the counter and the device tree are the real
+/// board's.
+fn ast2600(serial: &str, card: &str, disk: &str) -> Machine {
+    let cpuinfo = "processor\t: 0\nmodel name\t: ARMv7 Processor rev 5 (v7l)\nBogoMIPS\t: 2250.00\n\
+        Features\t: half thumb fastmult vfp edsp neon vfpv3 tls vfpv4 idiva idivt vfpd32 lpae evtstrm\n\
+        CPU implementer\t: 0x41\nCPU architecture: 7\nCPU variant\t: 0x0\nCPU part\t: 0xc07\n\
+        CPU revision\t: 5\n\nHardware\t: Generic DT based system\n";
+    let root = made_up(&[
+        ("proc/cpuinfo", cpuinfo.as_bytes()),
+        ("proc/sys/kernel/arch", b"armv7l\n"),
+        ("sys/firmware/devicetree/base/model", b"AST2600 EVB\0"),
+        ("sys/firmware/devicetree/base/compatible", b"aspeed,ast2600-evb-a1\0aspeed,ast2600\0"),
+        ("sys/bus/soc/devices/soc0/serial_number", serial.as_bytes()),
+        ("sys/bus/mmc/devices/mmc0:0001/name", card.as_bytes()),
+        ("sys/block/sda/device/model", disk.as_bytes()),
+    ]);
+    Machine::read(root.path(), 0)
+}
+
+#[test]
+fn a_modelled_board_is_told_from_a_real_one_by_what_only_qemu_has() {
+    let real = ast2600("70b90f1e4a63d4c8\n", "MMC08G\n", "CT240BX500SSD1\n");
+    assert_eq!((real.board.as_str(), real.cpu.as_str()), ("AST2600 EVB", "Cortex-A7 r0p5"));
+    assert_eq!(real.counter_hz, 1_125_000_000);
+    for clock_known in [true, false] {
+        assert_eq!(evidence(&real, clock_known), Evidence::Hardware);
+    }
+    let (serial, card, disk) = ("70b90f1e4a63d4c8\n", "MMC08G\n", "CT240BX500SSD1\n");
+    for (what, modelled) in [
+        ("the chip's serial number", ast2600("888844441234abcd\n", card, disk)),
+        ("an SD card", ast2600(serial, "QEMU!\n", disk)),
+        ("an eMMC", ast2600(serial, "QEMU!!\n", disk)),
+        ("a disk", ast2600(serial, card, "QEMU HARDDISK\n")),
+    ] {
+        for clock_known in [true, false] {
+            assert_eq!(evidence(&modelled, clock_known), Evidence::Emulated, "{what}");
+        }
+        assert!(emulated(&modelled).is_some(), "{what}");
+    }
+}
+
+#[test]
+fn a_disk_of_qemu_s_makes_no_accelerated_guest_emulated() {
+    let guest = |compatible: &[u8]| {
+        let root = made_up(&[
+            ("sys/firmware/devicetree/base/compatible", compatible),
+            ("sys/block/sda/device/vendor", b"QEMU    \n"),
+        ]);
+        let machine = Machine::read_with(root.path(), 0, counter(54_000_000));
+        Machine { core: "MIDR 0x410fd083".to_owned(), ..machine }
+    };
+    let accelerated = guest(b"linux,dummy-virt\0");
+    assert_eq!(accelerated.virtualisation, "QEMU");
+    assert_eq!(evidence(&accelerated, true), Evidence::Hardware);
+    let board = guest(b"raspberrypi,4-model-b\0brcm,bcm2711\0");
+    assert_eq!(evidence(&board, true), Evidence::Emulated, "QEMU accelerates no board");
+}
+
+#[test]
+fn a_32_bit_core_whose_delays_show_qemu_s_counter_is_emulated() {
+    let machine = |bogomips: &str, features: &str| {
+        let cpuinfo = format!(
+            "processor\t: 0\nBogoMIPS\t: {bogomips}\nFeatures\t: half thumb {features}\n\
+             CPU implementer\t: 0x41\nCPU variant\t: 0x0\nCPU part\t: 0xc07\nCPU revision\t: 5\n"
+        );
+        let arch: &[u8] = b"armv7l\n";
+        let files = [("proc/cpuinfo", cpuinfo.as_bytes()), ("proc/sys/kernel/arch", arch)];
+        Machine::read(made_up(&files).path(), 0)
+    };
+    // i.MX6UL's model (mcimx6ul-evk), and a real one.
+    let modelled = machine("125.00", "lpae evtstrm");
+    assert_eq!((modelled.counter_hz, evidence(&modelled, true)), (62_500_000, Evidence::Emulated));
+    let real = machine("16.00", "lpae evtstrm");
+    assert_eq!((real.counter_hz, evidence(&real, true)), (8_000_000, Evidence::Hardware));
+    // Delays by a loop: the number is that of the core's clock.
+    let looping = machine("125.00", "");
+    assert_eq!((looping.counter_hz, evidence(&looping, true)), (0, Evidence::Hardware));
+    for odd in ["inf", "-1", "nan", "1e999", ""] {
+        let machine = machine(odd, "evtstrm");
+        assert_eq!(evidence(&machine, true), Evidence::Hardware, "{odd}");
+    }
+}
+
+#[test]
+fn what_the_host_knows_to_be_emulated_is_so_whatever_the_guest_sees() {
+    let guest = lived_in("x86-kvm-guest", hypervisor("KVMKVMKVM"));
+    assert_eq!(evidence(&guest, true), Evidence::Hardware);
+    assert_eq!(evidence(&known_emulated(guest), true), Evidence::Emulated);
+}
+
 #[test]
 fn programs_under_a_translator_are_emulated() {
     // qemu-user 7.2 hands the host's files through; newer ones replace /proc/cpuinfo alone.

@@ -7,6 +7,7 @@ use crate::analysis::no_figure::NoFigure;
 use crate::analysis::summary::{Figures, Known, Row};
 use crate::size::Size;
 use anstyle::Style;
+use std::collections::HashMap;
 
 /// Sizes that fit beside each other.
 pub(crate) const SHOWN: usize = 3;
@@ -40,8 +41,12 @@ pub(crate) struct Rates<'a> {
     pub(crate) cycles: bool,
     /// Whether any gain is known.
     pub(crate) gains: bool,
-    /// Every size instead of the smallest, a middle one and the largest.
+    /// Every size instead of the smallest, a middle one and the largest, and every provider.
     pub(crate) all: bool,
+    /// So many providers of each group, the fastest first; variants are folded into their library's gain.
+    pub(crate) best: usize,
+    /// What to call providers.
+    pub(crate) labels: &'a HashMap<String, String>,
 }
 
 impl Rates<'_> {
@@ -116,9 +121,12 @@ impl Rates<'_> {
             if self.gains {
                 places.push(row.map_or(Place::Blank, |row| self.gain(row, margins.gain)));
             }
-            ((*provider).to_owned(), places)
+            (self.labels.get(*provider).map_or(*provider, String::as_str).to_owned(), places)
         };
-        let rows = group.providers.iter().map(row).collect();
+        let rows = match self.all {
+            true => group.providers.iter().map(row).collect(),
+            false => group.ranked().iter().take(self.best).map(row).collect(),
+        };
         Block { heading: group.heading.clone(), columns, rows }
     }
 
@@ -138,7 +146,11 @@ impl Rates<'_> {
     }
 
     fn gain(&self, row: &Row, with_margin: bool) -> Place {
-        self.comparisons.gain(row).map_or(Place::Blank, |gain| {
+        let gain = match self.all {
+            true => self.comparisons.gain(row),
+            false => self.comparisons.own_gain(row).or_else(|| self.comparisons.gain(row)),
+        };
+        gain.map_or(Place::Blank, |gain| {
             let margin = if with_margin { margin(gain.precision()) } else { String::new() };
             Place::figure(format!("{}×", short(gain.value.0)), margin)
         })

@@ -90,8 +90,9 @@ fn who(summary: &Summary, group: &Group<'_>) -> Block {
         })
         .collect();
     for (name, provider) in &summary.run.providers {
-        if let ProviderRecord::Unavailable { reason, .. } = provider {
-            rows.push((name.clone(), vec![Place::Note(notes::unavailable(*reason).to_owned())]));
+        if let ProviderRecord::Unavailable { reason, detail } = provider {
+            let why = notes::unavailable(*reason, detail).to_owned();
+            rows.push((name.clone(), vec![Place::Note(why)]));
         }
     }
     let columns = vec![String::new(); group.sizes.len()];

@@ -7,7 +7,7 @@ use super::table::{Block, Place, paint, render as table, wrap};
 use super::terminal::{Styles, write_note};
 use crate::analysis::compare::{Compared, Kind, Row};
 use crate::analysis::paths::Subject;
-use crate::analysis::ratio::Verdict;
+use crate::analysis::ratio::{TIE, Verdict};
 use crate::analysis::uncertain::Bounded;
 use crate::analysis::units::Times;
 use crate::size::Size;
@@ -81,18 +81,22 @@ fn on(what: String, machine: Option<&str>) -> String {
 }
 
 fn headline(compared: &Compared) -> String {
+    format!("{} against {}: {}", compared.second, compared.first, counts(compared))
+}
+
+/// How many cells are slower, faster, the same, or not known, in words.
+pub(crate) fn counts(compared: &Compared) -> String {
     let count = |verdict| compared.cells.iter().filter(|row| row.verdict == verdict).count();
-    let undecided = match count(Verdict::Undecided) {
+    let unknown = match count(Verdict::Unknown) {
         0 => String::new(),
-        many => format!(", {many} without a verdict for want of passes"),
+        many => format!(", {many} not known"),
     };
     format!(
-        "{} against {}: {} slower, {} faster, {} indistinguishable{undecided}",
-        compared.second,
-        compared.first,
+        "{} slower, {} faster, {} the same within {:.0}%{unknown}",
         count(Verdict::Slower),
         count(Verdict::Faster),
-        count(Verdict::Indistinguishable)
+        count(Verdict::Tie),
+        TIE * 100.0
     )
 }
 
@@ -170,8 +174,8 @@ fn place(ratio: &Bounded<Times>, verdict: Verdict) -> Place {
     let word = match verdict {
         Verdict::Slower => "slower ",
         Verdict::Faster => "faster ",
-        Verdict::Indistinguishable => "same ",
-        Verdict::Undecided => "",
+        Verdict::Tie => "same ",
+        Verdict::Unknown => "? ",
     };
     let share =
         ratio.interval.map(|interval| (interval.high.0 - interval.low.0) / 2.0 / ratio.value.0);

@@ -6,6 +6,7 @@ use crate::analysis::estimate::Estimate;
 use crate::analysis::execution::Execution;
 use crate::analysis::summary::{Figures, Known, Row, Summary, summarise};
 use crate::analysis::units::{Interval, Unit};
+use crate::foreign;
 use crate::record::Record;
 use anyhow::{Result, bail};
 
@@ -18,7 +19,8 @@ pub fn render(summary: &Summary) -> Result<String> {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     writer.write_record(COLUMNS)?;
     for row in &summary.cells {
-        writer.write_record(values(row, summary, &comparisons))?;
+        let fields = values(row, summary, &comparisons).into_iter().map(foreign::field);
+        writer.write_record(fields)?;
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
@@ -45,7 +47,7 @@ pub fn of_records(records: &[(String, Record)]) -> Result<String> {
             let row = row?;
             let first = match number {
                 0 => "record",
-                _ => name,
+                _ => &foreign::field(name.clone()),
             };
             if number > 0 || place == 0 {
                 let first = (records.len() > 1).then_some(first);
@@ -176,6 +178,7 @@ fn write_figures(
     interval(values, figures.scaling.and_then(|scaling| scaling.interval));
     values.push(match comparisons.mark(row) {
         Some('=') => "tie".to_owned(),
+        Some('?') => "unknown".to_owned(),
         Some(_) => "yes".to_owned(),
         None => String::new(),
     });

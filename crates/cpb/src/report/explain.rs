@@ -1,9 +1,9 @@
 //! An explanation for a terminal: what to take, what it costs, where another path gets faster.
 
-use super::explain_words::{about, advise, notes, remarks, size, title, whole_percent};
+use super::explain_words::{about, advise, answer, notes, remarks, size, title, whole_percent};
 use super::numbers::{margin, megabytes, percent, short, time};
 use super::table::{Block, Place, fits, paint, render as table, wrap};
-use super::terminal::{Styles, write_note, write_styled_note};
+use super::terminal::{Styles, write_note, write_styled_note, write_verdict};
 use crate::analysis::explain::{Costs, Explained, Explanation, Question};
 use crate::analysis::fit::Line;
 use crate::analysis::uncertain::Bounded;
@@ -18,6 +18,9 @@ pub(crate) const BUSY: f64 = 0.98;
 pub fn render(explanation: &Explanation, width: usize, colour: bool) -> String {
     let styles = Styles::new(colour);
     let mut text = String::new();
+    if explanation.tasks.len() > 1 {
+        write_verdict(&mut text, explanation, width, styles);
+    }
     for task in &explanation.tasks {
         if !text.is_empty() {
             text.push('\n');
@@ -27,6 +30,9 @@ pub fn render(explanation: &Explanation, width: usize, colour: bool) -> String {
             text.push('\n');
         }
         text.push('\n');
+        if let Some((word, words)) = answer(task) {
+            write_styled_note(&mut text, word, &words, width, styles.fastest);
+        }
         for advice in &task.advice {
             let words = advise(advice, task).sentence();
             write_styled_note(&mut text, "take", &words, width, styles.fastest);
@@ -183,42 +189,61 @@ fn figure<U: Unit>(figure: &Bounded<U>, words: impl Fn(f64) -> String) -> Place 
     }
 }
 
+/// What an operation of the size that was asked for takes, and a load of many.
 fn loads(task: &Explained, question: Question) -> Option<Block> {
-    task.paths.iter().find(|costs| costs.load.is_some())?;
-    let tail = task.paths.iter().any(|costs| costs.load.is_some_and(|load| load.p99.is_some()));
-    let mut columns = vec!["time", "p99", "of a core", "of the path", "at most"];
-    columns.retain(|column| tail || *column != "p99");
+    if question.rate.is_none() && (question.bytes.is_none() || !task.subject.has_sizes()) {
+        return None;
+    }
+    let asked = || task.paths.iter().filter_map(|costs| costs.asked);
+    asked().next()?;
+    let tail = asked().any(|cost| cost.p99.is_some());
+    let mut columns = vec!["time"];
+    if tail {
+        columns.push("p99");
+    }
+    if question.rate.is_some() {
+        columns.extend(["of a core", "of the path", "at most"]);
+    }
+    let share = |share: f64| match share {
+        share if share > 1.0 => Place::Word("too slow"),
+        share => Place::figure(percent(share), String::new()),
+    };
     let row = |costs: &Costs| {
-        let places = match &costs.load {
-            None => {
-                let mut places = vec![Place::Word("not measured")];
-                places.resize(columns.len(), Place::Blank);
-                places
-            }
-            Some(load) => {
-                let share = |share: f64| match share {
-                    share if share > 1.0 => Place::Word("too slow"),
-                    share => Place::figure(percent(share), String::new()),
-                };
-                let p99 =
-                    load.p99.map_or(Place::Blank, |p99| Place::figure(time(p99), String::new()));
-                let mut places = vec![Place::figure(time(load.time), String::new())];
-                places.extend(tail.then_some(p99));
-                places.extend([
-                    load.cpu.map_or(Place::Word("not known"), share),
-                    share(load.busy),
-                    Place::figure(format!("{}/s", short(load.most)), String::new()),
-                ]);
-                places
-            }
+        let Some(cost) = costs.asked else {
+            let mut places = vec![Place::Word("not measured")];
+            places.resize(columns.len(), Place::Blank);
+            return (costs.provider.clone(), places);
         };
+        // An interval between two sizes is no margin about a middle.
+        let first = match cost.time.interval.filter(|_| cost.between.is_some()) {
+            Some(bounds) => Place::figure(
+                time(cost.time.value),
+                format!("{} to {}", time(bounds.low), time(bounds.high)),
+            ),
+            None => figure(&cost.time, |ns| time(Unit::of(ns))),
+        };
+        let mut places = vec![first];
+        if tail {
+            let p99 = cost.p99.map(|p99| Place::figure(time(p99), String::new()));
+            places.push(p99.unwrap_or_default());
+        }
+        if let Some(load) = &costs.load {
+            places.extend([
+                load.cpu.map_or(Place::Word("not known"), share),
+                share(load.busy),
+                Place::figure(format!("{}/s", short(load.most)), String::new()),
+            ]);
+        }
         (costs.provider.clone(), places)
     };
-    let rate = format!("{}/s", short(question.rate));
-    let heading = match question.bytes.filter(|_| task.subject.has_sizes()) {
-        Some(bytes) => format!("{}, {rate}", Size::from(bytes)),
-        None => rate,
-    };
+    let rate = question.rate.map(|rate| format!("{}/s", short(rate)));
+    let size =
+        question.bytes.filter(|_| task.subject.has_sizes()).map(|n| Size::from(n).to_string());
+    let heading: Vec<String> = [size, rate].into_iter().flatten().collect();
     let rows = task.paths.iter().map(row).collect();
-    Some(Block { heading, columns: columns.into_iter().map(str::to_owned).collect(), rows })
+    Some(Block {
+        heading: heading.join(", "),
+        columns: columns.into_iter().map(str::to_owned).collect(),
+        rows,
+    })
 }

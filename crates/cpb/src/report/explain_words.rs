@@ -2,9 +2,9 @@
 
 use super::groups::heading;
 use super::numbers::{percent, short, time};
-use crate::analysis::advice::{Advice, Compared, Reason};
+use crate::analysis::advice::{Advice, Border, Compared, LOSS, Reason};
 use crate::analysis::crossover::{Contest, Crossing};
-use crate::analysis::explain::{Explained, Explanation, Scaling, SizeCost};
+use crate::analysis::explain::{Explained, Explanation, Scaling};
 use crate::analysis::fit::Shape;
 use crate::analysis::no_figure::NoFigure;
 use crate::analysis::paths::Subject;
@@ -14,12 +14,6 @@ use crate::size::Size;
 
 /// So many paths have all their pairs shown; of more, only those that are taken one after the other.
 const FEW: usize = 3;
-/// Sizes that are this many times apart leave room for costs that do not run straight.
-const WIDE: f64 = 4.5;
-/// Paths whose figures are known to no more than this cannot be told apart for that reason.
-const UNSURE: f64 = 0.1;
-/// A check that is this far off the crossover is worth a word.
-const APART: f64 = 0.2;
 
 /// Each reason for missing figures once, with the cells that it concerns or how many they are.
 fn without(explanation: &Explanation) -> Vec<(&'static str, String)> {
@@ -115,48 +109,53 @@ impl Advised {
     }
 }
 
-/// Half of the widest interval of the paths that are to be taken, as a share of the figure.
-fn widest(advice: &Advice, task: &Explained) -> f64 {
-    let taken = task.paths.iter().filter(|costs| advice.take.contains(&costs.provider));
-    let inside = |cost: &&SizeCost| (advice.least..=advice.largest).contains(&cost.bytes);
-    let shares = taken.flat_map(|costs| &costs.sizes).filter(inside).filter_map(|cost| {
-        let interval = cost.time.interval.as_ref()?;
-        Some((interval.high.0 - interval.low.0) / 2.0 / cost.time.value.0)
-    });
-    shares.fold(0.0, f64::max)
+/// So many of several paths that will do are named.
+const NAMED: usize = 3;
+
+/// Several paths of which each will do.
+pub(crate) fn any_of(names: &[String]) -> String {
+    match names.len() {
+        0..=NAMED => names.join(" or "),
+        many => format!("{} or {} others", names[..NAMED - 1].join(", "), many - NAMED + 1),
+    }
+}
+
+/// Measured sizes that are more than so many times apart leave room for anything between them.
+const WIDE: f64 = 1.5;
+
+/// Where advice changes: an estimate, unless sizes close to it were measured.
+fn at(border: Border) -> String {
+    let Border { bytes, low, high } = border;
+    if f64::from(high) <= WIDE * f64::from(low) {
+        return about(bytes);
+    }
+    format!("about {} ({} to {} not measured)", about(bytes), size(low.into()), size(high.into()))
+}
+
+/// At which sizes advice holds. Empty where there is no message.
+fn range(advice: &Advice, task: &Explained, all: bool) -> String {
+    let (least, largest) = (size(advice.least.into()), size(advice.largest.into()));
+    let from = advice.from.map(|border| format!("from {}", about(border.bytes)));
+    let to = advice.to.map(|border| format!("up to {}", at(border)));
+    match (from, to) {
+        _ if advice.largest == 0 || !task.subject.has_sizes() => String::new(),
+        _ if all && advice.least == advice.largest => format!("at {least}"),
+        _ if all => format!("at every size measured, {least} to {largest}"),
+        (Some(from), Some(to)) => format!("{from} {to}"),
+        (Some(from), None) => format!("{from} to {largest}"),
+        (None, Some(to)) => format!("from {least} {to}"),
+        (None, None) => format!("from {least} to {largest}"),
+    }
 }
 
 /// What to do with a range of sizes, and why.
 pub(crate) fn advise(advice: &Advice, task: &Explained) -> Advised {
-    let widest = widest(advice, task);
-    let unsure = advice.reason == Reason::Tie && widest > UNSURE;
-    let who = match advice.take.as_slice() {
-        [one] => one.clone(),
-        many if unsure => many.join(" or "),
-        many => format!("{}, whichever you like", many.join(" or ")),
-    };
-    let all = task.advice.len() == 1;
-    let (least, largest) = (size(advice.least.into()), size(advice.largest.into()));
-    let from = advice.from.map(|bytes| format!("from {}", about(bytes)));
-    let to = advice.to.map(|bytes| format!("up to {}", about(bytes)));
-    let sizes = match (from, to) {
-        _ if advice.largest == 0 || !task.subject.has_sizes() => String::new(),
-        _ if all && advice.least == advice.largest => format!("at {least}"),
-        _ if all => format!("at every size, {least} to {largest}"),
-        (Some(from), Some(to)) => format!("{from} {to}"),
-        (Some(from), None) => format!("{from}, measured up to {largest}"),
-        (None, Some(to)) => format!("{to}, measured from {least}"),
-        (None, None) if advice.least == advice.largest => format!("at {least}"),
-        (None, None) => format!("from {least} to {largest}"),
-    };
+    let who = any_of(&advice.take);
+    let sizes = range(advice, task, task.advice.len() == 1);
     let ns = |ns: f64| time(Unit::of(ns));
     let why = match &advice.reason {
         Reason::Only => "there is no other".to_owned(),
-        Reason::Tie if unsure => {
-            let widest = whole_percent(widest);
-            format!("which is faster is not known to within {widest}; measure for longer")
-        }
-        Reason::Tie => "they differ by less than the noise".to_owned(),
+        Reason::Tie => format!("they differ by {} at most", lost(advice.loss)),
         Reason::Faster { than, least, most } => {
             let (least, most) = (times(*least), times(*most));
             let times = if least == most { least } else { format!("{least} to {most}") };
@@ -182,7 +181,92 @@ pub(crate) fn advise(advice: &Advice, task: &Explained) -> Advised {
             whole_percent(spares.free)
         )
     });
-    Advised { who, sizes, why: why + &spares.unwrap_or_default() }
+    let rivals = advice.rivals.iter().map(|rival| {
+        let by = rival.gain.map(|gain| format!(", by up to {}", percent(gain.max(0.0))));
+        format!("; {} may be faster{}: measure for longer", rival.provider, by.unwrap_or_default())
+    });
+    let why = why + &spares.unwrap_or_default() + &rivals.collect::<String>();
+    Advised { who, sizes, why }
+}
+
+/// A loss, of which less than a tenth of a percent is none.
+fn lost(loss: f64) -> String {
+    if loss < 0.001 { "0.1%".to_owned() } else { percent(loss) }
+}
+
+/// The advice for a task in a sentence, in as few ranges as the verdict has. `None` without advice.
+pub(crate) fn verdict(task: &Explained) -> Option<String> {
+    let all = task.verdict.len() == 1;
+    let parts: Vec<String> = task
+        .verdict
+        .iter()
+        .map(|advice| {
+            let sizes = match (advice.from, advice.to) {
+                _ if all || !task.subject.has_sizes() => String::new(),
+                (_, Some(to)) => format!(" up to {}", at(to)),
+                (Some(_), None) => " above".to_owned(),
+                (None, None) => String::new(),
+            };
+            let rivals: Vec<String> =
+                advice.rivals.iter().map(|rival| rival.provider.clone()).collect();
+            let perhaps = match rivals.is_empty() {
+                true => String::new(),
+                false => format!(" or perhaps {}", any_of(&rivals)),
+            };
+            format!("{}{perhaps}{sizes}", any_of(&advice.take))
+        })
+        .collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let worst = task.verdict.iter().map(|advice| advice.loss).fold(0.0, f64::max);
+    let worst = (worst > LOSS).then(|| format!(" (within {} of the fastest)", percent(worst)));
+    let most = task.verdict.iter().filter_map(|advice| match &advice.reason {
+        Reason::Faster { than, least, most } if all && *least >= 1.0 => {
+            let [least, most] = [*least, *most].map(times);
+            let times = if least == most { least } else { format!("{least} to {most}") };
+            Some(format!(", {times}× as fast as {than}"))
+        }
+        _ => None,
+    });
+    let most: String = most.collect();
+    Some(format!("{}{}{most}", parts.join(", "), worst.unwrap_or_default()))
+}
+
+/// The answer to "which path at this size?" in words.
+pub(crate) fn answer(task: &Explained) -> Option<(&'static str, String)> {
+    let answer = task.answer.as_ref()?;
+    let at = size(answer.bytes.into());
+    if answer.take.is_empty() {
+        return Some(("at", format!("{at}: there is no choice")));
+    }
+    let costs = |name: &String| task.paths.iter().find(|costs| costs.provider == *name)?.asked;
+    let best = answer
+        .take
+        .iter()
+        .filter_map(costs)
+        .map(|cost| cost.time.value.0)
+        .fold(f64::INFINITY, f64::min);
+    let mut words = format!("{at}: take {}", any_of(&answer.take));
+    if best.is_finite() {
+        words += &format!(", about {} an operation", time(Unit::of(best)));
+    }
+    if !answer.measured {
+        let around = answer.take.iter().filter_map(costs).find_map(|cost| cost.between);
+        if let Some((low, high)) = around {
+            words += &format!(". Not measured: {} and {} were", size(low), size(high));
+        }
+        if !answer.maybe.is_empty() {
+            words += &format!(", and between them {} may be faster", any_of(&answer.maybe));
+        }
+        if let Subject::Measured(workload) = &task.subject {
+            let (algorithm, operation) = (workload.algorithm, workload.operation);
+            let bytes = answer.bytes;
+            words +=
+                &format!(". To know: cpb run -a {algorithm} --operation {operation} -s {bytes}");
+        }
+    }
+    Some(("at", words))
 }
 
 pub(crate) fn whole_percent(share: f64) -> String {
@@ -191,6 +275,11 @@ pub(crate) fn whole_percent(share: f64) -> String {
 
 pub(crate) fn notes(task: &Explained) -> Vec<(&'static str, String)> {
     let mut notes = Vec::new();
+    if !task.same.is_empty() {
+        let same: Vec<String> =
+            task.same.iter().map(|(variant, library)| format!("{variant} as {library}")).collect();
+        notes.push(("the same", format!("{}: within 3% at every size", same.join(", "))));
+    }
     if let Ok(pairs) = &task.pairs {
         let few = task.paths.len() <= FEW;
         for pair in pairs.iter().filter(|pair| pair.sizes.len() > 1) {
@@ -259,8 +348,8 @@ fn common(explanation: &Explanation) -> Vec<&'static str> {
     }
     if single().any(|task| !fitted(&task)) {
         notes.push(
-            "of single readings without a line nothing is known of the noise: within 5% they are \
-             called a tie",
+            "of single readings without a line nothing is known of the noise: what differs by less than 5% \
+             is not told apart",
         );
     }
     notes
@@ -286,7 +375,10 @@ fn contest(pair: &Compared, task: &Explained) -> String {
     };
     let pair_name = format!("{} and {}", pair.first, pair.second);
     match &pair.contest {
-        Contest::Tie => format!("{pair_name} cannot be told apart at any size"),
+        Contest::Tie => format!("{pair_name} tie: within 3% at every size measured"),
+        Contest::Unknown => {
+            format!("whether {} or {} is faster is not known at any size", pair.first, pair.second)
+        }
         Contest::Never { faster } => {
             let check = match pair.by_fits.filter(|bytes| bytes > largest) {
                 Some(bytes) => format!("; their lines would meet at {}", about(bytes)),
@@ -294,20 +386,24 @@ fn contest(pair: &Compared, task: &Explained) -> String {
             };
             let (winner, loser) = (pair.name(*faster), pair.name(faster.other()));
             format!(
-                "{loser} is never faster than {winner} from {} up to {}{check}",
+                "{loser} is slower than {winner} at each of {} sizes, {} to {}{check}",
+                pair.sizes.len(),
                 size(*least),
                 size(*largest)
             )
         }
         Contest::Partly { faster, sure } => {
-            let stretches: Vec<String> = sure
-                .iter()
-                .map(|(from, to)| format!("{} to {}", about(*from), about(*to)))
-                .collect();
+            let sizes: Vec<String> = sure.iter().map(|bytes| size(*bytes)).collect();
+            let at = match sizes.as_slice() {
+                [first, .., last] if sizes.len() > NAMED => {
+                    format!("{} sizes from {first} to {last}", sizes.len())
+                }
+                few => few.join(" and "),
+            };
             format!(
-                "{} is faster at {}; elsewhere {pair_name} cannot be told apart",
+                "{} is faster than {} at {at}; at the others they tie, or that is not known",
                 pair.name(*faster),
-                stretches.join(" and ")
+                pair.name(faster.other())
             )
         }
         Contest::Crosses(crossings) => {
@@ -322,31 +418,15 @@ fn contest(pair: &Compared, task: &Explained) -> String {
 
 fn crossed(pair: &Compared, crossing: &Crossing, block: usize, count: usize) -> String {
     let (below, above) = (pair.name(crossing.below), pair.name(crossing.below.other()));
-    let at = crossing
-        .bytes
-        .map_or_else(|| "somewhere".to_owned(), |bytes| format!("at {}", about(bytes)));
-    let interval = match (crossing.low, crossing.high) {
-        (Some(low), Some(high)) => format!("{} to {}", about(low.floor()), about(high.ceil())),
-        (Some(low), None) => format!("{} or more, beyond what was measured", about(low.floor())),
-        (None, Some(high)) => format!("{} or less, below what was measured", about(high.ceil())),
-        (None, None) => "any size".to_owned(),
-    };
-    let mut words = format!("{above} overtakes {below} {at} ({interval})");
-    if let Some(bytes) = crossing.bytes {
-        if count == 1 {
-            let threshold = (bytes / block as f64).ceil() * block as f64;
-            words += &format!(": let {below} have messages below {threshold:.0} B");
-        }
-        let above = pair.sizes.iter().position(|size| *size >= bytes).unwrap_or(0);
-        if let Some(below) = above.checked_sub(1).map(|place| pair.sizes[place])
-            && pair.sizes[above] > WIDE * below
-        {
-            let (below, above) = (size(below), size(pair.sizes[above]));
-            words += &format!("; nothing between {below} and {above} was measured");
-        }
-        if let Some(check) = pair.by_fits.filter(|fits| (fits / bytes - 1.0).abs() > APART) {
-            words += &format!("; by their lines alone it would be at {}", about(check));
-        }
+    let (low, high) = (size(crossing.low), size(crossing.high));
+    let mut words = format!("{above} overtakes {below} between {low} and {high}");
+    // Neighbouring blocks leave nothing to estimate.
+    if crossing.high - crossing.low > block as f64 {
+        words += &format!(", at {} if costs run straight there", about(crossing.bytes));
+    }
+    if count == 1 {
+        let threshold = (crossing.bytes / block as f64).ceil() * block as f64;
+        words += &format!(": let {below} have messages below {threshold:.0} B");
     }
     words
 }
@@ -368,65 +448,4 @@ fn threads(scaling: &Scaling) -> String {
         false => String::new(),
     };
     format!("{} {what}{size}: {}; {stops}", scaling.provider, rates.join(", "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::analysis::explain::Costs;
-    use crate::analysis::fit::NoFit;
-    use crate::analysis::uncertain::Bounded;
-    use crate::analysis::units::{Interval, Nanoseconds};
-    use cpb_core::{Algorithm, CryptoWorkload, Operation};
-
-    #[test]
-    fn a_tie_is_one_as_far_as_the_figures_are_known() {
-        let costs = |provider: &str, margin: f64| Costs {
-            provider: provider.to_owned(),
-            fit: Err(NoFit::FewSizes),
-            sizes: vec![SizeCost {
-                bytes: 64,
-                time: Bounded {
-                    value: Nanoseconds(100.0),
-                    interval: Some(Interval {
-                        low: Nanoseconds(100.0 - margin),
-                        high: Nanoseconds(100.0 + margin),
-                    }),
-                },
-                cpu: None,
-                cpu_share: None,
-                cpu_seconds_per_megabyte: None,
-            }],
-            load: None,
-        };
-        let advice = Advice {
-            least: 64,
-            largest: 64,
-            from: None,
-            to: None,
-            take: ["one", "other"].map(str::to_owned).to_vec(),
-            reason: Reason::Tie,
-            spares: None,
-        };
-        let words = |margin| {
-            let task = Explained {
-                machine: String::new(),
-                subject: Subject::Measured(CryptoWorkload::new(
-                    Algorithm::Sha256,
-                    Operation::Hash,
-                    64,
-                )),
-                threads: 1,
-                evidence: Evidence::Hardware,
-                single_readings: false,
-                paths: vec![costs("one", 1.0), costs("other", margin)],
-                pairs: Ok(Vec::new()),
-                advice: vec![advice.clone()],
-            };
-            advise(&advice, &task).sentence()
-        };
-        assert!(words(2.0).starts_with("one or other, whichever you like at 64 B: they differ by"));
-        let unsure = "one or other at 64 B: which is faster is not known to within 56%; measure";
-        assert!(words(56.0).starts_with(unsure), "{}", words(56.0));
-    }
 }

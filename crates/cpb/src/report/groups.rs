@@ -1,5 +1,6 @@
 //! Cells put together as reports show them: what differs only in provider and size is one group.
 
+use crate::analysis::comparison::{Comparison, is_variant_of};
 use crate::analysis::no_figure::NoFigure;
 use crate::analysis::ratio::Ratio;
 use crate::analysis::summary::{Known, Row, Summary};
@@ -129,31 +130,82 @@ pub(crate) fn heading(kind: &CryptoWorkload, threads: u8, phases_vary: bool) -> 
     words.join(", ")
 }
 
+impl<'a> Group<'a> {
+    /// Providers from the fastest on, by how far they are from it over all sizes; without variants whose library
+    /// is here as well, for what these are there for is the library's gain.
+    pub(crate) fn ranked(&self) -> Vec<&'a str> {
+        let time =
+            |name: &str, size: u32| Some(self.row(name, size)?.figures.measured()?.time.value.0);
+        let folded = |variant: &str| {
+            let beside = |name: &&&str| self.rows().any(|row| row.provider == ***name);
+            self.providers.iter().filter(beside).any(|name| is_variant_of(variant, name))
+        };
+        let lost = |name: &str| {
+            let logs: Vec<f64> = self
+                .sizes
+                .iter()
+                .filter_map(|size| {
+                    let times = self.providers.iter().filter_map(|other| time(other, *size));
+                    Some((time(name, *size)? / times.fold(f64::INFINITY, f64::min)).ln())
+                })
+                .collect();
+            // What has no figure comes last.
+            if logs.is_empty() {
+                f64::INFINITY
+            } else {
+                logs.iter().sum::<f64>() / logs.len() as f64
+            }
+        };
+        let names = self.providers.iter().copied().filter(|name| !folded(name));
+        let mut ranked: Vec<(&str, f64)> = names.map(|name| (name, lost(name))).collect();
+        ranked.sort_by(|a, b| a.1.total_cmp(&b.1));
+        ranked.into_iter().map(|(name, _)| name).collect()
+    }
+}
+
 /// Comparisons, to be found by cell.
 pub(crate) struct Comparisons<'a> {
-    fastest: HashMap<(CryptoWorkload, u8), &'a [String]>,
+    fastest: HashMap<(CryptoWorkload, u8), &'a Comparison>,
     gains: HashMap<(CryptoWorkload, u8, &'a str), &'a Ratio>,
+    /// By the provider with extensions: its gain over the first of its variants.
+    folded: HashMap<(CryptoWorkload, u8, &'a str), &'a Ratio>,
 }
 
 impl<'a> Comparisons<'a> {
     /// Of a summary.
     pub(crate) fn of(summary: &'a Summary) -> Comparisons<'a> {
-        let mut all = Comparisons { fastest: HashMap::new(), gains: HashMap::new() };
+        let mut all =
+            Comparisons { fastest: HashMap::new(), gains: HashMap::new(), folded: HashMap::new() };
         for found in &summary.comparisons {
-            all.fastest.insert((found.workload, found.threads), &found.fastest);
+            all.fastest.insert((found.workload, found.threads), found);
             for gain in &found.gains {
                 let cell = (found.workload, found.threads, gain.masked.as_str());
                 all.gains.insert(cell, &gain.ratio);
+                let library = (found.workload, found.threads, gain.extended.as_str());
+                all.folded.entry(library).or_insert(&gain.ratio);
             }
         }
         all
     }
 
-    /// `*` for the fastest provider, `=` for one of several that cannot be told apart.
+    /// `*` for the fastest provider; `=` for one that ties with others as the fastest; `?` for one of which it is
+    /// not known whether it is, and for the fastest if there is nothing but such others.
     pub(crate) fn mark(&self, row: &Row) -> Option<char> {
-        let fastest = self.fastest.get(&(row.workload, row.threads))?;
-        let mark = if fastest.len() > 1 { '=' } else { '*' };
+        let Comparison { fastest, unknown, .. } = self.fastest.get(&(row.workload, row.threads))?;
+        if unknown.iter().any(|(name, _)| *name == row.provider) {
+            return Some('?');
+        }
+        let mark = match (fastest.len(), unknown.len()) {
+            (1, 0) => '*',
+            (1, _) => '?',
+            _ => '=',
+        };
         fastest.contains(&row.provider).then_some(mark)
+    }
+
+    /// What this cell gains by extensions over its library without them.
+    pub(crate) fn own_gain(&self, row: &Row) -> Option<&'a Ratio> {
+        self.folded.get(&(row.workload, row.threads, row.provider.as_str())).copied()
     }
 
     /// What extensions gain over this cell.

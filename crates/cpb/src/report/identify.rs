@@ -1,9 +1,10 @@
 //! What cores are by their figures, for a terminal and for documents.
 
 use super::numbers::short;
-use super::table::{paint, wrap};
+use super::table::{left, length, paint, right, wrap};
 use super::terminal::{Styles, write_note, write_styled_note};
 use crate::analysis::identify::{Candidate, Identified, Implied, Name, Verdict};
+use crate::ascii;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -182,7 +183,6 @@ fn table(text: &mut String, cores: &[Identified], width: usize, styles: Styles) 
         row[0] = cut(&row[0], MOST_NAME);
         row[1] = cut(without_revision(&row[1]), MOST_NAME);
     }
-    let length = |word: &str| word.chars().count();
     let mut widths = COLUMNS.map(length);
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
@@ -199,10 +199,8 @@ fn table(text: &mut String, cores: &[Identified], width: usize, styles: Styles) 
         let mut line = String::new();
         for (column, (cell, width)) in cells.into_iter().zip(widths).enumerate() {
             let (cell, gap) = (cut(cell, width), if column == 0 { 0 } else { GAP });
-            let _ = match column >= NUMBERS {
-                true => write!(line, "{:gap$}{cell:>width$}", ""),
-                false => write!(line, "{:gap$}{cell:<width$}", ""),
-            };
+            line += &" ".repeat(gap);
+            line += &if column >= NUMBERS { right(&cell, width) } else { left(&cell, width) };
         }
         line.trim_end().to_owned()
     };
@@ -222,11 +220,13 @@ fn without_revision(core: &str) -> &str {
     }
 }
 
-/// At most so many characters.
+/// At most so many columns.
 fn cut(word: &str, most: usize) -> String {
-    match word.chars().count() > most {
-        true => word.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
-        false => word.to_owned(),
+    const MORE: &str = "…";
+    let word = ascii::shown(word);
+    match length(&word) > most {
+        true => word.chars().take(most.saturating_sub(length(MORE))).collect::<String>() + MORE,
+        false => word.into_owned(),
     }
 }
 

@@ -30,7 +30,7 @@ pub fn render(summary: &Summary) -> String {
         }
         text.push_str(
             "\nRates in MB/s (1 MB = 1,000,000 bytes; 1 KiB = 1024 bytes) with half of the 95% \
-             interval over passes; **bold**: fastest, or fastest together; gain: so many times as \
+             interval over passes; **bold**: fastest, or a tie with it; ?: not known whether; gain: so many times as \
              fast is the same library with the CPU's crypto instructions, at the largest size.\n\n",
         );
         if groups.iter().any(|group| group.workload().algorithm.has_key_pairs()) {
@@ -54,7 +54,7 @@ pub fn render(summary: &Summary) -> String {
             text.push_str(&format!("- {word}: {}\n", escape(&words)));
         }
     }
-    for (word, words) in notes::facts(summary) {
+    for (word, words) in notes::facts(summary, true) {
         text.push_str(&format!("- {word}: {}\n", escape(&words)));
     }
     text
@@ -171,7 +171,11 @@ fn figure(row: &Row, comparisons: &Comparisons<'_>) -> String {
         Some(rate) => (megabytes(rate.value), margin(rate.precision())),
         None => (time(figures.time.value), margin(figures.time.precision())),
     };
-    let number = if comparisons.mark(row).is_some() { format!("**{number}**") } else { number };
+    let number = match comparisons.mark(row) {
+        Some('?') => format!("?{number}"),
+        Some(_) => format!("**{number}**"),
+        None => number,
+    };
     match &figures.scaling {
         Some(scaling) => format!("{number} {margin} ({}×)", short(scaling.value.0)),
         None => format!("{number} {margin}"),

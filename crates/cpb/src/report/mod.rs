@@ -10,6 +10,7 @@ mod blocks;
 mod by_size;
 pub mod compare;
 pub mod csv;
+pub mod doctor;
 mod execution;
 pub mod explain;
 mod explain_words;
@@ -26,5 +27,6 @@ pub mod published;
 pub mod sim;
 mod table;
 pub mod terminal;
+mod verdict;
 
-pub(crate) use table::wrap;
+pub(crate) use table::{left, right, wrap};

@@ -2,11 +2,14 @@
 
 use super::groups::Group;
 use super::numbers::{hertz, percent, short, thousands, time};
+use crate::analysis::facts::Checks;
+use crate::analysis::grade::{self, Grade, Level};
 use crate::analysis::location::LEAST;
 use crate::analysis::no_figure::NoFigure;
 use crate::analysis::summary::{Known, Summary};
 use crate::record::{Evidence, ProviderRecord};
 use crate::size::Size;
+use crate::transport::NO_ANSWER;
 use cpb_core::Unsupported;
 
 /// Of many names or questions so many are told.
@@ -104,10 +107,81 @@ pub(crate) fn title(summary: &Summary) -> String {
     format!("{}: {}", run.plan, run.machine.words())
 }
 
-/// The facts of a run: a word, and what is known of it.
-pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
+/// The facts of a run: a word, and what is known of it. Without `all`, those that a reader of its figures needs.
+pub(crate) fn facts(summary: &Summary, all: bool) -> Vec<(&'static str, String)> {
     let run = &summary.run;
-    let mut facts = vec![("run", run_words(summary)), ("evidence", evidence(summary))];
+    let mut facts = vec![("run", run_words(summary))];
+    facts.extend(machine(summary).map(|words| ("machine", words)));
+    if all || run.evidence != Evidence::Hardware {
+        facts.push(("evidence", evidence(summary)));
+    }
+    if all {
+        facts.extend(details(summary));
+    }
+    facts.extend(few_passes(summary).map(|words| ("passes", words)));
+    facts.extend(unknown(summary).map(|words| ("not known", words)));
+    facts.push(("checks", checks(summary)));
+    let label = |words: &str| if Checks::is_unanswered(words) { "no answer" } else { "wrong" };
+    facts.extend(summary.checks.wrong.iter().map(|words| (label(words), words.clone())));
+    for (name, provider) in &run.providers {
+        if let ProviderRecord::Unavailable { reason, detail } = provider {
+            let why = if detail.is_empty() { reason.to_string() } else { detail.clone() };
+            facts.push((unavailable(*reason, detail), format!("{name}: {why}")));
+        }
+    }
+    facts.extend(run.warnings.iter().map(|warning| ("warning", warning.clone())));
+    facts
+}
+
+/// How good a place the machine was to measure on. `None` where no time was measured.
+fn machine(summary: &Summary) -> Option<String> {
+    let grade = grade::of(summary);
+    let measured = summary.cells.iter().any(|row| row.figures.measured().is_some());
+    (measured && grade.level != Level::None).then(|| graded(&grade))
+}
+
+/// A grade in words.
+pub(crate) fn graded(Grade { level, reasons }: &Grade) -> String {
+    let place = match level {
+        Level::Good => "a good place to measure",
+        Level::Fair => "a fair place to measure",
+        Level::Poor => "a poor place to measure",
+        Level::None => "no place to measure times",
+    };
+    format!("{place}: {}", reasons.join("; "))
+}
+
+/// What it would take to know more, where it is not known which provider is the fastest.
+fn unknown(summary: &Summary) -> Option<String> {
+    let open: Vec<_> =
+        summary.comparisons.iter().filter(|comparison| !comparison.unknown.is_empty()).collect();
+    let needs =
+        open.iter().flat_map(|comparison| &comparison.unknown).filter_map(|(_, needs)| *needs);
+    let most = needs.fold(0.0, f64::max);
+    (!open.is_empty()).then(|| {
+        let cells = match open.len() {
+            1 => "which is fastest at one message size".to_owned(),
+            many => format!("which is fastest at {many} message sizes"),
+        };
+        let seconds = summary.run.seconds.map(|seconds| most * seconds);
+        match seconds {
+            Some(seconds) if most >= 1.0 && seconds <= LONGEST => {
+                format!("{cells} (?): about {seconds:.0} s would tell (`--budget`)")
+            }
+            Some(_) if most >= 1.0 => {
+                format!("{cells} (?): they differ by too little for the noise here")
+            }
+            _ => format!("{cells} (?): measure for longer (`--budget`)"),
+        }
+    })
+}
+
+/// Nobody measures for longer than this to part two providers, in seconds.
+const LONGEST: f64 = 3600.0;
+
+/// What is known of the machine while it was measured.
+fn details(summary: &Summary) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
     if summary.noise.is_some() || summary.clock.is_some() || counts_cycles(summary) {
         facts.push(("clock", clock(summary)));
     }
@@ -154,17 +228,7 @@ pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
             };
             facts.push(("discarded", words));
         }
-        facts.extend(few_passes(summary).map(|words| ("passes", words)));
     }
-    facts.push(("checks", checks(summary)));
-    facts.extend(summary.checks.wrong.iter().map(|wrong| ("wrong", wrong.clone())));
-    for (name, provider) in &run.providers {
-        if let ProviderRecord::Unavailable { reason, detail } = provider {
-            let why = if detail.is_empty() { reason.to_string() } else { detail.clone() };
-            facts.push((unavailable(*reason), format!("{name}: {why}")));
-        }
-    }
-    facts.extend(run.warnings.iter().map(|warning| ("warning", warning.clone())));
     facts
 }
 
@@ -188,8 +252,10 @@ fn few_passes(summary: &Summary) -> Option<String> {
 }
 
 /// What stands between the user and a provider, in a word or two.
-pub(crate) fn unavailable(reason: Unsupported) -> &'static str {
+pub(crate) fn unavailable(reason: Unsupported, detail: &str) -> &'static str {
     match reason {
+        // It may be here, and slow.
+        _ if detail.starts_with(NO_ANSWER) => "no answer",
         Unsupported::Policy => "by policy",
         Unsupported::Permission => "permission",
         _ => "not here",
@@ -208,9 +274,26 @@ fn run_words(summary: &Summary) -> String {
         [one] => format!(" on CPU {one}"),
         many => format!(" on CPUs {}", many.join(", ")),
     };
+    let counted = counted(summary);
     let seconds = run.seconds.map(|seconds| format!(" in {seconds:.0} s")).unwrap_or_default();
     let stopped = if run.interrupted { ", stopped early" } else { "" };
-    format!("{passes}{cpus}{seconds}{stopped}, begun {}, cpb {}", run.began, run.version)
+    format!("{passes}{cpus}{seconds}{stopped}{counted}; begun {}, cpb {}", run.began, run.version)
+}
+
+/// How many passes counted for a cell, where some were discarded.
+fn counted(summary: &Summary) -> String {
+    let measured = summary.cells.iter().filter(|row| row.provider != cpb_providers::NULL);
+    let mut counted: Vec<usize> = measured
+        .filter_map(|row| row.figures.measured().map(|figures| figures.processes))
+        .collect();
+    counted.sort_unstable();
+    match (counted.first(), counted.last()) {
+        (Some(least), Some(most)) if least < most => {
+            let middle = counted[counted.len() / 2];
+            format!("; {least} to {most} counted for a cell, {middle} for most")
+        }
+        _ => String::new(),
+    }
 }
 
 fn evidence(summary: &Summary) -> String {
@@ -253,9 +336,13 @@ fn clock(summary: &Summary) -> String {
 }
 
 fn checks(summary: &Summary) -> String {
-    let checks = &summary.checks;
+    check_words(&summary.checks)
+}
+
+fn check_words(checks: &Checks) -> String {
     let mut words = match checks.right {
-        0 => "no known answer was tried".to_owned(),
+        0 if checks.wrong.is_empty() => "no known answer was tried".to_owned(),
+        0 => "no known answer right".to_owned(),
         right => format!("{} known answers right", thousands(right.into())),
     };
     if checks.distinct > 0 {
@@ -272,8 +359,11 @@ fn checks(summary: &Summary) -> String {
     if checks.unsupported > 0 {
         words.push_str(&format!(", {} unsupported", thousands(checks.unsupported.into())));
     }
-    if !checks.wrong.is_empty() {
-        words.push_str(&format!(", {} WRONG", checks.wrong.len()));
+    let unanswered = checks.unanswered();
+    for (count, what) in [(checks.wrong.len() - unanswered, "WRONG"), (unanswered, "UNANSWERED")] {
+        if count > 0 {
+            words.push_str(&format!(", {count} {what}"));
+        }
     }
     words
 }
@@ -281,6 +371,21 @@ fn checks(summary: &Summary) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn answers_that_were_tried_are_never_said_not_to_have_been() {
+        let words = |right, wrong: &[&str]| {
+            let wrong = wrong.iter().map(|words| (*words).to_owned()).collect();
+            check_words(&Checks { right, wrong, ..Checks::default() })
+        };
+        let wrong = "af_alg:x aes-128-cbc encrypt: SP 800-38A F.2.1 (message, apart): wrong answer";
+        let slow = "af_alg:x sha-256 hash: FIPS 180: no answer in time: no answer for 10.0 s";
+        let died = "af_alg:x sha-1 hash: FIPS 180: the runner died: it exited with status 1";
+        assert_eq!(words(0, &[]), "no known answer was tried");
+        assert_eq!(words(0, &[wrong]), "no known answer right, 1 WRONG");
+        assert_eq!(words(0, &[slow]), "no known answer right, 1 UNANSWERED");
+        assert_eq!(words(7, &[wrong, slow, died]), "7 known answers right, 1 WRONG, 2 UNANSWERED");
+    }
 
     #[test]
     fn many_cells_go_together_by_who_lacks_them() {

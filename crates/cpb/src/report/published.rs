@@ -1,7 +1,8 @@
 //! Published tables as they were printed: the same rows and columns, figure by figure.
 
-use super::table::{length, wrap};
+use super::table::{left, length, right, wrap};
 use super::{markdown, terminal};
+use crate::foreign;
 use crate::record::{Evidence, FlagKind, Printed, Published, Quantity, Record, Source};
 use anyhow::Result;
 use serde::Serialize;
@@ -203,7 +204,7 @@ fn write_grid(text: &mut String, grid: &Grid<'_>, width: usize) {
                 // Headings end at the bottom.
                 let above = lines - heading.len();
                 let word = line.checked_sub(above).map_or("", |line| heading[line].as_str());
-                words += &format!("{word:>width$}", width = widths[place]);
+                words += &right(word, widths[place]);
             }
             text.push_str(words.trim_end());
             text.push('\n');
@@ -218,9 +219,9 @@ fn write_grid(text: &mut String, grid: &Grid<'_>, width: usize) {
                 }
             }
             let name = format!("{:INDENT$}{last}", "");
-            let mut words = format!("{name:<label$}");
+            let mut words = left(&name, label);
             for place in columns.clone() {
-                words += &format!("{:>width$}", places[place], width = widths[place]);
+                words += &right(&places[place], widths[place]);
             }
             text.push_str(words.trim_end());
             text.push('\n');
@@ -330,7 +331,7 @@ pub fn render_csv(record: &Record) -> Result<String> {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     writer.write_record(COLUMNS)?;
     for figure in figures(record) {
-        writer.write_record(figure)?;
+        writer.write_record(figure.map(foreign::field))?;
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
 }

@@ -1,5 +1,6 @@
 //! Blocks of figures in columns that line up from block to block.
 
+use crate::ascii;
 use anstyle::Style;
 
 /// One place in a table.
@@ -80,12 +81,17 @@ impl Column {
 
 /// Lays blocks out in lines of at most `width`; as lists if they do not fit.
 pub(crate) fn render(blocks: &[Block], width: usize, look: Look) -> String {
+    render_apart(blocks, width, look, "\n")
+}
+
+/// The same with something else than an empty line between blocks.
+pub(crate) fn render_apart(blocks: &[Block], width: usize, look: Look, between: &str) -> String {
     let (label, columns) = measure(blocks);
     let table = fits(blocks, width);
     let mut text = String::new();
     for block in blocks {
         if !text.is_empty() {
-            text.push('\n');
+            text.push_str(between);
         }
         let heading = wrap(&block.heading, width).join("\n");
         let block = Block { heading, ..block.clone() };
@@ -222,9 +228,19 @@ fn end_line(text: &mut String) {
     text.push('\n');
 }
 
-/// How many columns of a terminal a text takes: all that reports write is one wide.
+/// How many columns of a terminal a text takes.
 pub(crate) fn length(text: &str) -> usize {
-    text.chars().count()
+    ascii::width(text)
+}
+
+/// A text at the left of so many columns.
+pub(crate) fn left(text: &str, width: usize) -> String {
+    text.to_owned() + &" ".repeat(width.saturating_sub(length(text)))
+}
+
+/// A text at the right of so many columns.
+pub(crate) fn right(text: &str, width: usize) -> String {
+    " ".repeat(width.saturating_sub(length(text))) + text
 }
 
 /// A word in parts of at most `width`, each as long as may be, and where the word allows it broken
@@ -243,6 +259,7 @@ fn broken(mut word: &str, width: usize) -> Vec<&str> {
 
 /// Lines of at most `width`: a longer word goes on in the next line.
 pub(crate) fn wrap(words: &str, width: usize) -> Vec<String> {
+    let words = ascii::shown(words);
     let mut lines = vec![String::new()];
     for word in words.split_whitespace().flat_map(|word| broken(word, width)) {
         let line = lines.last_mut().map_or(0, |line| length(line));

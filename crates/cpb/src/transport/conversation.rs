@@ -1,6 +1,8 @@
 //! The host's side of the conversation with a runner, over any two streams.
 
-use super::{BoardIdentity, Description, Lost, Patience, Runner, Seen, agent, process, serial};
+use super::{
+    BoardIdentity, Description, Lost, NO_ANSWER, Patience, Runner, Seen, agent, process, serial,
+};
 use crate::vectors::OwnedCase;
 use cpb_core::check::Finding;
 use cpb_core::frame::{self, Decoder, FrameError, MAX_FRAME};
@@ -113,7 +115,7 @@ impl Conversation {
             // Whoever talks on and on without the answer has no more time than who is silent.
             if Instant::now() >= deadline {
                 let waited = (self.patience.answer + work).as_secs_f32();
-                return Err(self.kill(Error::Timeout, format!("no answer for {waited:.1} s")));
+                return Err(self.kill(Error::Timeout, format!("{NO_ANSWER}{waited:.1} s")));
             }
             // In slices, so that a user's wish to stop is seen.
             let slice = Duration::from_millis(50).min(deadline - Instant::now());

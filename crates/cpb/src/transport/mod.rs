@@ -12,6 +12,8 @@ use self::conversation::Conversation;
 use self::process::Program;
 use self::serial::Serial;
 use self::sim::Simulator;
+use crate::budget::Seconds;
+use crate::machine::{self, Machine};
 use crate::vectors::OwnedCase;
 use cpb_core::check::Finding;
 use cpb_core::measure::Budget;
@@ -19,6 +21,7 @@ use cpb_core::message::{Board, ClockDescription, Round};
 use cpb_core::{Claim, CryptoWorkload, Error, Histogram, Sample, Unsupported};
 use std::ffi::OsString;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -159,6 +162,25 @@ pub struct Patience {
     pub stop: Arc<AtomicBool>,
 }
 
+impl Patience {
+    /// Longest wait for an answer of a runner on a real machine ...
+    pub const USUAL: Duration = Duration::from_secs(10);
+    /// ... and on an emulated one, which runs tens of times slower.
+    pub const SLOW: Duration = Duration::from_secs(60);
+
+    /// With runners on this machine: `named`, if the user says how long; else what fits the machine.
+    pub fn here(named: Option<Seconds>, stop: &Arc<AtomicBool>) -> Patience {
+        let usual = || Patience::with(&Machine::read(Path::new("/"), 0));
+        let answer = named.map_or_else(usual, Seconds::duration);
+        Patience { answer, stop: Arc::clone(stop) }
+    }
+
+    /// What fits a machine.
+    fn with(machine: &Machine) -> Duration {
+        if machine::emulated(machine).is_some() { Patience::SLOW } else { Patience::USUAL }
+    }
+}
+
 /// A program that measures: a process, a board, a simulator.
 pub trait Runner {
     /// What it says of its provider number `provider`; `None` past the last.
@@ -256,6 +278,9 @@ pub struct Seen {
     pub reference_cycles: u32,
 }
 
+/// How the words of a [`Lost`] begin that gave no answer in time.
+pub(crate) const NO_ANSWER: &str = "no answer for ";
+
 /// A runner that will not answer any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
@@ -274,3 +299,21 @@ impl fmt::Display for Lost {
 }
 
 impl std::error::Error for Lost {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_emulated_machine_has_more_time_to_answer() {
+        let fixture = |name: &str| {
+            let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/machines");
+            Patience::with(&Machine::read(&machines.join(name), 0))
+        };
+        assert_eq!(fixture("qemu-virt-riscv64"), Patience::SLOW);
+        assert_eq!(fixture("raspberry-pi-4"), Patience::USUAL);
+        let stop = Arc::default();
+        let named = Patience::here(Some(Seconds(7.0)), &stop);
+        assert_eq!(named.answer, Duration::from_secs(7), "the user's word goes first");
+    }
+}

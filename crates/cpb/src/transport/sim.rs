@@ -4,6 +4,7 @@
 use super::conversation::Conversation;
 use super::process::Program;
 use super::{Lost, Patience, Place};
+use crate::library::{self, Carried};
 use anyhow::{Result, bail};
 use cpb_core::Error;
 use cpb_sim::Chip;
@@ -35,7 +36,7 @@ impl Simulator {
         let Some(chip) = name.strip_suffix(SUFFIX) else { return Ok(None) };
         let chip = Chip::named(chip)?.name;
         let image = image.unwrap_or_else(|| usual_image(&chip));
-        if !image.is_file() {
+        if !image.is_file() && carried(&image).is_none() {
             bail!(
                 "{}: no such file; `make firmware` builds the firmware, and `--target \
                  {chip}{SUFFIX}:FIRMWARE.elf` names another",
@@ -73,17 +74,40 @@ impl Simulator {
     }
 }
 
-/// Where `make firmware` leaves a chip's firmware. The i.MX RT's images are called by their boards.
+/// The firmware of that name that cpb carries.
+pub fn carried(image: &Path) -> Option<&'static Carried> {
+    library::find(library::firmware(), image.to_str()?)
+}
+
+/// Where `make firmware` leaves a chip's firmware, or else the name of one that cpb carries. The i.MX RT's images are
+/// called by their boards.
 fn usual_image(chip: &str) -> PathBuf {
     let board = if chip.starts_with("imxrt") { "-evk" } else { "" };
+    let name = format!("{chip}{board}-O2");
     let folder = std::env::var_os("CPB_FIRMWARE_IMAGES");
     let folder = folder.map_or_else(|| Path::new("target/firmware").to_owned(), PathBuf::from);
-    folder.join(format!("{chip}{board}-O2.elf"))
+    let built = folder.join(format!("{name}.elf"));
+    match carried(Path::new(&name)) {
+        Some(_) if !built.is_file() => name.into(),
+        _ => built,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn carried_firmware_is_a_program_for_its_chip() {
+        for firmware in library::firmware() {
+            let chip = firmware.name.trim_end_matches("-O2").trim_end_matches("-evk");
+            let image = cpb_sim::Image::parse(&firmware.bytes().unwrap()).unwrap();
+            let mut machine = cpb_sim::Machine::new(Chip::named(chip).unwrap());
+            image.load(&mut machine).unwrap();
+            let name = Simulator::named(&format!("{chip}-sim:{}", firmware.name)).unwrap();
+            assert_eq!(name.unwrap().image, Path::new(firmware.name));
+        }
+    }
 
     #[test]
     fn a_target_names_a_chip_and_perhaps_its_firmware() {

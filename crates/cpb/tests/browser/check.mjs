@@ -1,7 +1,7 @@
-// Opens a report in headless Chromium and tries all that it does. One line a check that went well;
+// Opens a report or a comparison in headless Chromium and tries all that it does. One line a check that went well;
 // exit status 1 and what is wrong for the first that did not.
 //
-//   node check.mjs report.html
+//   node check.mjs report.html [CHECK...]
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -13,7 +13,13 @@ import { launch } from "./chromium.mjs";
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const address = pathToFileURL(resolve(process.argv[2])).href;
 const WIDE = 1280;
+const WIDEST = 1920;
 const NARROW = 360;
+// The room on paper, in pixels: A4 upright with margins of 12 mm, A3 across with margins of 10 mm.
+const A4 = 703;
+const A3 = 1512;
+// Rules that hold, although axe calls what breaks them moderate only.
+const STRICT = ["landmark-unique", "region", "heading-order"];
 
 const browser = await launch();
 const downloads = await mkdtemp(join(tmpdir(), "cpb-report-"));
@@ -62,7 +68,7 @@ async function accessible(page) {
   const { violations, passes } = await page.evaluate(() => window.axe.run());
   assert.ok(passes.length > 10, "axe has looked at the page");
   const bad = violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .filter(({ id, impact }) => ["serious", "critical"].includes(impact) || STRICT.includes(id))
     .map(
       ({ id, nodes }) =>
         `${id}: ${nodes
@@ -73,13 +79,52 @@ async function accessible(page) {
   assert.deepEqual(bad, []);
 }
 
+// The text of a cell ends before the next cell begins, and names beside lines do not touch.
+async function apart(page) {
+  const found = await page.evaluate(() => {
+    const over = [];
+    for (const cell of document.querySelectorAll("td, th")) {
+      if (!cell.checkVisibility() || cell.closest("caption")) continue;
+      const room = cell.getBoundingClientRect();
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      for (const text of range.getClientRects()) {
+        if (text.right > room.right + 1 || text.left < room.left - 1)
+          over.push(cell.textContent.slice(0, 60));
+      }
+    }
+    for (const plot of document.querySelectorAll("svg.lines")) {
+      const names = [...plot.querySelectorAll("text.name")];
+      // Those that are not drawn have no height.
+      const rows = names.map((name) => name.getBoundingClientRect()).filter((row) => row.height > 0);
+      rows.sort((a, b) => a.top - b.top);
+      rows.forEach((row, place) => {
+        const next = rows[place + 1];
+        if (next && next.top < row.top + 0.8 * row.height) over.push(`a name at ${row.top}`);
+      });
+    }
+    return over;
+  });
+  assert.deepEqual(found, [], "texts that overrun what is beside them");
+}
+
+// What a picture of the whole page shows is all there before anything scrolls: a page has one height.
+async function whole(page) {
+  const height = () => page.evaluate(() => document.documentElement.scrollHeight);
+  const before = await height();
+  await lay(page);
+  assert.equal(await height(), before, "nothing is laid out later");
+}
+
 async function looks() {
   for (const scheme of ["light", "dark"]) {
-    for (const width of [WIDE, NARROW]) {
+    for (const width of [WIDEST, WIDE, NARROW]) {
       const page = await open({ width, scheme });
       await fits(page, width);
       await unfold(page);
       await fits(page, width);
+      await apart(page);
+      await whole(page);
       // The policy of the page lets nothing in, axe neither: it is tried on its own.
       await page.setBypassCSP(true);
       await page.reload();
@@ -277,21 +322,46 @@ async function withoutScripts() {
   await lay(page);
   // No script runs in the page; the debugger still reads it.
   const text = await page.evaluate(() => document.body.innerText);
-  for (const part of [
-    "Which path",
-    "Figures",
-    "Who executed",
-    "Environment and warnings",
-    "Every figure",
-  ]) {
-    assert.ok(text.includes(part), part);
-  }
+  const parts = await page.$$eval("nav a", (all) =>
+    all.map((link) => document.querySelector(`${link.getAttribute("href")} h2`).innerText),
+  );
+  assert.ok(parts.length > 3, "the page has sections");
+  for (const part of parts) assert.ok(text.includes(part), part);
   const tools = await page.$$eval(
-    "button, input",
+    "button, input:not([type=checkbox])",
     (all) => all.filter((one) => one.checkVisibility()).length,
   );
   assert.equal(tools, 0, "what needs a script is not shown");
   await done("without scripts", page);
+}
+
+// Each path has a switch that hides and shows what is drawn of it, without a script.
+async function switches() {
+  const page = await open({ scripts: false });
+  const drawn = (operation, number) =>
+    operation.$$eval(`.s${number}`, (all) =>
+      all.map((one) => getComputedStyle(one).display !== "none"),
+    );
+  let tried = 0;
+  for (const operation of await page.$$(".operation")) {
+    await operation.evaluate((section) => {
+      for (let at = section; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+      section.querySelectorAll("details").forEach((fold) => (fold.open = true));
+    });
+    const boxes = await operation.$$(".legend input");
+    const first = await operation.$$eval(".legend input:checked", (all) => all.length);
+    assert.ok(first <= 8, "eight paths at most are drawn at first");
+    for (const box of boxes) {
+      const number = await box.evaluate((input) => input.className.slice(1));
+      const before = await box.evaluate((input) => input.checked);
+      for (const shown of await drawn(operation, number)) assert.equal(shown, before);
+      await box.evaluate((input) => input.click());
+      for (const shown of await drawn(operation, number)) assert.equal(shown, !before);
+      await box.evaluate((input) => input.click());
+      tried += 1;
+    }
+  }
+  await done(`${tried} switches of paths`, page);
 }
 
 async function paper() {
@@ -306,17 +376,45 @@ async function paper() {
     "rgb(255, 255, 255)",
   );
   assert.equal(await page.$eval("nav", (nav) => nav.checkVisibility()), false);
-  const pdf = await page.pdf({
-    format: "A4",
-    margin: { top: "1cm", bottom: "1cm", left: "1cm", right: "1cm" },
-  });
+  const nameless = await page.$$eval("table.cells thead th", (all) =>
+    all.filter((head) => head.innerText.trim() === "").map((head) => head.textContent),
+  );
+  assert.deepEqual(nameless, [], "each column has its heading");
+  const legends = await page.$$eval(".legend", (all) =>
+    all.map((legend) => [
+      [...legend.querySelectorAll("label")].filter((label) => label.checkVisibility()).length,
+      legend.querySelectorAll(":checked").length,
+    ]),
+  );
+  for (const [named, drawn] of legends) assert.equal(named, drawn, "what is drawn is named");
+  // Nothing reaches over the edge of its sheet: the table of every cell has a larger one.
+  for (const [width, section] of [
+    [A4, "main > section:not(#all)"],
+    [A3, "#all"],
+  ]) {
+    await page.setViewport({ width, height: 1000 });
+    const over = await page.$$eval(
+      section,
+      (sections, width) =>
+        sections
+          .flatMap((one) => [...one.querySelectorAll("*")])
+          .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > width + 1)
+          .filter((one) => getComputedStyle(one).clipPath === "none")
+          .map((one) => `${one.tagName} ${one.textContent.slice(0, 60)}`),
+      width,
+    );
+    assert.deepEqual(over.slice(0, 5), [], `${section} on ${width} pixels of paper`);
+  }
+  const pdf = await page.pdf({ preferCSSPageSize: true });
   assert.ok(pdf.length > 10_000, `${pdf.length} bytes`);
+  console.log(`pdf ${pdf.length}`);
   await done("print", page);
 }
 
 try {
-  for (const check of [looks, tables, keyboard, links, themes, withoutScripts, paper])
-    await check();
+  const checks = { looks, tables, keyboard, links, themes, switches, withoutScripts, paper };
+  const wanted = process.argv.slice(3);
+  for (const name of wanted.length > 0 ? wanted : Object.keys(checks)) await checks[name]();
 } catch (error) {
   console.error(error);
   process.exitCode = 1;

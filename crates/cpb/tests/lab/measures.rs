@@ -1,7 +1,7 @@
 //! What a run in a guest finds out.
 
 use crate::guests::{USUAL, here, rounds};
-use crate::support::{Lab, Ran, lines, of, of_kind};
+use crate::support::{Lab, Ran, lines, of, of_kind, skip};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -52,6 +52,31 @@ fn an_application_reaches_the_accelerator_by_priority_and_that_is_proved() {
     assert_eq!(executor, "virtio_crypto_aes_cbc", "{}", ran.all());
     let words = format!("{INSTALLED}  accelerated: virtio_crypto_aes_cbc");
     assert!(ran.stdout.contains(&words), "{}", ran.all());
+}
+
+#[test]
+fn a_guest_of_this_architecture_takes_the_cpb_that_runs_with_its_libraries() {
+    let test = "measures::a_guest_of_this_architecture_takes_the_cpb_that_runs_with_its_libraries";
+    if !here(test) {
+        return;
+    }
+    if std::env::consts::ARCH != "x86_64" {
+        skip(&format!("lab::{test}"), "the guest is of another architecture");
+        return;
+    }
+    let lab = Lab::new();
+    let mut command = lab.cpb(&format!(
+        "run --target lab:{USUAL} -a sha-256 -s 16 -p mbedtls:c,openssl-system --budget 1s -o record.jsonl"
+    ));
+    // Neither beside it nor in the folder is a static one.
+    command.env_remove("CPB_LAB_BINARIES").timeout(Duration::from_secs(300));
+    let ran: Ran = command.output().expect("cpb starts").into();
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    assert!(ran.stderr.contains("this cpb goes in, with "), "{}", ran.all());
+    let lines = lines(&lab.path("record.jsonl"));
+    for provider in ["mbedtls:c", "openssl-system"] {
+        assert!(!of(&lines, "round", provider).is_empty(), "{provider}: {}", ran.all());
+    }
 }
 
 #[test]

@@ -289,8 +289,8 @@ pub(crate) struct Score {
     pub(crate) crossing: u32,
     /// Of those, in how many it lies in the one printed interval.
     pub(crate) inside: u32,
-    /// Printed widths by the oracle's, of closed intervals.
-    pub(crate) widths: Vec<f64>,
+    /// How far estimates, by straight lines, are off, by the width of the oracle's interval.
+    pub(crate) off: Vec<f64>,
     /// Runs without a crossover.
     pub(crate) without: u32,
     /// Of those, in how many "never" was said.
@@ -353,15 +353,14 @@ fn crossing(score: &mut Score, run: &Run, meet: f64) {
     score.crossing += 1;
     match pair(&run.record).contest {
         Contest::Crosses(found) => {
-            let [Crossing { low, high, .. }] = found[..] else { return };
-            let holds = low.is_none_or(|low| low <= meet) && high.is_none_or(|high| meet <= high);
-            score.inside += u32::from(holds);
-            if let (Some(low), Some(high), Some(oracle)) = (low, high, run.oracle) {
-                score.widths.push((high - low) / oracle);
+            let [Crossing { bytes, low, high, .. }] = found[..] else { return };
+            score.inside += u32::from((low..=high).contains(&meet));
+            if let Some(oracle) = run.oracle {
+                score.off.push((bytes - meet).abs() / oracle);
             }
         }
         Contest::Never { .. } => score.said_wrongly += 1,
-        Contest::Partly { .. } | Contest::Tie => {}
+        Contest::Partly { .. } | Contest::Tie | Contest::Unknown => {}
     }
 }
 
@@ -370,7 +369,7 @@ fn never(score: &mut Score, run: &Run) {
     match pair(&run.record).contest {
         Contest::Never { .. } => score.said_rightly += 1,
         Contest::Crosses(_) => score.made_up += 1,
-        Contest::Partly { .. } | Contest::Tie => {}
+        Contest::Partly { .. } | Contest::Tie | Contest::Unknown => {}
     }
 }
 
@@ -397,10 +396,10 @@ impl Score {
         f64::from(self.said_rightly) / f64::from((self.said_rightly + self.said_wrongly).max(1))
     }
 
-    /// The middle of the widths by the oracle's.
-    pub(crate) fn width(&self) -> f64 {
-        let mut widths = self.widths.clone();
-        widths.sort_unstable_by(f64::total_cmp);
-        widths.get(widths.len() / 2).copied().unwrap_or(f64::INFINITY)
+    /// The middle of how far estimates are off, by the width of the oracle's interval.
+    pub(crate) fn off(&self) -> f64 {
+        let mut off = self.off.clone();
+        off.sort_unstable_by(f64::total_cmp);
+        off.get(off.len() / 2).copied().unwrap_or(f64::INFINITY)
     }
 }

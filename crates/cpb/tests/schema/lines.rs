@@ -247,6 +247,7 @@ fn kernel() -> impl Strategy<Value = Option<Box<Survey>>> {
             select(vec![
                 Reach::Reachable,
                 Reach::Policy,
+                Reach::NotSetUp,
                 Reach::SelftestFailed,
                 Reach::InTest,
                 Reach::KernelOnly,

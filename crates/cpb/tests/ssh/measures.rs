@@ -96,5 +96,5 @@ fn a_board_by_name_is_reached_as_its_file_says() {
     assert_eq!(std::fs::read_dir(folder).expect("the folder").count(), 0, "nothing stays there");
     let unknown = server.run(&lab, "run --target dask -a sha-256");
     assert_eq!(unknown.status, Some(2), "{}", unknown.all());
-    assert!(unknown.stderr.contains("there are: desk"), "{}", unknown.all());
+    assert!(unknown.stderr.contains("did you mean desk?"), "{}", unknown.all());
 }

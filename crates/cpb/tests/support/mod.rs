@@ -22,6 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// A working directory for commands, removed with all that is in it.
 pub(crate) struct Lab {
     folder: TempDir,
+    /// What is the system's temporary folder to its commands: cpbs of other tests, on the same CPU, are none of theirs.
+    temporary: TempDir,
 }
 
 /// How a command ended.
@@ -53,7 +55,8 @@ impl Ran {
 
 impl Lab {
     pub(crate) fn new() -> Lab {
-        Lab { folder: TempDir::new().expect("a temporary folder") }
+        let [folder, temporary] = [(); 2].map(|()| TempDir::new().expect("a temporary folder"));
+        Lab { folder, temporary }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -112,6 +115,10 @@ impl Lab {
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "RIGGED", "TERM"] {
             command.env_remove(name);
         }
+        for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
+            command.env_remove(name);
+        }
+        command.env("TMPDIR", self.temporary.path());
     }
 
     /// Runs `cpb` to its end.

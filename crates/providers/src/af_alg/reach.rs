@@ -19,6 +19,9 @@ pub enum Reach {
     /// The kernel has it and lists it, and does not give it to AF_ALG: bound by name it does not
     /// exist. Linux 7.2 and later do so with accelerators.
     Policy,
+    /// The kernel lists it and gives AF_ALG others of its sort, and bound by name it does not exist:
+    /// what it is made of, such as the cipher below a mode, could not be loaded.
+    NotSetUp,
     /// This user may not.
     Permission(String),
     /// It failed the kernel's own test.
@@ -39,6 +42,9 @@ impl fmt::Display for Reach {
             Reach::Policy => f.write_str(
                 "present, but unreachable by policy: the kernel lists it and does not let AF_ALG \
                  have it",
+            ),
+            Reach::NotSetUp => f.write_str(
+                "listed, but the kernel cannot set it up: a driver that it builds on is not there",
             ),
             Reach::Permission(what) => write!(f, "permission denied: {what}"),
             Reach::SelftestFailed => f.write_str("failed the kernel's self-test (see dmesg)"),
@@ -62,9 +68,31 @@ pub(super) fn bind(kind: &str, name: &str) -> Bind {
     }
 }
 
-/// What the outcome of a bind means for a driver that is listed. `has_type` is whether the kernel has
-/// AF_ALG for the driver's type at all.
-pub fn classify(driver: &Driver, bound: Result<(), i32>, has_type: bool) -> Reach {
+/// What is known of AF_ALG besides one driver, to tell why that one does not bind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Around {
+    /// Whether the kernel has AF_ALG for the driver's type at all.
+    pub has_type: bool,
+    /// Whether any asynchronous driver of this type binds: then they are not kept back as such.
+    pub asynchronous: bool,
+    /// Whether the kernel gives AF_ALG only algorithms of a list (`crypto.af_alg_restrict` of Linux
+    /// 7.3), and no driver of this one's algorithm binds.
+    pub restricted: bool,
+}
+
+impl Around {
+    /// For a driver whose bind tells by itself.
+    pub(super) const NOTHING: Around =
+        Around { has_type: true, asynchronous: false, restricted: false };
+
+    /// Whether a driver that is listed and does not bind may be kept back.
+    fn keeps_back(self, driver: &Driver) -> bool {
+        self.restricted || (driver.asynchronous == Some(true) && !self.asynchronous)
+    }
+}
+
+/// What the outcome of a bind means for a driver that is listed.
+pub fn classify(driver: &Driver, bound: Result<(), i32>, around: Around) -> Reach {
     let untested = driver.selftest == Selftest::Unknown;
     match bound {
         _ if driver.is_larval() => Reach::InTest,
@@ -74,8 +102,9 @@ pub fn classify(driver: &Driver, bound: Result<(), i32>, has_type: bool) -> Reac
         Err(libc::EAGAIN) if untested => Reach::InTest,
         // Before Linux 4.20 a driver that had failed was as if it did not exist.
         Err(libc::ENOENT) if untested => Reach::SelftestFailed,
-        Err(libc::ENOENT) if !has_type => Reach::Absent(missing_type(driver.af_alg_type())),
-        Err(libc::ENOENT) => Reach::Policy,
+        Err(libc::ENOENT) if !around.has_type => Reach::Absent(missing_type(driver.af_alg_type())),
+        Err(libc::ENOENT) if around.keeps_back(driver) => Reach::Policy,
+        Err(libc::ENOENT) => Reach::NotSetUp,
         Err(libc::EAFNOSUPPORT) => Reach::Absent(missing_interface(Path::new("/"))),
         Err(errno @ (libc::EACCES | libc::EPERM)) => Reach::Permission(not_permitted(errno)),
         Err(errno) => Reach::Failed(errno),
@@ -93,13 +122,17 @@ pub fn interface(root: &Path) -> Result<(), Reach> {
     }
 }
 
+/// `crypto.af_alg_restrict` (Documentation/admin-guide/sysctl/crypto.rst of Linux 7.3): 1 leaves AF_ALG
+/// what is on a list, 2 turns it off. 0 on a kernel without it.
+pub(super) fn restriction(root: &Path) -> u32 {
+    let restrict = std::fs::read_to_string(root.join("proc/sys/crypto/af_alg_restrict"));
+    restrict.unwrap_or_default().trim().parse().unwrap_or(0)
+}
+
 /// Why there is no socket.
 pub(super) fn interface_refused(root: &Path, errno: i32) -> Reach {
-    /// Documentation/admin-guide/sysctl/crypto.rst of Linux 7.3: 2 turns AF_ALG off.
-    const RESTRICT: &str = "proc/sys/crypto/af_alg_restrict";
-    let restrict = std::fs::read_to_string(root.join(RESTRICT)).unwrap_or_default();
     match errno {
-        libc::EAFNOSUPPORT if restrict.trim() == "2" => Reach::Policy,
+        libc::EAFNOSUPPORT if restriction(root) == 2 => Reach::Policy,
         libc::EAFNOSUPPORT => Reach::Absent(missing_interface(root)),
         libc::EACCES | libc::EPERM => Reach::Permission(not_permitted(errno)),
         errno => Reach::Failed(errno),

@@ -1,8 +1,8 @@
 //! All drivers of the kernel with what stands between them and a program: for people (`cpb list`) and
 //! for a record, so that a missing accelerator is seen to be missing, and why.
 
-use super::reach::{self, Bind, Reach, classify};
-use crate::interrupts;
+use super::reach::{self, Around, Bind, Reach, classify};
+use crate::interrupts::Wiring;
 use crate::kernel_crypto::{self, Driver, candidates, kernel_names};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -85,28 +85,38 @@ impl Survey {
                 driver.af_alg_type().filter(|_| usable).map(|kind| bind(kind, &driver.driver))
             })
             .collect();
-        let of_type = |kind: &str| {
-            let mut all = drivers.iter().zip(&outcomes);
-            all.any(|(driver, bound)| {
-                driver.af_alg_type() == Some(kind) && matches!(bound, Some(Ok(())))
-            }) || has_type(kind)
+        let restricted = reach::restriction(root) > 0;
+        let around = |driver: &Driver, kind: &str| {
+            let mut around = Around { restricted, ..Around::NOTHING };
+            around.has_type = has_type(kind);
+            for (other, bound) in drivers.iter().zip(&outcomes) {
+                if other.af_alg_type() == Some(kind) && *bound == Some(Ok(())) {
+                    around.has_type = true;
+                    around.asynchronous |= other.asynchronous == Some(true);
+                    around.restricted &= other.name != driver.name;
+                }
+            }
+            around
         };
         let reach = |driver: &Driver, bound: Option<Bind>| match (bound, driver.af_alg_type()) {
-            (Some(bound), Some(kind)) => classify(driver, bound, bound.is_ok() || of_type(kind)),
+            (Some(Err(errno)), Some(kind)) => classify(driver, Err(errno), around(driver, kind)),
             (None, Some(_)) if !reachable && !driver.internal => af_alg.clone(),
-            _ => classify(driver, Ok(()), true),
+            _ => classify(driver, Ok(()), Around::NOTHING),
         };
         let name = |path: &std::path::PathBuf| {
             path.file_name().unwrap_or_default().to_string_lossy().into_owned()
         };
+        // After binding, which may have loaded modules.
+        let wiring = Wiring::current(root);
         let surveyed: Vec<Surveyed> = drivers
             .iter()
             .zip(&outcomes)
             .map(|(driver, bound)| Surveyed {
                 driver: driver.clone(),
                 reach: reach(driver, *bound),
-                devices: interrupts::devices(root, driver).iter().map(name).collect(),
-                interrupts: interrupts::Lines::of_driver(root, driver)
+                devices: wiring.devices(driver).iter().map(name).collect(),
+                interrupts: wiring
+                    .lines_of(driver)
                     .map_or(Vec::new(), |lines| lines.ids().to_vec()),
             })
             .collect();

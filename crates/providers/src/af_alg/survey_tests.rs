@@ -59,21 +59,62 @@ fn what_can_be_bound_is_reachable_and_the_kernels_choice_is_its_preferred_one() 
     assert_eq!((choice.preferred.as_str(), choice.fell_back), ("cbc-aes-aesni", false));
 }
 
+/// Refuses what the guest lists as asynchronous, as Linux 7.2 does.
+fn only_synchronous(_: &str, name: &str) -> Bind {
+    let listed = kernel_crypto::parse(GUEST);
+    let driver = listed.iter().find(|driver| driver.driver == name).expect("listed");
+    if driver.asynchronous == Some(true) { Err(libc::ENOENT) } else { Ok(()) }
+}
+
 /// Linux 7.2: what is asynchronous does not exist for AF_ALG, and a name leads to software whatever
 /// the priorities.
 #[test]
 fn an_accelerator_that_is_listed_and_cannot_be_bound_is_kept_back_by_policy() {
     let crypto = GUEST.replace("priority     : 150\nrefcnt       : 1\nselftest     : passed\ninternal     : no\ntype         : skcipher", "priority     : 900\nrefcnt       : 1\nselftest     : passed\ninternal     : no\ntype         : skcipher");
-    let bind = |_: &str, name: &str| match name {
-        "virtio_crypto_aes_cbc" => Err(libc::ENOENT),
-        _ => Ok(()),
-    };
-    let survey = survey_of(&crypto, &bind, &|_| Some("cbc-aes-aesni".to_owned()));
+    let taken = |_: &str| Some("cbc-aes-aesni".to_owned());
+    let survey = survey_of(&crypto, &only_synchronous, &taken);
     assert_eq!(*reach_of(&survey, "virtio_crypto_aes_cbc"), Reach::Policy);
     assert!(Reach::Policy.to_string().contains("unreachable by policy"));
     let choice = choice(&survey, "cbc(aes)");
     assert_eq!(choice.preferred, "virtio_crypto_aes_cbc");
     assert_eq!((choice.taken.as_deref(), choice.fell_back), (Some("cbc-aes-aesni"), true));
+}
+
+/// A driver of a mode is listed, and the cipher that it builds on cannot be loaded: ENOENT, too.
+#[test]
+fn a_driver_that_the_kernel_cannot_set_up_is_not_kept_back_by_policy() {
+    let bind = |refused: &'static str| {
+        move |_: &str, name: &str| if name == refused { Err(libc::ENOENT) } else { Ok(()) }
+    };
+    // Other asynchronous drivers of the type can be had.
+    let survey = survey_of(GUEST, &bind("virtio_crypto_aes_cbc"), &|_| None);
+    let reach = reach_of(&survey, "virtio_crypto_aes_cbc");
+    assert_eq!(*reach, Reach::NotSetUp);
+    let words = reach.to_string();
+    assert!(words.starts_with("listed, but the kernel cannot set it up"), "{words}");
+    // Software that is done when it returns is kept back by nothing but a list ...
+    let refused = |_: &str, name: &str| match name {
+        "chacha20-simd" => Err(libc::ENOENT),
+        _ => only_synchronous("", name),
+    };
+    let survey = survey_of(GUEST, &refused, &|_| None);
+    assert_eq!(*reach_of(&survey, "chacha20-simd"), Reach::NotSetUp);
+    assert_eq!(*reach_of(&survey, "virtio_crypto_aes_cbc"), Reach::Policy);
+    // ... that its algorithm is not on.
+    let restricted = |bind: &dyn Fn(&str, &str) -> Bind| {
+        let folder = machine(GUEST);
+        let switch = folder.path().join("proc/sys/crypto/af_alg_restrict");
+        fs::create_dir_all(switch.parent().expect("a folder")).expect("a folder");
+        fs::write(switch, "1\n").expect("a file");
+        Survey::of(folder.path(), Reach::Reachable, bind, &|_| None, &|_| false)
+    };
+    let survey = restricted(&bind("sha256-generic"));
+    assert_eq!(*reach_of(&survey, "sha256-generic"), Reach::NotSetUp, "sha256-avx2 binds");
+    let survey = restricted(&|_, name| match name.contains("sha256") {
+        true => Err(libc::ENOENT),
+        false => Ok(()),
+    });
+    assert_eq!(*reach_of(&survey, "sha256-generic"), Reach::Policy);
 }
 
 #[test]
@@ -136,10 +177,7 @@ fn without_af_alg_nothing_is_bound_and_everything_says_why() {
 
 #[test]
 fn a_record_keeps_the_states_as_data() {
-    let bind = |_: &str, name: &str| {
-        if name.contains("virtio") { Err(libc::ENOENT) } else { Ok(()) }
-    };
-    let survey = survey_of(GUEST, &bind, &|_| None);
+    let survey = survey_of(GUEST, &only_synchronous, &|_| None);
     let whole = survey.drivers.len();
     let kept = survey.of_known_algorithms();
     assert!(kept.drivers.len() < whole * 2 / 3 && kept.drivers.len() > 5);

@@ -1,9 +1,10 @@
 //! The interrupts that a device tree gives a device. A platform device does not list its numbers,
 //! and some drivers (mxs-dcp) ask for their lines under names that are not the device's.
 
-use super::Line;
-use std::fs;
+use super::{Line, files};
+use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// A number at the device's interrupt controller.
 pub(super) struct HardwareNumber {
@@ -21,20 +22,73 @@ impl HardwareNumber {
         let [chip, number, ..] = line.words.as_slice() else { return false };
         let offset = if chip.starts_with("GIC") { self.gic_offset } else { 0 };
         let gpio = chip.to_lowercase().contains("gpio");
-        number.parse() == Ok(self.number + offset) && gpio == self.gpio
+        number.parse() == Ok(self.number.saturating_add(offset)) && gpio == self.gpio
     }
 }
 
-/// The property `interrupts` of the device's node (Devicetree Specification 0.4, section 2.4).
-pub(super) fn hardware_numbers(root: &Path, device: &Path) -> Vec<HardwareNumber> {
-    let Ok(node) = device.join("of_node").canonicalize() else { return Vec::new() };
-    let specifiers = cells(&node.join("interrupts"));
-    let tree = root.join("sys/firmware/devicetree/base");
-    let Some(controller) = controller(&node, &tree) else { return Vec::new() };
-    let size = cells(&controller.join("#interrupt-cells")).first().map_or(1, |size| *size as usize);
-    let gpio = controller.join("gpio-controller").exists();
-    let specifiers = specifiers.chunks_exact(size.max(1));
-    specifiers.map(|specifier| number(specifier, gpio)).collect()
+/// The device tree of a machine. It does not change while the machine runs, so that no node is read
+/// twice: a board has hundreds of them.
+pub(super) struct DeviceTree {
+    /// `None` on a machine without one.
+    base: Option<PathBuf>,
+    index: Mutex<Index>,
+}
+
+/// The nodes that have been looked at, and those that have not been yet.
+#[derive(Default)]
+struct Index {
+    by_phandle: HashMap<u32, PathBuf>,
+    /// The nearest to the root first, where interrupt controllers usually are.
+    unread: VecDeque<PathBuf>,
+}
+
+impl DeviceTree {
+    /// The tree of the machine that shows itself below `root`. Reads no node.
+    pub(super) fn new(root: &Path) -> DeviceTree {
+        let base = files::followed(&root.join("sys/firmware/devicetree/base"));
+        let index = Index { unread: base.iter().cloned().collect(), ..Index::default() };
+        DeviceTree { base, index: Mutex::new(index) }
+    }
+
+    /// The property `interrupts` of the device's node (Devicetree Specification 0.4, section 2.4).
+    pub(super) fn hardware_numbers(&self, device: &Path) -> Vec<HardwareNumber> {
+        let Some(base) = &self.base else { return Vec::new() };
+        let Some(node) = files::followed(&device.join("of_node")) else { return Vec::new() };
+        let specifiers = cells(&node.join("interrupts"));
+        if specifiers.is_empty() {
+            return Vec::new();
+        }
+        let Some(controller) = self.controller(&node, base) else { return Vec::new() };
+        let size = cells(&controller.join("#interrupt-cells"));
+        let size = size.first().map_or(1, |size| *size as usize);
+        let gpio = controller.join("gpio-controller").exists();
+        let specifiers = specifiers.chunks_exact(size.max(1));
+        specifiers.map(|specifier| number(specifier, gpio)).collect()
+    }
+
+    /// The controller that the nearest `interrupt-parent` names.
+    fn controller(&self, node: &Path, base: &Path) -> Option<PathBuf> {
+        let parents = node.ancestors().take_while(|folder| folder.starts_with(base));
+        let phandle = parents
+            .map(|folder| cells(&folder.join("interrupt-parent")))
+            .find_map(|cells| cells.first().copied())?;
+        self.index.lock().unwrap_or_else(PoisonError::into_inner).find(phandle)
+    }
+}
+
+impl Index {
+    /// The node with this phandle. Reads on from where the last search ended.
+    fn find(&mut self, phandle: u32) -> Option<PathBuf> {
+        while !self.by_phandle.contains_key(&phandle) {
+            let node = self.unread.pop_front()?;
+            let (nodes, has_phandle) = files::folders(&node, "phandle");
+            self.unread.extend(nodes);
+            if has_phandle && let Some(own) = cells(&node.join("phandle")).first() {
+                self.by_phandle.insert(*own, node);
+            }
+        }
+        self.by_phandle.get(&phandle).cloned()
+    }
 }
 
 fn number(specifier: &[u32], gpio: bool) -> HardwareNumber {
@@ -48,26 +102,8 @@ fn number(specifier: &[u32], gpio: bool) -> HardwareNumber {
     }
 }
 
-/// The controller that the nearest `interrupt-parent` names.
-fn controller(node: &Path, tree: &Path) -> Option<PathBuf> {
-    let tree = tree.canonicalize().ok()?;
-    let parents = node.ancestors().take_while(|folder| folder.starts_with(&tree));
-    let phandle = parents
-        .map(|folder| cells(&folder.join("interrupt-parent")))
-        .find_map(|cells| cells.first().copied())?;
-    find(&tree, phandle)
-}
-
-fn find(folder: &Path, phandle: u32) -> Option<PathBuf> {
-    if cells(&folder.join("phandle")).first() == Some(&phandle) {
-        return Some(folder.to_owned());
-    }
-    let nodes = super::entries(folder).into_iter().filter(|path| path.is_dir());
-    nodes.into_iter().find_map(|node| find(&node, phandle))
-}
-
 /// A property of 32-bit numbers, which are big-endian.
 fn cells(property: &Path) -> Vec<u32> {
-    let bytes = fs::read(property).unwrap_or_default();
+    let bytes = files::read(property);
     bytes.as_chunks().0.iter().map(|cell| u32::from_be_bytes(*cell)).collect()
 }

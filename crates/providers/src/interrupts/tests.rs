@@ -1,6 +1,8 @@
 //! Machines of the kinds that have engines, as trees of the files by which the kernel shows them.
 
 use super::*;
+use crate::kernel_crypto::{self, Driver};
+use cpb_core::Claim;
 use proptest::prelude::*;
 use std::os::unix::fs::symlink;
 use tempfile::TempDir;
@@ -33,7 +35,7 @@ impl Machine {
     }
 
     /// A device driver of `module` (none: built in) on a bus, and the devices bound to it.
-    fn driver(&self, module: Option<&str>, bus: &str, name: &str, devices: &[&str]) {
+    fn driver(&self, module: Option<&str>, bus: &str, name: &str, devices: &[impl AsRef<str>]) {
         let driver = format!("sys/bus/{bus}/drivers/{name}");
         self.file(&format!("{driver}/bind"), "");
         if let Some(module) = module {
@@ -41,15 +43,22 @@ impl Machine {
             self.link(&format!("{driver}/module"), &format!("sys/module/{module}"));
         }
         for device in devices {
+            let device = device.as_ref();
             let name = device.rsplit('/').next().expect("a name");
             self.link(&format!("{driver}/{name}"), &format!("sys/devices/{device}"));
         }
     }
 
     fn lines(&self, driver: &str) -> Option<(Vec<String>, u64)> {
-        let lines = Lines::of(self.root(), driver)?;
+        let lines = lines_of(self.root(), driver)?;
         Some((lines.ids().to_vec(), lines.count().expect("it was readable")))
     }
+}
+
+/// The lines of the crypto driver of that name, on a machine as it is now.
+fn lines_of(root: &Path, driver: &str) -> Option<Lines> {
+    let wiring = Wiring::read(root);
+    wiring.lines_of(wiring.drivers().iter().find(|known| known.driver == driver)?)
 }
 
 fn entry(name: &str, driver: &str, module: &str) -> String {
@@ -98,7 +107,8 @@ fn a_virtio_devices_lines_are_those_with_its_name() {
 #[test]
 fn while_software_works_the_lines_of_every_engine_are_watched() {
     let machine = virtio();
-    let watched = |driver: &str| Lines::to_watch(machine.root(), driver).map(|l| l.ids().to_vec());
+    let ids = |lines: Option<Lines>| lines.map(|lines| lines.ids().to_vec());
+    let watched = |driver: &str| ids(Wiring::current(machine.root()).to_watch(driver));
     let engine = Some(vec!["24".to_owned(), "25".to_owned()]);
     assert_eq!(watched("virtio_crypto_aes_cbc"), engine);
     assert_eq!(watched("cbc-aes-aesni"), engine);
@@ -107,15 +117,15 @@ fn while_software_works_the_lines_of_every_engine_are_watched() {
     let crypto = fs::read_to_string(machine.root().join("proc/crypto")).expect("a file") + &hash;
     machine.file("proc/crypto", crypto);
     assert_eq!(watched("sha256-generic"), engine);
-    assert_eq!(Lines::of_engines(machine.root()).map(|l| l.ids().to_vec()), engine);
+    assert_eq!(ids(Wiring::current(machine.root()).of_engines()), engine);
     let without = Machine::new(&hash, "  CPU0\n 25: 2000 PCI-MSI 49153-edge virtio2-virtqueues\n");
-    assert_eq!(Lines::of_engines(without.root()), None);
+    assert_eq!(Wiring::read(without.root()).of_engines(), None);
 }
 
 #[test]
 fn a_count_is_read_anew_each_time() {
     let machine = virtio();
-    let lines = Lines::of(machine.root(), "virtio_crypto_aes_cbc").expect("lines");
+    let lines = lines_of(machine.root(), "virtio_crypto_aes_cbc").expect("lines");
     assert_eq!(lines.count(), Some(1403));
     machine.file("proc/interrupts", "  CPU0\n 25: 2000 PCI-MSI 49153-edge virtio2-virtqueues\n");
     assert_eq!(lines.count(), Some(2000));
@@ -233,8 +243,8 @@ fn a_polled_engine_has_a_device_and_no_lines() {
     let machine = Machine::new(&crypto, "  CPU0\n 40: 11 GIC 72 Level other\n");
     machine.driver(Some("aspeed_crypto"), "platform", "aspeed-hace", &["soc/1e6d0000.crypto"]);
     assert_eq!(machine.lines("aspeed-sha256"), None);
-    let listed = kernel_crypto::drivers(machine.root());
-    assert_eq!(devices(machine.root(), &listed[0]).len(), 1);
+    let wiring = Wiring::read(machine.root());
+    assert_eq!(wiring.devices(&wiring.drivers()[0]).len(), 1);
 }
 
 #[test]
@@ -245,14 +255,92 @@ fn a_driver_that_the_kernel_prefers_and_does_not_take_makes_the_other_one_a_fall
     };
     let machine = virtio();
     let software = listed(&machine, "cbc-aes-aesni");
-    assert_eq!(
-        claim(machine.root(), &listed(&machine, "virtio_crypto_aes_cbc"), true),
-        Claim::Engine
-    );
-    assert_eq!(claim(machine.root(), &software, true), Claim::Kernel, "equal priorities");
+    let wiring = Wiring::read(machine.root());
+    assert_eq!(wiring.claim(&listed(&machine, "virtio_crypto_aes_cbc"), true), Claim::Engine);
+    assert_eq!(wiring.claim(&software, true), Claim::Kernel, "equal priorities");
     let lower = Driver { priority: 100, ..software };
-    assert_eq!(claim(machine.root(), &lower, true), Claim::Fallback);
-    assert_eq!(claim(machine.root(), &lower, false), Claim::Kernel, "it was named");
+    assert_eq!(wiring.claim(&lower, true), Claim::Fallback);
+    assert_eq!(wiring.claim(&lower, false), Claim::Kernel, "it was named");
+}
+
+/// A board like an i.MX6, whose CAAM is built in: 60 crypto drivers of four job rings, 100 interrupt
+/// lines, 1,000 nodes, and an interrupt controller that is the last of them.
+fn large_board(drivers: usize, nodes: u32, lines: usize) -> Machine {
+    let crypto: String = (0..drivers)
+        .map(|one| entry(&format!("mode{one}(aes)"), &format!("mode{one}-aes-caam"), "kernel"))
+        .collect();
+    let mut interrupts = "           CPU0\n".to_owned();
+    for line in 0..lines {
+        // Labels that are not the devices' names: only the device tree leads to the lines.
+        interrupts +=
+            &format!("{line:4}: {line:9}     GIC-0 {:3} Level     line{line}\n", line + 32);
+    }
+    let machine = Machine::new(&crypto, &interrupts);
+    let rings = ["2101000.jr", "2102000.jr", "2103000.jr", "2104000.jr"];
+    machine.driver(None, "platform", "caam_jr", &rings.map(|ring| format!("soc/{ring}")));
+    for bus in ["amba", "i2c", "mdio_bus", "mmc", "spi", "usb"] {
+        machine.driver(None, bus, &format!("{bus}-driver"), &[] as &[&str]);
+    }
+    let tree = "sys/firmware/devicetree/base";
+    machine.file(&format!("{tree}/interrupt-parent"), cells(&[nodes]));
+    for node in 1..=nodes {
+        let folder = format!("{tree}/bus@{:02}/device@{node:04}", node / 32);
+        for property in ["compatible", "reg", "status"] {
+            machine.file(&format!("{folder}/{property}"), "okay\0");
+        }
+        machine.file(&format!("{folder}/phandle"), cells(&[node]));
+        if node == nodes {
+            machine.file(&format!("{folder}/#interrupt-cells"), cells(&[3]));
+        }
+    }
+    for (number, ring) in rings.into_iter().enumerate() {
+        let node = format!("{tree}/caam/{ring}");
+        machine.file(&format!("{node}/interrupts"), cells(&[0, 10 + number as u32, 4]));
+        machine.link(&format!("sys/devices/soc/{ring}/of_node"), &node);
+    }
+    machine
+}
+
+#[test]
+fn a_device_tree_is_read_once_for_all_drivers_and_lines() {
+    const DRIVERS: usize = 60;
+    const NODES: u32 = 1000;
+    let machine = large_board(DRIVERS, NODES, 100);
+    let before = files::so_far();
+    let wiring = Wiring::read(machine.root());
+    for driver in wiring.drivers() {
+        let lines = wiring.lines_of(driver).expect("it has an engine");
+        assert_eq!(lines.ids(), ["10", "11", "12", "13"]);
+        assert_eq!(wiring.claim(driver, true), Claim::Engine);
+        assert_eq!(wiring.to_watch(&driver.driver), Some(lines.clone()));
+        assert_eq!(wiring.of_engines(), Some(lines));
+    }
+    let accesses = files::so_far() - before;
+    // Each node: its list of entries, and its phandle. Buses in between, and the rest of the machine.
+    let most = 2 * NODES as usize + 200;
+    assert!(accesses <= most, "{accesses} files and folders were read, at most {most}");
+    assert!(accesses > NODES as usize, "the controller is the last node: {accesses}");
+    let again = files::so_far();
+    assert!(wiring.drivers().iter().all(|driver| wiring.lines_of(driver).is_some()));
+    assert_eq!(files::so_far(), again, "everything is known");
+}
+
+/// A process that opens one provider after the other reads the tree once, and sees a module that was
+/// loaded meanwhile.
+#[test]
+fn what_was_read_is_kept_until_the_kernel_lists_something_else() {
+    let machine = dcp("  CPU0\n 46: 100 GPC 46 Level dcp-irq\n", 3, &[0, 46, 4]);
+    let first = Wiring::current(machine.root());
+    machine.file("proc/interrupts", "  CPU0\n 46: 200 GPC 46 Level dcp-irq\n");
+    let used = fs::read_to_string(machine.root().join("proc/crypto")).expect("a file");
+    machine.file("proc/crypto", used.replace("refcnt       : 1", "refcnt       : 2"));
+    let same = Wiring::current(machine.root());
+    // Another test's machine may have come in between; what is said stays the same.
+    assert_eq!(first.drivers()[0].references, 1);
+    assert_eq!(same.of_engines(), first.of_engines());
+    machine
+        .file("proc/crypto", used + &entry("cbc(aes)", "virtio_crypto_aes_cbc", "virtio_crypto"));
+    assert_eq!(Wiring::current(machine.root()).drivers().len(), 2);
 }
 
 proptest! {

@@ -48,7 +48,7 @@ pub(super) fn identified(root: &Path, quiet: bool, cores: &Cores) -> Result<(Fou
             all.cores.push(core);
             continue;
         };
-        let Some((path, ended)) = run::measure(Plan::identify()?, cpu, quiet, &stop)? else {
+        let Some((path, ended)) = run::measure(Plan::identify()?, cpu, quiet, &stop, None)? else {
             return Ok((all, true));
         };
         if !quiet {

@@ -2,9 +2,11 @@
 
 use super::Arguments;
 use crate::board::Board;
+use crate::budget::Seconds;
 use crate::cmd::output;
 use crate::lab::definition::Definition;
 use crate::lab::guest::Guest;
+use crate::names;
 use crate::remote::{Address, Remote};
 use crate::sources::{self, Home};
 use crate::targets;
@@ -14,12 +16,6 @@ use crate::transport::{Line, Patience, Place};
 use anyhow::{Context, Result, bail};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
-
-/// Longest wait for an answer of a runner on this machine ...
-const ANSWER: Duration = Duration::from_secs(10);
-/// ... and of one in a guest, which runs tens of times slower.
-const SLOW_ANSWER: Duration = Duration::from_secs(60);
 
 /// The machine to measure, and how long to wait for its answers.
 pub(super) fn reach(
@@ -27,10 +23,12 @@ pub(super) fn reach(
     arguments: &Arguments,
     stop: &Arc<AtomicBool>,
 ) -> Result<(Home, Patience)> {
-    let named = arguments.timeout.map(|time| time.duration());
-    let patience = |usual| Patience { answer: named.unwrap_or(usual), stop: Arc::clone(stop) };
+    let patience = |usual| {
+        let answer = arguments.timeout.map_or(usual, Seconds::duration);
+        Patience { answer, stop: Arc::clone(stop) }
+    };
     if target.is_empty() {
-        return Ok((Home::Here, patience(ANSWER)));
+        return Ok((Home::Here, Patience::here(arguments.timeout, stop)));
     }
     let board = targets::named(target)?;
     let target = board.as_ref().map_or(target, |board| board.target.as_str());
@@ -44,7 +42,10 @@ pub(super) fn reach(
             ..Address::parse(address)?
         };
         let say: &dyn Fn(&str) = if arguments.quiet { &|_| () } else { &say };
-        return Ok((Home::Remote(Remote::connect(&address, stop, say)?), patience(ANSWER)));
+        return Ok((
+            Home::Remote(Remote::connect(&address, stop, say)?),
+            patience(Patience::USUAL),
+        ));
     }
     if !arguments.runner.is_empty() {
         bail!("--runner: with --target only over ssh, where it names the cpb to copy there");
@@ -53,27 +54,30 @@ pub(super) fn reach(
         let baud =
             arguments.baud.or(board.as_ref().and_then(|board| board.baud)).unwrap_or(serial::BAUD);
         let line = Line::Serial(Serial { device: device.into(), baud });
-        let patience = patience(ANSWER);
+        let patience = patience(Patience::USUAL);
         return Ok((Home::Board(Box::new(Board::reach(line, &patience)?)), patience));
     }
     if let Some(simulator) = Simulator::named(target)? {
-        let patience = patience(SLOW_ANSWER);
+        let patience = patience(Patience::SLOW);
         let board = Board::reach(Line::Simulator(simulator), &patience)?;
         return Ok((Home::Board(Box::new(board)), patience));
     }
     let Some(guest) = target.strip_prefix("lab:") else {
-        let boards = match targets::names() {
-            names if names.is_empty() => "there are none".to_owned(),
-            names => format!("there are: {}", names.join(", ")),
+        let boards = targets::names();
+        let boards: Vec<&str> = boards.iter().map(String::as_str).collect();
+        let near = match names::near(target, &boards) {
+            near if near.is_empty() => ": a".to_owned(),
+            near => format!(", did you mean {}? A", near.join(" or ")),
         };
         bail!(
-            "unknown target '{target}'; it is `ssh:HOST`, `serial:DEVICE` for a board without an \
-             operating system, `lab:GUEST`, and `cpb lab list` shows the guests, `CHIP-sim` for a \
-             simulated board, or a name in boards/ ({boards})"
+            "unknown target '{target}'{near} target is `ssh:HOST`, `serial:DEVICE` for a board without an \
+             operating system, `lab:GUEST`, `CHIP-sim` for a simulated board, or the name of a board: {} \
+             (`cpb list targets` shows all)",
+            boards.join(", ")
         );
     };
     let say: &dyn Fn(&str) = if arguments.quiet { &|_| () } else { &crate::cmd::lab::say };
-    Ok((Home::Guest(Guest::boot(guest, false, stop, say)?), patience(SLOW_ANSWER)))
+    Ok((Home::Guest(Guest::boot(guest, false, stop, say)?), patience(Patience::SLOW)))
 }
 
 fn say(what: &str) {

@@ -4,15 +4,17 @@ use super::Arguments;
 use super::reach::{cpus, fits_guest, place, reach};
 use crate::analysis::batches::Scale;
 use crate::analysis::crowding::Alone;
-use crate::analysis::estimate;
+use crate::analysis::{estimate, location};
 use crate::budget::{Percent, Seconds};
+use crate::cmd::output;
+use crate::company::Company;
 use crate::machine::{self, Machine};
 use crate::plan::{Changes, Plan};
 use crate::progress::Progress;
 use crate::record::{
     Cell, End, Evidence, Header, Line, Outcome, ProviderRecord, Reason, Round, SCHEMA,
 };
-use crate::run::{self, Ended, Enough, Narrow, Run};
+use crate::run::{self, Ended, Enough, Gauge, Run};
 use crate::schedule;
 use crate::sources::{self, Home, Known};
 use crate::store::{self, Store};
@@ -79,16 +81,17 @@ impl Sitting {
     pub(super) fn begin(arguments: &Arguments, stop: &Arc<AtomicBool>) -> Result<Begun> {
         let (mut plan, usual_target) = plan(arguments)?;
         plan.change(&Changes {
-            algorithms: arguments.algorithm.clone(),
-            operations: arguments.operation.clone(),
+            algorithms: arguments.filter.algorithm.clone(),
+            operations: arguments.filter.operation.clone(),
             phases: arguments.phase.clone(),
-            sizes: arguments.size.clone(),
-            providers: arguments.provider.clone(),
+            sizes: arguments.sizes.size.clone(),
+            providers: arguments.filter.provider.clone(),
             threads: arguments.threads.clone(),
         })?;
         plan.precision =
             arguments.precision.or(plan.precision.filter(|_| arguments.budget.is_none()));
-        plan.refine |= arguments.refine;
+        // Sizes that the user names are the ones to measure.
+        plan.refine = arguments.refine || plan.refine && arguments.sizes.size.is_empty();
         match (arguments.budget, plan.precision) {
             (Some(budget), _) => plan.budget = budget,
             (None, Some(_)) => plan.budget = Seconds(PRECISION_LIMIT.as_secs_f64()),
@@ -101,8 +104,11 @@ impl Sitting {
             );
         }
         let target = arguments.target.clone().unwrap_or(usual_target);
-        if plan.refine && target.starts_with("lab:") {
-            bail!("--refine: in a guest of the lab {NO_CROSSOVER}; refine on the real machine");
+        if target.starts_with("lab:") {
+            if arguments.refine {
+                bail!("--refine: in a guest of the lab {NO_CROSSOVER}; refine on the real machine");
+            }
+            plan.refine = false;
         }
         fits_guest(&target, arguments.cpu, &plan.threads, &plan.providers)?;
         let (home, patience) = reach(&target, arguments, stop)?;
@@ -134,6 +140,12 @@ impl Sitting {
         }
         let machine = home.machine(cpus.first().copied().unwrap_or(0), &patience)?;
         let mut header = header(plan, target, &home, machine, cpus, &known);
+        if header.plan.refine && header.evidence == Evidence::Emulated {
+            header.plan.refine = false;
+            if arguments.refine {
+                header.warnings.push(format!("No size was added by --refine: {NO_CROSSOVER}."));
+            }
+        }
         if sources::concern_the_kernel(&known) {
             let cpu = header.cpus.first().copied().unwrap_or(0);
             header.kernel = home.kernel(cpu, &patience).map(Box::new);
@@ -263,9 +275,23 @@ impl Sitting {
         let enough = Enough {
             budget: plan.budget.duration(),
             precision: plan.precision.map(|Percent(share)| share),
-            narrow: narrow(&self.known),
+            least_passes: match self.header.evidence {
+                Evidence::Hardware => location::LEAST as u32,
+                Evidence::Emulated
+                | Evidence::Simulated
+                | Evidence::Published
+                | Evidence::Imported => 1,
+            },
+            gauge: gauge(&self.known),
             refine: plan.refine,
+            batches: schedule::RECORD_BATCHES,
         };
+        let mut company =
+            matches!(self.home, Home::Here).then(|| Company::join(&self.header.cpus, &now()));
+        for words in company.as_mut().map(Company::newcomers).unwrap_or_default() {
+            output::say(&format!("warning: {words}"));
+            self.store.append(&Line::Warning(words))?;
+        }
         let mut progress = Progress::new(arguments.quiet, arguments.verbose);
         let mut run = Run {
             sources: self.known.iter().map(|known| known.source.clone()).collect(),
@@ -285,18 +311,27 @@ impl Sitting {
             watch: &mut progress,
             began: self.began,
             used_before: self.past.used,
+            company,
         };
         let Past { rounds, next_pass, used } = self.past;
         let cells = run.check(&Vectors::load()?, self.cells, &rounds)?;
         let ended = run.measure(cells, next_pass, rounds, &enough)?;
         let cpu = self.header.cpus.first().copied().unwrap_or(0);
         let (state, mut warnings) = self.home.end(&self.header.machine, cpu, &self.patience);
-        if ended == Ended::Complete {
-            warnings.extend(too_long(used + self.began.elapsed(), enough.budget));
+        match ended {
+            Ended::Complete => {
+                warnings.extend(too_long(used + self.began.elapsed(), enough.budget));
+            }
+            Ended::Full(passes) => {
+                let words = full(passes, used + self.began.elapsed(), enough.budget);
+                output::say(&words);
+                warnings.push(words);
+            }
+            Ended::Interrupted | Ended::CutOff => {}
         }
         self.store.append(&Line::End(End {
             ended: now(),
-            interrupted: ended != Ended::Complete,
+            interrupted: matches!(ended, Ended::Interrupted | Ended::CutOff),
             state,
             warnings,
         }))?;
@@ -348,14 +383,25 @@ fn too_long(used: Duration, budget: Duration) -> Option<String> {
     (used > OVERTIME * budget + OVERTIME_SECONDS).then(|| {
         format!(
             "The run took {used:.0} s where {budget} s were allowed, because each cell is measured \
-             at least once. Name fewer sizes, algorithms or providers, or smaller sizes, or allow \
+             at least three times. Name fewer sizes, algorithms or providers, or smaller sizes, or allow \
              more time."
         )
     })
 }
 
-/// Tells the cells whose interval is narrow enough.
-fn narrow(known: &[Known]) -> Rc<Narrow> {
+/// What is said of a run whose record was full before its time.
+fn full(passes: u32, used: Duration, budget: Duration) -> String {
+    let [used, budget] = [used, budget].map(|time| time.as_secs_f64());
+    format!(
+        "The record is full after {passes} passes and {used:.0} s of {budget} s: it keeps {} batches, or {} of each \
+         cell if those are more. For more, begin another record.",
+        schedule::RECORD_BATCHES,
+        schedule::CELL_BATCHES
+    )
+}
+
+/// Tells how far each cell has come.
+fn gauge(known: &[Known]) -> Rc<Gauge> {
     let clocks: HashMap<String, ClockDescription> = known
         .iter()
         .filter_map(|known| match known.record() {
@@ -363,16 +409,15 @@ fn narrow(known: &[Known]) -> Rc<Narrow> {
             ProviderRecord::Unavailable { .. } => None,
         })
         .collect();
-    Rc::new(move |cells, share| {
+    Rc::new(move |cells| {
         let clock = |cell: &Cell| clocks.get(&cell.provider);
         let rounds = cells.iter().filter_map(|(cell, rounds)| Some((clock(cell)?, rounds)));
         let alone = Alone::of(rounds.flat_map(|(clock, all)| all.iter().map(move |r| (r, clock))));
-        let narrow = |cell: &Cell, rounds: &[Round]| {
-            clock(cell)
-                .is_none_or(|clock| estimate::narrow_enough(rounds, Scale { clock, alone }, share))
+        let progress = |(cell, rounds): (&Cell, &Vec<Round>)| {
+            let scale = Scale { clock: clock(cell)?, alone };
+            Some((cell.clone(), estimate::progress(rounds, scale)))
         };
-        let cells = cells.iter().filter(|(cell, rounds)| narrow(cell, rounds));
-        cells.map(|(cell, _)| cell.clone()).collect()
+        cells.iter().filter_map(progress).collect()
     })
 }
 
@@ -395,9 +440,6 @@ fn header(
     });
     let evidence: Evidence = machine::evidence(&machine, clock_known);
     let mut warnings = machine::doubts(&machine, clock_known);
-    if plan.refine && evidence == Evidence::Emulated {
-        warnings.push(format!("No size was added by --refine: {NO_CROSSOVER}."));
-    }
     warnings.extend(plan.untaken().into_iter().map(|(size, algorithms)| {
         let names: Vec<&str> = algorithms.into_iter().map(Algorithm::name).collect();
         format!(

@@ -2,8 +2,7 @@
 
 use super::marks::Marks;
 use super::operations::refused;
-use super::{Measured, Part};
-use crate::analysis::advice::Reason;
+use super::{Measured, Part, lead};
 use crate::analysis::explain::Explained;
 use crate::record::Evidence;
 use crate::report::explain_words::{advise, what};
@@ -38,8 +37,9 @@ fn of_part(part: &Part<'_>, marks: &Marks) -> Markup {
         let words = "No path can be named: no two were measured at the same task.";
         return html! { p class="lead" { (words) } };
     }
+    let all: Vec<&Explained> = advised.iter().map(|(_, task)| *task).collect();
     html! {
-        p class="lead" { (lead(advised.iter().map(|(_, task)| *task), marks)) }
+        (lead::show(&all, part.machines() > 1, marks))
         @if single_readings(tasks) {
             p class="faint" {
                 "Single readings from a document: "
@@ -68,10 +68,12 @@ fn without(part: &Measured<'_>, why: &str, marks: &Marks) -> Markup {
         p class="refused" { "Refused, " (why) "." }
         ul class="plain" {
             @if summary.run.evidence == Evidence::Emulated {
-                @let wrong = summary.checks.wrong.len();
+                @let unanswered = summary.checks.unanswered();
+                @let wrong = summary.checks.wrong.len() - unanswered;
                 li {
                     (thousands(summary.checks.right.into())) " known answers were right"
-                    @if wrong > 0 { ", " (wrong) " were wrong" } "."
+                    @if wrong > 0 { ", " (wrong) " were wrong" }
+                    @if unanswered > 0 { ", " (unanswered) " were not answered" } "."
                 }
             }
             @for (name, verdict) in &verdicts { li { (marks.named(name)) ": " (verdict) } }
@@ -79,68 +81,18 @@ fn without(part: &Measured<'_>, why: &str, marks: &Marks) -> Markup {
     }
 }
 
-/// One sentence for all tasks.
-fn lead<'a>(tasks: impl Iterator<Item = &'a Explained>, marks: &Marks) -> Markup {
-    let tasks: Vec<&Explained> = tasks.collect();
-    if let [task] = &tasks[..]
-        && let [advice] = &task.advice[..]
-    {
-        let words = advise(advice, task);
-        return html! { "Take " (paths(&advice.take, marks)) " " (whole(&words.sizes)) "." };
-    }
-    // Who is taken at every size, how often; the first of as many first.
-    let mut winners: Vec<(&[String], usize)> = Vec::new();
-    for task in &tasks {
-        let [advice] = &task.advice[..] else { continue };
-        match winners.iter_mut().find(|(take, _)| *take == advice.take) {
-            Some((_, count)) => *count += 1,
-            None => winners.push((&advice.take, 1)),
-        }
-    }
-    winners.sort_by_key(|(_, count)| usize::MAX - count);
-    let all = tasks.len();
-    let by_size = tasks.iter().filter(|task| task.advice.len() > 1).count();
-    let ties = tasks.iter().filter(|task| tied(task)).count();
-    match winners.first() {
-        Some((take, count)) if take.len() == 1 && 2 * count >= all => html! {
-            "Take " (paths(take, marks)) " for " (of(*count, all)) " at every size measured"
-            @if by_size > 0 { "; for " (by_size) " it depends on the size" }
-            @if ties > 0 { "; " (ties) @if ties == 1 { " is a tie" } @else { " are ties" } }
-            "."
-        },
-        _ => html! {
-            "No single path is the one for all " (all) " operations"
-            @if by_size > 0 { "; for " (by_size) " it depends on the size" }
-            @if ties > 0 { "; " (ties) @if ties == 1 { " is a tie" } @else { " are ties" } }
-            "."
-        },
-    }
-}
-
-/// Whether no path is to be preferred at any size.
-fn tied(task: &Explained) -> bool {
-    matches!(&task.advice[..], [advice] if advice.reason == Reason::Tie)
-}
-
-fn of(count: usize, all: usize) -> String {
-    match (count, all) {
-        (1, 1) => "the one operation".to_owned(),
-        (count, all) if count == all => format!("all {all} operations"),
-        (count, all) => format!("{count} of {all} operations"),
-    }
-}
-
-fn paths(take: &[String], marks: &Marks) -> Markup {
+/// Paths of which one is as good as the other.
+pub(super) fn paths<N: AsRef<str>>(take: &[N], marks: &Marks) -> Markup {
     html! {
         @for (place, name) in take.iter().enumerate() {
             @if place > 0 { " or " }
-            (marks.named(name))
+            (marks.named(name.as_ref()))
         }
     }
 }
 
 /// No line ends between a number and its unit.
-fn whole(words: &str) -> String {
+pub(super) fn whole(words: &str) -> String {
     let units = ["B", "KiB", "MiB", "ns", "µs", "ms"];
     let mut text = String::new();
     for word in words.split(' ') {

@@ -66,6 +66,11 @@ impl Axis {
         Some(Axis { range: low - room..high + room, ticks: Vec::new(), words })
     }
 
+    /// How far two figures lie apart on an axis of this length.
+    pub(super) fn pixels(&self, low: f64, high: f64, length: u32) -> f64 {
+        f64::from(length) * (high / low).ln() / (self.range.end - self.range.start)
+    }
+
     /// Message lengths along the bottom: ticks are measured ones. `beside` is a factor by which
     /// there is room on both sides.
     pub(super) fn of_sizes(sizes: &[u32], beside: f64) -> Option<Axis> {
@@ -79,6 +84,35 @@ impl Axis {
             }
         }
         Some(axis)
+    }
+
+    /// Ratios around 1: ticks are so many percent apart, or of a wide range powers of 2.
+    pub(super) fn of_ratios(ratios: impl Iterator<Item = f64>) -> Option<Axis> {
+        let (low, high) = ratios
+            .filter(|ratio| ratio.is_finite() && *ratio > 0.0)
+            .map(f64::ln)
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), f| (low.min(f), high.max(f)));
+        if low > high {
+            return None;
+        }
+        let room = ROOM * (high - low).max(f64::MIN_POSITIVE);
+        let range = low - room..high + room;
+        let (start, end) = (range.start.exp(), range.end.exp());
+        let steps = |step: f64| -> Vec<f64> {
+            let steps = ((start - 1.0) / step).ceil() as i32..=((end - 1.0) / step).floor() as i32;
+            steps.map(|number| 1.0 + step * f64::from(number)).filter(|at| *at > 0.0).collect()
+        };
+        let powers = |every: usize| -> Vec<f64> {
+            let powers =
+                (range.start / 2f64.ln()).ceil() as i32..=(range.end / 2f64.ln()).floor() as i32;
+            powers.filter(|n| n % every as i32 == 0).map(|n| 2f64.powi(n)).collect()
+        };
+        let by_percent =
+            [0.01, 0.02, 0.05, 0.1, 0.2].map(steps).into_iter().filter(|_| end / start < 3.0);
+        let by_powers = [1, 2, 4, 8, 16, 64].map(powers);
+        let mut all = by_percent.chain(by_powers);
+        let ticks = all.find(|ticks| ticks.len() <= MOST_TICKS).unwrap_or_default();
+        Some(Axis { range, ticks, words: ratio_words })
     }
 
     /// Figures along the left side: ticks are at 1, 2 and 5, or fewer.
@@ -108,6 +142,12 @@ impl Axis {
         let few = all.iter().find(|ticks| ticks.len() <= MOST_TICKS).unwrap_or(&all[5]);
         Some(Axis { ticks: few.clone(), ..axis })
     }
+}
+
+/// What stands beside a ratio's tick.
+fn ratio_words(ratio: f64) -> String {
+    let words = format!("{ratio:.3}");
+    words.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// What stands beside a size's tick: bytes, or K and M of them, which are binary.
@@ -182,6 +222,18 @@ mod tests {
             assert_eq!(size_words(bytes), text);
         }
         assert!(Axis::of_sizes(&[0], 1.0).is_none());
+    }
+
+    #[test]
+    fn ratios_have_ticks_around_1() {
+        let words = |ratios: &[f64]| -> Vec<String> {
+            let axis = Axis::of_ratios(ratios.iter().copied()).unwrap();
+            axis.ticks.iter().map(|ratio| axis.format_ext(ratio)).collect()
+        };
+        assert_eq!(words(&[0.97, 1.03]), ["0.97", "0.98", "0.99", "1", "1.01", "1.02", "1.03"]);
+        assert_eq!(words(&[0.97, 1.5]), ["1", "1.1", "1.2", "1.3", "1.4", "1.5"]);
+        assert_eq!(words(&[0.3, 9.0]), ["0.25", "0.5", "1", "2", "4", "8"]);
+        assert!(Axis::of_ratios([f64::NAN].into_iter()).is_none());
     }
 
     #[test]

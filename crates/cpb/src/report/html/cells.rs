@@ -10,6 +10,10 @@ use crate::report::{numbers, published};
 use cpb_core::Claim;
 use maud::{Markup, html};
 
+/// A table of more rows has a height of its own: what it holds is laid out when it is about to be seen,
+/// and the page is as high before as after.
+const MANY: usize = 60;
+
 /// A cell, and what it is compared with.
 struct Cell<'a> {
     run: &'a str,
@@ -126,7 +130,7 @@ pub(super) fn measured(parts: &[&Measured<'_>]) -> Option<Markup> {
 }
 
 /// Whole numbers as they are, others with five digits that count.
-fn words(number: f64) -> String {
+pub(super) fn words(number: f64) -> String {
     if number.fract() == 0.0 && number < 1e9 {
         return format!("{number:.0}");
     }
@@ -143,7 +147,7 @@ pub(super) fn published(records: &[(&str, &Record)]) -> Option<Markup> {
 }
 
 /// A table that the page's script makes sortable: headings, and whether their columns are text.
-fn sortable(
+pub(super) fn sortable(
     id: &str,
     caption: &str,
     heads: &[(&str, bool)],
@@ -160,7 +164,7 @@ fn sortable(
             output { (rows.len()) " rows" }
             button type="button" { "Download CSV" }
         }
-        (scrolled_as("scroll tall", caption, html! {
+        (scrolled_as(if rows.len() > MANY { "scroll tall many" } else { "scroll tall" }, caption, html! {
             table id=(id) class="cells" {
                 caption { (caption) }
                 thead { tr {

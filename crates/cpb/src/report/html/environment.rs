@@ -2,8 +2,10 @@
 
 use super::operations::notes_list;
 use super::{Measured, Part, Published};
+use crate::analysis::summary::summarise;
 use crate::analysis::units::Hertz;
 use crate::machine::Machine;
+use crate::record::Record;
 use crate::report::explain_words::remarks;
 use crate::report::groups::groups;
 use crate::report::published::{Grid, grids, origin};
@@ -32,9 +34,10 @@ pub(super) fn show(parts: &[Part<'_>]) -> Markup {
 /// How many warnings a part has.
 pub(super) fn warnings(part: &Part<'_>) -> usize {
     match part {
-        Part::Measured(part) => {
-            notes::facts(&part.summary).iter().filter(|(word, _)| SPOILS.contains(word)).count()
-        }
+        Part::Measured(part) => notes::facts(&part.summary, true)
+            .iter()
+            .filter(|(word, _)| SPOILS.contains(word))
+            .count(),
         Part::Published(part) => part.explanation.warnings.len(),
     }
 }
@@ -42,7 +45,7 @@ pub(super) fn warnings(part: &Part<'_>) -> usize {
 fn measured(part: &Measured<'_>) -> Markup {
     let summary = &part.summary;
     let (spoils, facts): (Vec<_>, Vec<_>) =
-        notes::facts(summary).into_iter().partition(|(word, _)| SPOILS.contains(word));
+        notes::facts(summary, true).into_iter().partition(|(word, _)| SPOILS.contains(word));
     let mut others: Vec<(String, String)> = notes::missing(&groups(summary));
     let explained = remarks(&part.explanation).into_iter();
     // Why cells have no figure is among those that are missing.
@@ -53,6 +56,19 @@ fn measured(part: &Measured<'_>) -> Markup {
         (notes_list(&facts))
         (notes_list(&machine(&summary.run.machine)))
         @if !others.is_empty() { (notes_list(&others)) }
+    }
+}
+
+/// Where and how one record was measured, or what it was printed in.
+pub(super) fn of_record(record: &Record) -> Markup {
+    if !record.published.is_empty() {
+        let origins = record.sources.iter().map(|source| ("source", origin(source)));
+        return notes_list(&origins.collect::<Vec<_>>());
+    }
+    let summary = summarise(record);
+    html! {
+        (notes_list(&notes::facts(&summary, true)))
+        (notes_list(&machine(&summary.run.machine)))
     }
 }
 

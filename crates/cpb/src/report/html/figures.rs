@@ -2,9 +2,9 @@
 
 use super::axis;
 use super::marks::Marks;
-use super::plot::{Crossing, Form, Plot, Point, Series};
+use super::plot::{self, Crossing, Form, Plot, Point, Series};
+use super::shown;
 use crate::analysis::advice::{Advice, Reason};
-use crate::analysis::crossover::Contest;
 use crate::analysis::estimate::Estimate;
 use crate::analysis::explain::{Costs, Explained, SizeCost};
 use crate::analysis::fit::Line;
@@ -18,6 +18,7 @@ use crate::report::numbers::{margin, share, short, time};
 use crate::report::table::{Block, Place};
 use crate::size::Size;
 use anstyle::Style;
+use std::collections::HashMap;
 
 /// A fitted line is drawn through so many points: it is bent, for axes are logarithms.
 const FIT_POINTS: usize = 16;
@@ -60,6 +61,8 @@ pub(super) fn rates(
         cycles: measured().any(|figures| figures.cycles.is_some()),
         gains: group.rows().any(|row| comparisons.gain(row).is_some()),
         all: true,
+        best: usize::MAX,
+        labels: &HashMap::new(),
     };
     let margins = Margins { rate: true, gain: true, cycles: true };
     let heading = if group.sizes == [0] { "Time of an operation" } else { "MB/s" };
@@ -67,11 +70,7 @@ pub(super) fn rates(
     let more = if group.workload().algorithm.has_key_pairs() { 2 } else { 0 };
     let table = rates.block(group, &group.sizes, group.sizes.len() + more, margins);
     let points = |figures: &Figures, bytes| Some(point(bytes, figures.rate.as_ref()?, 1e-6));
-    let mut series = of_group(group, marks, points);
-    let costs = |name: &str| explained?.paths.iter().find(|costs| costs.provider == name);
-    for (name, series) in &mut series {
-        series.fits = costs(name).map(fits).unwrap_or_default();
-    }
+    let series = of_group(group, explained, marks, points);
     Figure {
         title: "rate",
         plot: Some(rate_plot(&group.heading, series, explained)),
@@ -94,6 +93,7 @@ pub(super) fn published_rates(heading: &str, task: &Explained, marks: &Marks) ->
         let (low, high) = ends.unzip();
         Point { bytes: cost.bytes, value: rate(cost.time.value.0), low, high, tick: None }
     };
+    let first = first(task);
     let mut series = Vec::new();
     let mut rows = Vec::new();
     for costs in &task.paths {
@@ -110,8 +110,9 @@ pub(super) fn published_rates(heading: &str, task: &Explained, marks: &Marks) ->
         };
         rows.push((costs.provider.clone(), sizes.iter().map(place).collect()));
         let Some(mark) = marks.of(&costs.provider) else { continue };
-        let points = costs.sizes.iter().map(rate).collect();
-        series.push((costs.provider.clone(), Series { mark, points, fits: fits(costs) }));
+        let (name, points) = (costs.provider.clone(), costs.sizes.iter().map(rate).collect());
+        let shown = first.contains(&name.as_str());
+        series.push(Series { name, mark, points, curves: curves(costs), shown });
     }
     Figure {
         title: "rate",
@@ -132,14 +133,14 @@ fn mark(task: &Explained, provider: &String, size: u32) -> &'static str {
     }
 }
 
-fn rate_plot(heading: &str, series: Vec<(String, Series)>, explained: Option<&Explained>) -> Plot {
+fn rate_plot(heading: &str, series: Vec<Series>, explained: Option<&Explained>) -> Plot {
     Plot {
         title: format!("Rate of {heading} by message length, in MB/s; values in the table below"),
         unit: "MB/s",
         words: axis::number_words,
         form: Form::Lines,
         crossings: explained.map(|task| crossings(task, &series)).unwrap_or_default(),
-        series: series.into_iter().map(|(_, series)| series).collect(),
+        series,
     }
 }
 
@@ -158,23 +159,50 @@ fn point<U: Unit>(bytes: u32, estimate: &Estimate<U>, factor: f64) -> Point {
 /// A series for each provider of a group that has points at all.
 fn of_group(
     group: &Group<'_>,
+    explained: Option<&Explained>,
     marks: &Marks,
     of: impl Fn(&Figures, u32) -> Option<Point>,
-) -> Vec<(String, Series)> {
+) -> Vec<Series> {
+    let first = first_of_group(group);
     let series = group.providers.iter().filter_map(|provider| {
         let points: Vec<Point> = group
             .sizes
             .iter()
             .filter_map(|size| of(group.row(provider, *size)?.figures.measured()?, *size))
             .collect();
-        let series = Series { mark: marks.of(provider)?, points, fits: Vec::new() };
-        (!series.points.is_empty()).then(|| ((*provider).to_owned(), series))
+        let mut costs = explained.iter().flat_map(|task| &task.paths);
+        let costs = costs.find(|costs| costs.provider == *provider);
+        let curves = costs.map(curves).unwrap_or_default();
+        let (name, mark) = ((*provider).to_owned(), marks.of(provider)?);
+        let shown = first.contains(provider);
+        (!points.is_empty()).then_some(Series { name, mark, points, curves, shown })
     });
     series.collect()
 }
 
-/// Fitted costs as rates, from their least size to their largest.
-fn fits(costs: &Costs) -> Vec<Vec<(f64, f64)>> {
+/// The paths of a group that are drawn at first.
+fn first_of_group<'a>(group: &Group<'a>) -> Vec<&'a str> {
+    let time = |provider: &str, size: u32| {
+        Some((size, group.row(provider, size)?.figures.measured()?.time.value.0))
+    };
+    let times = |provider: &'a str| {
+        (provider, group.sizes.iter().filter_map(|size| time(provider, *size)).collect())
+    };
+    shown::first(&group.providers.iter().map(|provider| times(provider)).collect::<Vec<_>>())
+}
+
+/// The paths of a task that are drawn at first.
+fn first(task: &Explained) -> Vec<&str> {
+    let time = |cost: &SizeCost| (cost.bytes, cost.time.value.0);
+    let times = task
+        .paths
+        .iter()
+        .map(|costs| (costs.provider.as_str(), costs.sizes.iter().map(time).collect()));
+    shown::first(&times.collect::<Vec<_>>())
+}
+
+/// Fitted costs as rates in MB/s, from their least size to their largest.
+fn curves(costs: &Costs) -> Vec<Vec<(f64, f64)>> {
     let curve = |line: &Line| {
         let step = |number: usize| {
             let share = number as f64 / (FIT_POINTS - 1) as f64;
@@ -187,41 +215,30 @@ fn fits(costs: &Costs) -> Vec<Vec<(f64, f64)>> {
 }
 
 /// The crossovers from one recommended path to the next.
-fn crossings(task: &Explained, series: &[(String, Series)]) -> Vec<Crossing> {
-    let Ok(pairs) = &task.pairs else { return Vec::new() };
-    let mut found = Vec::new();
-    for advice in &task.advice {
-        let Some(bytes) = advice.to else { continue };
-        let all = pairs.iter().filter_map(|pair| match &pair.contest {
-            Contest::Crosses(crossings) => Some(crossings),
-            _ => None,
-        });
-        let crossing = all.flatten().find(|crossing| crossing.bytes == Some(bytes));
-        let interval =
-            crossing.map_or((bytes, bytes), |c| (c.low.unwrap_or(1.0), c.high.unwrap_or(f64::MAX)));
-        let taken = series.iter().find(|(name, _)| advice.take.contains(name));
-        let value = taken.and_then(|(_, series)| between(&series.points, bytes)).unwrap_or(0.0);
-        found.push(Crossing { bytes, value, interval });
-    }
-    found
-}
-
-/// The figure on the line between the two points around `bytes`.
-fn between(points: &[Point], bytes: f64) -> Option<f64> {
-    let size = |point: &Point| f64::from(point.bytes).ln();
-    let at = bytes.ln();
-    let pair = points.windows(2).find(|pair| (size(&pair[0])..=size(&pair[1])).contains(&at))?;
-    let share = (at - size(&pair[0])) / (size(&pair[1]) - size(&pair[0]));
-    let (low, high) = (pair[0].value.ln(), pair[1].value.ln());
-    Some((low + share * (high - low)).exp())
+fn crossings(task: &Explained, series: &[Series]) -> Vec<Crossing> {
+    let crossing = |advice: &Advice| {
+        let border = advice.to?;
+        let taken = series.iter().find(|series| advice.take.contains(&series.name));
+        let value = taken.and_then(|series| series.at(border.bytes)).unwrap_or(0.0);
+        let interval = (border.low.into(), border.high.into());
+        Some(Crossing { bytes: border.bytes, value, interval })
+    };
+    task.advice.iter().filter_map(crossing).collect()
 }
 
 /// Core cycles for each byte; none where no clock is known.
-pub(super) fn cycles(group: &Group<'_>, marks: &Marks) -> Option<Figure> {
+pub(super) fn cycles(
+    group: &Group<'_>,
+    explained: Option<&Explained>,
+    marks: &Marks,
+) -> Option<Figure> {
     let of = |figures: &Figures, bytes| Some(point(bytes, figures.cycles_per_byte.as_ref()?, 1.0));
-    let series = of_group(group, marks, of);
+    let mut series = of_group(group, explained, marks, of);
     if series.is_empty() {
         return None;
+    }
+    for series in &mut series {
+        series.curves = cycles_curves(series, group);
     }
     let table = by_size("core cycles per byte", group, |figures| {
         figures.cycles_per_byte.map_or(Place::Blank, |cycles| {
@@ -236,12 +253,26 @@ pub(super) fn cycles(group: &Group<'_>, marks: &Marks) -> Option<Figure> {
             unit: "core cycles per byte",
             words: axis::number_words,
             form: Form::Lines,
-            series: series.into_iter().map(|(_, series)| series).collect(),
+            series,
             crossings: Vec::new(),
         }),
         tables: vec![table],
         ..Figure::default()
     })
+}
+
+/// The curves of rates as cycles for each byte. Their product is the core's clock: it is taken from the
+/// measured sizes, and between two of them from both.
+fn cycles_curves(series: &Series, group: &Group<'_>) -> Vec<Vec<(f64, f64)>> {
+    let clock = |point: &Point| {
+        let figures = group.row(&series.name, point.bytes)?.figures.measured()?;
+        Some((f64::from(point.bytes), figures.rate?.value.0 / 1e6 * point.value))
+    };
+    let clocks: Vec<(f64, f64)> = series.points.iter().filter_map(clock).collect();
+    let cycles =
+        |(bytes, rate): &(f64, f64)| Some((*bytes, plot::between(&clocks, *bytes)? / rate));
+    let curves = series.curves.iter().map(|curve| curve.iter().filter_map(cycles).collect());
+    curves.filter(|curve: &Vec<_>| curve.len() > 1).collect()
 }
 
 /// Times of single operations; none if the clock cannot tell any.
@@ -251,7 +282,7 @@ pub(super) fn latency(group: &Group<'_>, marks: &Marks) -> Option<Figure> {
         let [p90, p99] = [latency.p90, latency.p99].map(|ns| ns.map(|ns| ns.0));
         Some(Point { bytes, value: latency.p50.0, low: None, high: p99.or(p90), tick: p90 })
     };
-    let series = of_group(group, marks, of);
+    let series = of_group(group, None, marks, of);
     if series.is_empty() {
         return None;
     }
@@ -273,7 +304,7 @@ pub(super) fn latency(group: &Group<'_>, marks: &Marks) -> Option<Figure> {
             unit: "time of one operation: p50, p90, p99",
             words: axis::time_words,
             form: Form::Bars,
-            series: series.into_iter().map(|(_, series)| series).collect(),
+            series,
             crossings: Vec::new(),
         }),
         // The others are with every other figure, at the page's end.
@@ -321,14 +352,16 @@ pub(super) fn cpu(heading: &str, task: &Explained, marks: &Marks) -> Option<Figu
         return None;
     }
     let milliseconds = |cost: &SizeCost| cost.cpu_seconds_per_megabyte.map(|s| s * 1e3);
+    let first = first(task);
     let series = task.paths.iter().filter_map(|costs| {
         let point = |cost: &SizeCost| {
             let value = milliseconds(cost)?;
             Some(Point { bytes: cost.bytes, value, low: None, high: None, tick: None })
         };
         let points: Vec<Point> = costs.sizes.iter().filter_map(point).collect();
-        let mark = marks.of(&costs.provider)?;
-        (!points.is_empty()).then_some(Series { mark, points, fits: Vec::new() })
+        let (name, mark) = (costs.provider.clone(), marks.of(&costs.provider)?);
+        let shown = first.contains(&name.as_str());
+        (!points.is_empty()).then_some(Series { name, mark, points, curves: Vec::new(), shown })
     });
     let busy = costs().all(|cost| cost.cpu_share.is_none_or(|share| share >= BUSY));
     let words = match busy {

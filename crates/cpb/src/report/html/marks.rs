@@ -85,6 +85,14 @@ impl Marks {
         }
     }
 
+    /// Style rules by which the switch of each path hides what is drawn of it in the same operation.
+    pub(super) fn switches(&self) -> String {
+        let rule = |number: usize| {
+            format!(".operation:has(.k{number}:not(:checked)) .s{number}{{display:none}}\n")
+        };
+        (0..self.0.len()).map(rule).collect()
+    }
+
     /// A path's name with its mark before it, where it has one.
     pub(super) fn named(&self, name: &str) -> Markup {
         html! {
@@ -98,6 +106,11 @@ impl Marks {
 pub(super) struct Mark(usize);
 
 impl Mark {
+    /// Its number in the page: the class of what is drawn of its path ends in it.
+    pub(super) fn number(self) -> usize {
+        self.0
+    }
+
     fn place(self) -> usize {
         self.0 % COLOURS.len()
     }

@@ -1,5 +1,7 @@
 //! Records as one page that needs nothing beside itself: no network, no other file.
 //!
+//! [`comparison()`] is the page of two runs or providers against each other, in the same frame.
+//!
 //! The headline answer comes first, then the figures by algorithm and operation, who executed, the
 //! environment, and every cell. Each file here is one of these parts; [`plot`] draws, [`tables`]
 //! lays out [`Block`](super::table::Block)s, which the terminal shows too. Nothing is computed here.
@@ -11,13 +13,18 @@
 mod answer;
 mod axis;
 mod cells;
+mod comparison;
 mod environment;
 mod evidence;
 mod figures;
+mod forest;
+mod labels;
+mod lead;
 mod marks;
 mod operations;
 mod page;
 mod plot;
+mod shown;
 mod tables;
 
 use crate::analysis::explain::{Explained, Explanation, explain};
@@ -26,6 +33,7 @@ use crate::analysis::summary::{Summary, summarise};
 use crate::record::Record;
 use crate::report::groups::{Group, groups};
 use anyhow::Result;
+pub use comparison::render as comparison;
 use marks::Marks;
 use operations::Operation;
 

@@ -2,6 +2,7 @@
 
 use super::figures::{self, Figure};
 use super::marks::Marks;
+use super::plot::Series;
 use super::tables;
 use crate::analysis::explain::Explained;
 use crate::analysis::fit::LEAST_SIZES;
@@ -48,7 +49,7 @@ pub(super) fn measured(
     let refused = meaningful(Metric::Rate, summary.run.evidence).err();
     let mut more: Vec<Figure> = Vec::new();
     if refused.is_none() {
-        more.extend(figures::cycles(group, marks));
+        more.extend(figures::cycles(group, task, marks));
         more.extend(figures::latency(group, marks));
         more.extend(task.and_then(|task| figures::cpu(&group.heading, task, marks)));
         more.extend(figures::threads(groups, group));
@@ -121,32 +122,57 @@ impl Operation {
                 @if let Some(why) = self.refused {
                     p class="refused" { "MB/s, times and cycles are refused, " (why) "." }
                 }
-                div class="beside" {
+                div class=(if plot.is_some() { "beside" } else { "beside alone" }) {
                     @if let Some(plot) = plot {
                         figure {
-                            (plot)
+                            div class="canvas" { (plot) }
                             figcaption { (self.legend(marks)) }
                         }
                     }
-                    div class="costs" {
-                        @if let Some(costs) = &self.costs { (tables::block(costs, "path", marks)) }
-                        @if !self.notes.is_empty() { (notes_list(&self.notes)) }
+                    @if let Some(figure) = &self.main {
+                        div class="rates" {
+                            @for table in &figure.tables { (tables::block(table, "path", marks)) }
+                        }
                     }
-                }
-                @if let Some(figure) = &self.main {
-                    @for table in &figure.tables { (tables::block(table, "path", marks)) }
+                    @if let Some(costs) = &self.costs {
+                        div class="costs" { (tables::block(costs, "path", marks)) }
+                    }
+                    @if !self.notes.is_empty() {
+                        div class="said" { (notes_list(&self.notes)) }
+                    }
                 }
                 @if let Some(more) = more { (more) }
             }
         })
     }
 
+    /// The paths that are drawn, each with a switch for all plots of this operation.
     fn legend(&self, marks: &Marks) -> Markup {
-        let rows = self.main.iter().flat_map(|figure| &figure.tables).flat_map(|t| &t.rows);
-        let names: Vec<&String> = rows.map(|(name, _)| name).collect();
+        let plots = self.main.iter().chain(&self.more).filter_map(|figure| figure.plot.as_ref());
+        let mut drawn: Vec<&Series> = Vec::new();
+        for series in plots.flat_map(|plot| &plot.series) {
+            if !drawn.iter().any(|known| known.mark == series.mark) {
+                drawn.push(series);
+            }
+        }
+        let hidden = drawn.iter().filter(|series| !series.shown).count();
         html! {
-            ul class="legend" {
-                @for name in names { li { (marks.named(name)) } }
+            fieldset class="legend" {
+                legend class="unseen" { "Paths that are drawn" }
+                @for series in &drawn {
+                    label class=[(!series.shown).then_some("more-paths")] {
+                        input type="checkbox" class=(format!("k{}", series.mark.number()))
+                            autocomplete="off" checked[series.shown];
+                        (marks.named(&series.name))
+                    }
+                }
+            }
+            @if hidden > 0 {
+                p class="faint" {
+                    "Drawn at first: the " (drawn.len() - hidden)
+                    " that are fastest somewhere or come nearest to it. Tick " (hidden)
+                    @if hidden == 1 { " other" } @else { " others" } " to see more."
+                }
             }
         }
     }
@@ -197,7 +223,7 @@ fn card(figure: &Figure, marks: &Marks) -> Result<Markup> {
         div class=(if figure.wide { "card wide" } else { "card" }) {
             h5 { (figure.title) }
             @if let Some(words) = &figure.words { p class="faint" { (words) } }
-            @if let Some(plot) = plot { figure { (plot) } }
+            @if let Some(plot) = plot { figure { div class="canvas" { (plot) } } }
             @for table in &figure.tables { (tables::block(table, "path", marks)) }
         }
     })

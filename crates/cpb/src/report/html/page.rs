@@ -26,7 +26,24 @@ pub(super) fn show(parts: &[Part<'_>], marks: &Marks) -> Result<Markup> {
     let title = title(parts);
     let figures = figures(parts, marks)?;
     let (measured, printed) = cells(parts);
-    Ok(html! {
+    let main = html! {
+        (answer::show(parts, marks))
+        (figures)
+        (evidence::show(parts, marks))
+        (environment::show(parts))
+        section id="all" {
+            h2 { "Every figure" }
+            @if measured.is_none() && printed.is_none() { p { "There is none." } }
+            @if let Some(table) = measured { (table) }
+            @if let Some(table) = printed { (table) }
+        }
+    };
+    Ok(frame(&title, marks, &header(parts, &title), &main))
+}
+
+/// The frame of any page: its head, style and script around what it says.
+pub(super) fn frame(title: &str, marks: &Marks, header: &Markup, main: &Markup) -> Markup {
+    html! {
         (DOCTYPE)
         html lang="en" {
             head {
@@ -37,23 +54,12 @@ pub(super) fn show(parts: &[Part<'_>], marks: &Marks) -> Result<Markup> {
                 meta name="generator" content=(concat!("cpb ", env!("CARGO_PKG_VERSION")));
                 link rel="icon" href="data:,";
                 title { "cpb: " (title) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(STYLE)) (PreEscaped(marks.switches())) }
             }
             body {
                 (marks.symbols())
-                (header(parts, &title))
-                main {
-                    (answer::show(parts, marks))
-                    (figures)
-                    (evidence::show(parts, marks))
-                    (environment::show(parts))
-                    section id="all" {
-                        h2 { "Every figure" }
-                        @if measured.is_none() && printed.is_none() { p { "There is none." } }
-                        @if let Some(table) = measured { (table) }
-                        @if let Some(table) = printed { (table) }
-                    }
-                }
+                (header)
+                main { (main) }
                 footer {
                     "Made by cpb " (env!("CARGO_PKG_VERSION"))
                     ". 1 MB = 1,000,000 bytes; 1 KiB = 1024 bytes; ± is half of the 95% interval."
@@ -61,7 +67,17 @@ pub(super) fn show(parts: &[Part<'_>], marks: &Marks) -> Result<Markup> {
                 script { (PreEscaped(SCRIPT)) }
             }
         }
-    })
+    }
+}
+
+/// Links to the page's sections: anchors and their words.
+pub(super) fn sections(all: &[(&str, &str)]) -> Markup {
+    html! {
+        nav aria-label="Sections" {
+            @for (anchor, words) in all { a href=(format!("#{anchor}")) { (words) } }
+            button type="button" id="theme" hidden { "Dark" }
+        }
+    }
 }
 
 fn title(parts: &[Part<'_>]) -> String {
@@ -94,14 +110,13 @@ fn header(parts: &[Part<'_>], title: &str) -> Markup {
                 p class="question" { (question(part)) }
                 p class="meta" { (meta(part)) }
             }
-            nav aria-label="Sections" {
-                a href="#answer" { "Answer" }
-                a href="#figures" { "Figures" }
-                a href="#evidence" { "Who executed" }
-                a href="#environment" { "Environment" }
-                a href="#all" { "Every figure" }
-                button type="button" id="theme" hidden { "Dark" }
-            }
+            (sections(&[
+                ("answer", "Answer"),
+                ("figures", "Figures"),
+                ("evidence", "Who executed"),
+                ("environment", "Environment"),
+                ("all", "Every figure"),
+            ]))
         }
     }
 }
@@ -146,14 +161,14 @@ fn meta(part: &Part<'_>) -> Markup {
 }
 
 /// A time stamp to the minute, for people; what is none stays as it is.
-fn minute(stamp: &str) -> String {
+pub(super) fn minute(stamp: &str) -> String {
     match stamp.parse::<jiff::Timestamp>() {
         Ok(time) => time.strftime("%Y-%m-%d %H:%M UTC").to_string(),
         Err(_) => stamp.to_owned(),
     }
 }
 
-fn evidence_word(evidence: Evidence) -> &'static str {
+pub(super) fn evidence_word(evidence: Evidence) -> &'static str {
     match evidence {
         Evidence::Hardware => "measured",
         Evidence::Emulated => "emulated",
@@ -233,12 +248,13 @@ fn reading(parts: &[Part<'_>]) -> String {
         remarks(part.explanation()).iter().any(|(_, words)| words.starts_with("time = fixed"))
     });
     let mut words =
-        "Both axes are logarithmic. Bands are 95% intervals, often narrower than a line; \
-         * is the fastest, = is fastest together with others."
+        "Both axes are logarithmic. Whiskers are 95% intervals, drawn where they are longer than a \
+         marker; * is the fastest, = is fastest together with others. Dots only say which markers \
+         belong to one path."
             .to_owned();
     if fitted {
-        words += " Dotted: the fitted costs, time = fixed + bytes × per byte. A ring marks a \
-             crossover, grey its 95% interval.";
+        words += " Lines are fitted costs, time = fixed + bytes × per byte, where such a line describes \
+             the path. A ring marks a crossover, grey its 95% interval.";
     }
     words
 }

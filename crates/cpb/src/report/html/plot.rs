@@ -1,10 +1,14 @@
 //! Plots as SVG, by the crate plotters. What they show stands in a table beside them: a plot is a
-//! picture with a name, and nothing in it can be missed by who does not see it.
+//! picture with a name, and readers who do not see it miss nothing.
 //!
-//! Colours are numbers here and are given their looks, light and dark, by the style sheet. No text
-//! of a record gets into a plot: names stand in the page's own legend.
+//! Each path is a group of its own, which the page's switches hide and show. Lines are drawn only where
+//! a fit describes the path; elsewhere a dotted connection says which markers belong together.
+//!
+//! Colours are numbers here and are given their looks, light and dark, by the style sheet. Names of paths
+//! are text of a record: they go through maud, never through plotters.
 
 use super::axis::Axis;
+use super::labels;
 use super::marks::{Mark, REACH};
 use anyhow::{Error, Result};
 use maud::{Markup, PreEscaped, html};
@@ -13,23 +17,41 @@ use plotters::prelude::*;
 use std::ops::Range;
 
 /// The canvas, in units of its own: plotters' places are whole numbers of them.
-const CANVAS: (u32, u32) = (1000, 600);
+const CANVAS: (u32, u32) = (1000, 680);
+/// Where the plotting area ends: right of it, of lines, stand their names, outside of [`CANVAS`].
+const MARGINS: Margins = Margins { top: 40, right: 24, bottom: 78, left: 112 };
+/// Room for the names of lines.
+const NAMES: u32 = 250;
+/// Letters of a name that have room there.
+const LETTERS: usize = 19;
+/// From a name's baseline to the next.
+const GAP: i32 = 27;
+/// From the end of the plotting area to the names.
+const LEADER: i32 = 30;
+/// A name's baseline below the place that it names.
+const BASELINE: i32 = 7;
 const TEXT: u32 = 23;
-const GRID: RGBColor = RGBColor(0xDD, 0xDD, 0xDD);
-const AXIS: RGBColor = RGBColor(0x88, 0x88, 0x88);
-const INK: RGBColor = RGBColor(0x33, 0x33, 0x33);
-/// How much of its colour a band has.
-const BAND: f64 = 0.16;
-/// And how dark a crossover's interval is.
+pub(super) const GRID: RGBColor = RGBColor(0xDD, 0xDD, 0xDD);
+pub(super) const AXIS: RGBColor = RGBColor(0x88, 0x88, 0x88);
+pub(super) const INK: RGBColor = RGBColor(0x33, 0x33, 0x33);
+/// How dark a crossover's interval is.
 const SHADE: f64 = 0.2;
 /// What has no other width gets this one by the style sheet.
 const LINE: u32 = 5;
 /// The style sheet dots lines of this width.
-const FIT: u32 = 3;
+const DOTTED: u32 = 3;
+const THIN: u32 = 2;
 /// The share of the room between two sizes that bars beside each other take.
 const BESIDE: f64 = 0.6;
 /// Half of a tick's width, as a share of its bar's room.
 const TICK: f64 = 0.3;
+
+struct Margins {
+    top: u32,
+    right: u32,
+    bottom: u32,
+    left: u32,
+}
 
 /// One figure of one path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,12 +71,34 @@ pub(super) struct Point {
 /// One path.
 #[derive(Clone, Debug)]
 pub(super) struct Series {
+    /// Its name.
+    pub(super) name: String,
     /// How it looks.
     pub(super) mark: Mark,
     /// By ascending size.
     pub(super) points: Vec<Point>,
-    /// Lines that were fitted to it, each a list of (message length, figure).
-    pub(super) fits: Vec<Vec<(f64, f64)>>,
+    /// What a fit says stands between its points: curves, each a list of (message length, figure), by
+    /// ascending size. None where no fit describes it.
+    pub(super) curves: Vec<Vec<(f64, f64)>>,
+    /// Whether it is drawn before anything was switched on.
+    pub(super) shown: bool,
+}
+
+impl Series {
+    /// Its figure at a size: by its fit where there is one, else on the straight between two points.
+    pub(super) fn at(&self, bytes: f64) -> Option<f64> {
+        let fitted = self.curves.iter().find_map(|curve| between(curve, bytes));
+        let points = self.points.iter().filter_map(|point| place(point.bytes, point.value));
+        fitted.or_else(|| between(&points.collect::<Vec<_>>(), bytes))
+    }
+}
+
+/// The figure on the straight between the two points around `bytes`, in logarithms.
+pub(super) fn between(points: &[(f64, f64)], bytes: f64) -> Option<f64> {
+    let pair = points.windows(2).find(|pair| (pair[0].0..=pair[1].0).contains(&bytes))?;
+    let [(from, low), (to, high)] = [pair[0], pair[1]].map(|(x, y)| (x.ln(), y.ln()));
+    let share = if to > from { (bytes.ln() - from) / (to - from) } else { 0.0 };
+    Some((low + share * (high - low)).exp())
 }
 
 /// Where another path gets faster: message lengths, and the figure there.
@@ -71,7 +115,7 @@ pub(super) struct Crossing {
 /// How points are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// As a line with its interval as a band.
+    /// As markers with their intervals, joined by what the fit says.
     Lines,
     /// Each as a bar from its low to its high end.
     Bars,
@@ -97,33 +141,50 @@ pub(super) struct Plot {
 type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
 
+/// Message lengths along the bottom, figures along the left.
+struct Axes {
+    sizes: Axis,
+    figures: Axis,
+}
+
 impl Plot {
     /// As SVG; none of fewer than two sizes, or without a figure above 0.
     ///
     /// # Errors
     /// None that memory does not give; the signature is that of drawing.
     pub(super) fn draw(&self) -> Result<Option<Markup>> {
-        let Some((sizes, figures)) = self.axes() else { return Ok(None) };
-        let mut svg = String::new();
-        {
-            let canvas = SVGBackend::with_string(&mut svg, CANVAS).into_drawing_area();
-            self.draw_on(&canvas, sizes, figures)?;
-            canvas.present().map_err(Error::msg)?;
+        let Some(axes) = self.axes() else { return Ok(None) };
+        let frame = fragment(&axes, |chart| self.draw_frame(chart, &axes))?;
+        let mut groups = Vec::new();
+        for (place, series) in self.series.iter().enumerate() {
+            groups.push(fragment(&axes, |chart| match self.form {
+                Form::Lines => draw_line(chart, series, &axes.figures),
+                Form::Bars => self.draw_bars(chart, place),
+            })?);
         }
-        let svg = small(&svg);
-        let places = format!("0 0 {} {}", CANVAS.0, CANVAS.1);
+        let circles = fragment(&axes, |chart| self.draw_crossings(chart))?;
+        let names = match self.form {
+            Form::Lines => self.names(&axes)?,
+            Form::Bars => vec![None; self.series.len()],
+        };
+        let (class, names_room) = match self.form {
+            Form::Lines => ("plot lines", NAMES),
+            Form::Bars => ("plot", 0),
+        };
+        let places = format!("0 0 {} {}", CANVAS.0 + names_room, CANVAS.1);
         Ok(Some(html! {
-            svg class=(self.class()) viewBox=(places) role="img" aria-label=(self.title) {
-                (PreEscaped(svg))
+            svg class=(class) viewBox=(places) role="img" aria-label=(self.title) {
+                text x="6" y="22" { (self.unit) }
+                (PreEscaped(frame))
+                @for ((series, group), name) in self.series.iter().zip(&groups).zip(names) {
+                    g class=(format!("s{}", series.mark.number())) {
+                        (PreEscaped(group))
+                        @if let Some(name) = name { (name) }
+                    }
+                }
+                (PreEscaped(circles))
             }
         }))
-    }
-
-    fn class(&self) -> &'static str {
-        match self.form {
-            Form::Lines => "plot lines",
-            Form::Bars => "plot",
-        }
     }
 
     fn points(&self) -> impl Iterator<Item = &Point> {
@@ -138,7 +199,7 @@ impl Plot {
         sizes
     }
 
-    fn axes(&self) -> Option<(Axis, Axis)> {
+    fn axes(&self) -> Option<Axes> {
         let sizes = self.sizes();
         if sizes.len() < 2 {
             return None;
@@ -149,37 +210,30 @@ impl Plot {
         };
         let figures =
             self.points().flat_map(|point| [Some(point.value), point.low, point.high]).flatten();
-        Some((Axis::of_sizes(&sizes, beside)?, Axis::of_figures(figures, self.words)?))
+        let figures = Axis::of_figures(figures, self.words)?;
+        Some(Axes { sizes: Axis::of_sizes(&sizes, beside)?, figures })
     }
 
-    fn draw_on(&self, canvas: &Canvas<'_>, sizes: Axis, figures: Axis) -> Result<()> {
-        let text = ("sans-serif", TEXT).into_font().color(&INK);
-        canvas.draw(&Text::new(self.unit, (6, 4), text.clone()))?;
-        let Range { start: bottom, end: top } = figures.range();
-        let mut chart = ChartBuilder::on(canvas)
-            .margin_top(40)
-            .margin_right(24)
-            .x_label_area_size(78)
-            .y_label_area_size(112)
-            .build_cartesian_2d(sizes, figures)?;
+    fn draw_frame(&self, chart: &mut Chart<'_, '_>, axes: &Axes) -> Result<()> {
+        let Range { start: bottom, end: top } = axes.figures.range();
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
             .bold_line_style(GRID)
             .axis_style(AXIS)
-            .label_style(text)
+            .label_style(("sans-serif", TEXT).into_font().color(&INK))
             .x_desc("message length in bytes, K = 1024")
             .draw()?;
         for Crossing { bytes, interval: (low, high), .. } in &self.crossings {
             let band = [(*low, bottom), (*high, top)];
             chart.draw_series([Rectangle::new(band, AXIS.mix(SHADE).filled())])?;
             let line = vec![(*bytes, bottom), (*bytes, top)];
-            chart.draw_series([PathElement::new(line, INK.stroke_width(2))])?;
+            chart.draw_series([PathElement::new(line, INK.stroke_width(THIN))])?;
         }
-        match self.form {
-            Form::Lines => self.draw_lines(&mut chart)?,
-            Form::Bars => self.draw_bars(&mut chart)?,
-        }
+        Ok(())
+    }
+
+    fn draw_crossings(&self, chart: &mut Chart<'_, '_>) -> Result<()> {
         for crossing in self.crossings.iter().filter(|crossing| crossing.value > 0.0) {
             let at = (crossing.bytes, crossing.value);
             chart.draw_series([Circle::new(at, 17, INK.stroke_width(3))])?;
@@ -187,31 +241,30 @@ impl Plot {
         Ok(())
     }
 
-    fn draw_lines(&self, chart: &mut Chart<'_, '_>) -> Result<()> {
-        for series in &self.series {
-            let end = |end: fn(&Point) -> Option<f64>| {
-                series.points.iter().filter_map(move |point| place(point.bytes, end(point)?))
+    /// The name of each series beside its last point, with a line between; `None` where there is no room.
+    fn names(&self, axes: &Axes) -> Result<Vec<Option<Markup>>> {
+        let mut ends: Vec<Option<(i32, i32)>> = Vec::new();
+        fragment(axes, |chart| {
+            let last = |series: &Series| {
+                let mut last = series.points.iter().rev();
+                last.find_map(|point| place(point.bytes, point.value))
             };
-            let band: Vec<_> =
-                end(|point| point.low).chain(end(|point| point.high).rev()).collect();
-            if band.len() > 3 {
-                let colour = series.mark.colour().mix(BAND);
-                chart.draw_series([Polygon::new(band, colour.filled())])?;
+            ends = self.series.iter().map(|one| Some(chart.backend_coord(&last(one)?))).collect();
+            Ok(())
+        })?;
+        // Those that are shown at first are placed first.
+        let mut order: Vec<usize> = (0..ends.len()).filter(|at| ends[*at].is_some()).collect();
+        order.sort_by_key(|at| !self.series[*at].shown);
+        let fixed = order.iter().filter(|at| self.series[**at].shown).count();
+        let wanted: Vec<i32> = order.iter().map(|at| ends[*at].map_or(0, |(_, y)| y)).collect();
+        let range = (GAP, CANVAS.1 as i32 - GAP);
+        let mut names = vec![None; ends.len()];
+        for (at, y) in order.iter().zip(labels::places(&wanted, fixed, GAP, range)) {
+            if let Some((y, end)) = y.zip(ends[*at]) {
+                names[*at] = Some(name(&self.series[*at], end, y));
             }
         }
-        for series in &self.series {
-            let colour = series.mark.colour();
-            for fit in &series.fits {
-                chart.draw_series([PathElement::new(fit.clone(), colour.stroke_width(FIT))])?;
-            }
-            let line: Vec<_> =
-                series.points.iter().filter_map(|point| place(point.bytes, point.value)).collect();
-            chart.draw_series([PathElement::new(line.clone(), colour.stroke_width(LINE))])?;
-            for at in line {
-                draw_marker(chart, series.mark, at)?;
-            }
-        }
-        Ok(())
+        Ok(names)
     }
 
     /// Room for the bars of one size, as a factor of it.
@@ -221,34 +274,126 @@ impl Plot {
         gaps.fold(f64::INFINITY, f64::min).powf(BESIDE)
     }
 
-    fn draw_bars(&self, chart: &mut Chart<'_, '_>) -> Result<()> {
+    fn draw_bars(&self, chart: &mut Chart<'_, '_>, number: usize) -> Result<()> {
         let beside = self.beside();
-        let count = self.series.len() as f64;
-        for (number, series) in self.series.iter().enumerate() {
-            let shift = beside.powf((number as f64 + 0.5) / count - 0.5);
-            let width = beside.powf(TICK / count);
-            let colour = series.mark.colour();
-            for point in &series.points {
-                let at = |value: f64| {
-                    let (bytes, value) = place(point.bytes, value)?;
-                    Some((bytes * shift, value))
-                };
-                let low = at(point.low.unwrap_or(point.value));
-                if let Some((low, high)) = low.zip(point.high.and_then(at)) {
-                    let bar = vec![low, high];
-                    chart.draw_series([PathElement::new(bar, colour.stroke_width(LINE))])?;
-                }
-                if let Some((bytes, value)) = point.tick.and_then(at) {
-                    let tick = vec![(bytes / width, value), (bytes * width, value)];
-                    chart.draw_series([PathElement::new(tick, colour.stroke_width(LINE))])?;
-                }
-                if let Some(at) = at(point.value) {
-                    draw_marker(chart, series.mark, at)?;
-                }
+        let series = &self.series[number];
+        // Those that are shown at first share the room, and so do the others behind them.
+        let alike = |one: &&Series| one.shown == series.shown;
+        let count = self.series.iter().filter(alike).count() as f64;
+        let number = self.series[..number].iter().filter(alike).count() as f64;
+        let shift = beside.powf((number + 0.5) / count - 0.5);
+        let width = beside.powf(TICK / count);
+        let colour = series.mark.colour();
+        for point in &series.points {
+            let at = |value: f64| {
+                let (bytes, value) = place(point.bytes, value)?;
+                Some((bytes * shift, value))
+            };
+            let low = at(point.low.unwrap_or(point.value));
+            if let Some((low, high)) = low.zip(point.high.and_then(at)) {
+                let bar = vec![low, high];
+                chart.draw_series([PathElement::new(bar, colour.stroke_width(LINE))])?;
+            }
+            if let Some((bytes, value)) = point.tick.and_then(at) {
+                let tick = vec![(bytes / width, value), (bytes * width, value)];
+                chart.draw_series([PathElement::new(tick, colour.stroke_width(LINE))])?;
+            }
+            if let Some(at) = at(point.value) {
+                draw_marker(chart, series.mark, at)?;
             }
         }
         Ok(())
     }
+}
+
+/// Draws with the axes of a plot, and gives what was drawn as the inside of an SVG.
+fn fragment(axes: &Axes, draw: impl FnOnce(&mut Chart<'_, '_>) -> Result<()>) -> Result<String> {
+    let mut svg = String::new();
+    {
+        let canvas: Canvas<'_> = SVGBackend::with_string(&mut svg, CANVAS).into_drawing_area();
+        let mut chart = ChartBuilder::on(&canvas)
+            .margin_top(MARGINS.top)
+            .margin_right(MARGINS.right)
+            .x_label_area_size(MARGINS.bottom)
+            .y_label_area_size(MARGINS.left)
+            .build_cartesian_2d(axes.sizes.clone(), axes.figures.clone())?;
+        draw(&mut chart)?;
+        canvas.present().map_err(Error::msg)?;
+    }
+    Ok(small(&svg))
+}
+
+/// What a fit says of a path, its dotted connection where no fit does, its intervals and its markers.
+fn draw_line(chart: &mut Chart<'_, '_>, series: &Series, figures: &Axis) -> Result<()> {
+    let colour = series.mark.colour();
+    for curve in &series.curves {
+        chart.draw_series([PathElement::new(curve.clone(), colour.stroke_width(LINE))])?;
+    }
+    for stretch in dotted(series) {
+        chart.draw_series([PathElement::new(stretch, colour.stroke_width(DOTTED))])?;
+    }
+    for point in &series.points {
+        let ends = [point.low, point.high].map(|end| place(point.bytes, end?));
+        if let [Some(low), Some(high)] = ends
+            && figures.pixels(low.1, high.1, plot_height()) > 2.5 * f64::from(REACH)
+        {
+            let whisker = vec![low, high];
+            chart.draw_series([PathElement::new(whisker, colour.stroke_width(THIN))])?;
+        }
+    }
+    for point in &series.points {
+        if let Some(at) = place(point.bytes, point.value) {
+            draw_marker(chart, series.mark, at)?;
+        }
+    }
+    Ok(())
+}
+
+fn plot_height() -> u32 {
+    CANVAS.1 - MARGINS.top - MARGINS.bottom
+}
+
+/// Stretches between neighbouring points that no curve reaches over.
+fn dotted(series: &Series) -> Vec<Vec<(f64, f64)>> {
+    let reached = |from: f64, to: f64| {
+        series.curves.iter().any(|curve| {
+            let ends = curve.first().zip(curve.last());
+            ends.is_some_and(|(first, last)| first.0 <= from && to <= last.0)
+        })
+    };
+    let points: Vec<(f64, f64)> =
+        series.points.iter().filter_map(|point| place(point.bytes, point.value)).collect();
+    let mut stretches: Vec<Vec<(f64, f64)>> = Vec::new();
+    for pair in points.windows(2).filter(|pair| !reached(pair[0].0, pair[1].0)) {
+        match stretches.last_mut().filter(|last| last.last() == Some(&pair[0])) {
+            Some(last) => last.push(pair[1]),
+            None => stretches.push(pair.to_vec()),
+        }
+    }
+    stretches
+}
+
+/// A name beside the plotting area, and the line that leads from the last point there.
+fn name(series: &Series, (x, end): (i32, i32), y: i32) -> Markup {
+    let left = (CANVAS.0 - MARGINS.right) as i32 + LEADER;
+    let RGBColor(red, green, blue) = series.mark.colour();
+    let colour = format!("#{red:02X}{green:02X}{blue:02X}");
+    let line = format!("{},{end} {},{y} {},{y}", x + REACH, left - 10, left - 3);
+    html! {
+        polyline class="leader" points=(line) stroke=(colour) stroke-width="1" {}
+        text class="name" x=(left) y=(y + BASELINE) { (shortened(&series.name, LETTERS)) }
+    }
+}
+
+/// A name of at most so many letters: of a longer one the beginning and the end.
+pub(super) fn shortened(name: &str, most: usize) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= most {
+        return name.to_owned();
+    }
+    let head = most / 2;
+    let tail = letters.len() - (most - 1 - head);
+    letters[..head].iter().chain(&['…']).chain(&letters[tail..]).collect()
 }
 
 fn draw_marker(chart: &mut Chart<'_, '_>, mark: Mark, at: (f64, f64)) -> Result<()> {
@@ -268,7 +413,7 @@ fn place(bytes: u32, value: f64) -> Option<(f64, f64)> {
 }
 
 /// The inside of an SVG without what the style sheet says once for all of them.
-fn small(svg: &str) -> String {
+pub(super) fn small(svg: &str) -> String {
     let inside = svg.split_once('>').map_or(svg, |(_, rest)| rest);
     let inside = inside.trim().strip_suffix("</svg>").unwrap_or(inside);
     let mut text = String::with_capacity(inside.len());
@@ -293,4 +438,80 @@ fn without(element: &str, attribute: &str) -> String {
     let rest = element.split_once(attribute);
     let rest = rest.and_then(|(before, rest)| Some((before, rest.split_once('"')?.1)));
     rest.map_or_else(|| element.to_owned(), |(before, after)| format!("{before}{after}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::axis::number_words;
+    use super::super::marks::Marks;
+    use super::*;
+
+    fn series(curves: Vec<Vec<(f64, f64)>>) -> Series {
+        let mut marks = Marks::default();
+        marks.add("a<b");
+        let point = |(bytes, value): (u32, f64)| Point {
+            bytes,
+            value,
+            low: Some(value * 0.999),
+            high: Some(value * 1.001),
+            tick: None,
+        };
+        Series {
+            name: "a<b".into(),
+            mark: marks.of("a<b").unwrap(),
+            points: [(16, 10.0), (256, 100.0), (4096, 400.0)].map(point).to_vec(),
+            curves,
+            shown: true,
+        }
+    }
+
+    fn draw(series: Series) -> String {
+        let plot = Plot {
+            title: "t".into(),
+            unit: "MB/s",
+            words: number_words,
+            form: Form::Lines,
+            series: vec![series],
+            crossings: Vec::new(),
+        };
+        plot.draw().unwrap().unwrap().into_string()
+    }
+
+    /// How many lines of the series' group are dotted, and how many are not.
+    fn lines(svg: &str) -> (usize, usize) {
+        let group = svg.split("<g class=\"s0\">").nth(1).expect("the series");
+        let group = group.split("<polyline class=\"leader\"").next().expect("its name");
+        let dotted = group.matches("stroke-width=\"3\"").count();
+        (dotted, group.matches("<polyline").count() - dotted)
+    }
+
+    #[test]
+    fn what_no_fit_describes_has_no_line_but_a_dotted_connection() {
+        assert_eq!(lines(&draw(series(Vec::new()))), (1, 0));
+        let whole = vec![vec![(16.0, 10.0), (256.0, 100.0), (4096.0, 400.0)]];
+        assert_eq!(lines(&draw(series(whole))), (0, 1));
+        // A path that is switched has a line on either side, and dots between.
+        let switched =
+            vec![vec![(16.0, 10.0), (256.0, 100.0)], vec![(1024.0, 300.0), (4096.0, 400.0)]];
+        assert_eq!(lines(&draw(series(switched))), (1, 2));
+    }
+
+    #[test]
+    fn names_stand_beside_the_ends_of_lines_and_are_escaped() {
+        let svg = draw(series(Vec::new()));
+        assert!(svg.contains("class=\"name\"") && svg.contains(">a&lt;b</text>"), "{svg}");
+        assert_eq!(
+            shortened("cryptodev:authenc(hmac(sha256),cbc(aes))", 19),
+            "cryptodev…cbc(aes))"
+        );
+        assert_eq!(shortened("openssl:two-calls", 19), "openssl:two-calls");
+    }
+
+    #[test]
+    fn a_crossing_lies_on_the_fit_where_there_is_one() {
+        let fitted = series(vec![vec![(16.0, 10.0), (1024.0, 160.0)]]);
+        assert!((fitted.at(128.0).unwrap() - 40.0).abs() < 1e-9);
+        assert!((series(Vec::new()).at(64.0).unwrap() - 10f64.powf(1.5)).abs() < 1e-9);
+        assert_eq!(series(Vec::new()).at(8192.0), None);
+    }
 }

@@ -39,7 +39,11 @@
 
   // What is shown, in the order in which it is shown.
   const csv = (table) => {
-    const field = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    // A spreadsheet computes what begins like a formula; a number is none.
+    const computes = (text) => /^[=+\-@\t\r＝＋－＠]./.test(text) && Number.isNaN(Number(text));
+    const inert = (text) => (computes(text) ? `'${text}` : text);
+    const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    const field = (text) => quoted(inert(text));
     const rows = [table.tHead.rows[0], ...[...table.tBodies[0].rows].filter((row) => !row.hidden)];
     return rows
       .map((row) => [...row.cells].map((cell) => field(cell.textContent)).join(",") + "\r\n")
@@ -108,11 +112,19 @@
 
   // Paper has no folds.
   let closed = [];
+  // A tagged PDF has an object of 160 bytes for each cell of a table and each span: thousands of figures
+  // would make it ten times as large. Tables of figures have no tags there; the page is for readers that
+  // need them.
+  const figures = all(".operation .scroll, .scroll.tall");
   addEventListener("beforeprint", () => {
     closed = folds.filter((fold) => !fold.open);
     closed.forEach((fold) => (fold.open = true));
+    figures.forEach((table) => table.setAttribute("aria-hidden", "true"));
   });
-  addEventListener("afterprint", () => closed.forEach((fold) => (fold.open = false)));
+  addEventListener("afterprint", () => {
+    closed.forEach((fold) => (fold.open = false));
+    figures.forEach((table) => table.removeAttribute("aria-hidden"));
+  });
 
   const root = document.documentElement;
   const theme = document.getElementById("theme");

@@ -25,14 +25,15 @@ pub(super) fn block(block: &Block, corner: &str, marks: &Marks) -> Markup {
     scrolled(&block.heading, table)
 }
 
-/// What may be wider than a phone: it scrolls by itself, by keys as well.
+/// What may be wider than a phone: it scrolls by itself, by keys as well. It is a group, not a region:
+/// a page with dozens of tables has no use for as many landmarks.
 pub(super) fn scrolled(name: &str, table: Markup) -> Markup {
     scrolled_as("scroll", name, table)
 }
 
 /// The same of a class that the style sheet has.
 pub(super) fn scrolled_as(class: &str, name: &str, table: Markup) -> Markup {
-    html! { div class=(class) tabindex="0" role="region" aria-label=(name) { (table) } }
+    html! { div class=(class) tabindex="0" role="group" aria-label=(name) { (table) } }
 }
 
 fn row(name: &str, places: &[Place], columns: usize, marks: &Marks) -> Markup {

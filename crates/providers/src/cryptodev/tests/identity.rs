@@ -146,10 +146,28 @@ fn the_driver_that_the_module_names_leads_to_its_devices_interrupts() {
     assert_eq!(engine.identity().executor, "virtio_crypto_aes_cbc");
     assert_eq!((engine.claim(), engine.interrupts()), (Claim::Engine, Some(4321)));
 
+    // OpenSSL's engine devcrypto is served by the same drivers, for the algorithms that it has.
+    let served = |algorithms: &[Algorithm]| {
+        let served = Served::at(&module, |one| algorithms.contains(&one), &root.0);
+        let Served { executor, claim, lines } =
+            served.unwrap_or_else(|missing| panic!("{}", missing.detail));
+        (executor, claim, lines.and_then(|lines| lines.count()))
+    };
+    let cbc = [Algorithm::Aes128Cbc, Algorithm::Aes256Cbc];
+    let engine = ("virtio_crypto_aes_cbc".to_owned(), Claim::Engine, Some(4321));
+    assert_eq!(served(&cbc), engine);
+    let software = ("sha256-stand-in".to_owned(), Claim::Kernel, Some(4321));
+    assert_eq!(served(&[Algorithm::Sha256]), software);
+    let both = "cbc(aes) by virtio_crypto_aes_cbc, sha256 by sha256-stand-in".to_owned();
+    let mixed = served(&[Algorithm::Aes128Cbc, Algorithm::Sha256]);
+    assert_eq!(mixed, (both, Claim::Unknown, Some(4321)), "each line is counted once");
+    assert!(Served::at(&module, |_| false, &root.0).is_err());
+
     let listed = kernel_crypto::drivers(&root.0);
     let software = listed.iter().find(|driver| driver.driver == "cbc-aes-stand-in");
     let software = software.expect("it is listed");
-    let claim = |driver: &kernel_crypto::Driver| interrupts::claim(&root.0, driver, false);
+    let wiring = Wiring::current(&root.0);
+    let claim = |driver: &kernel_crypto::Driver| wiring.claim(driver, false);
     assert_eq!(claim(software), Claim::Kernel, "whom the user named fell back to nothing");
     let asynchronous = kernel_crypto::Driver { asynchronous: Some(true), ..software.clone() };
     assert_eq!(claim(&asynchronous), Claim::Unknown, "its device may have another name");

@@ -3,15 +3,17 @@
 // C names stay as the headers spell them.
 #![allow(non_snake_case)]
 
+use super::super::evp_name;
 use super::super::ffi::{self, ENGINE, EVP_CIPHER, EVP_MD, Libcrypto, Loaded};
 use super::{c_string, complaint};
-use crate::interrupts::{self, Lines};
-use crate::kernel_crypto::{self, Driver};
+use crate::cryptodev::Served;
+use crate::interrupts::{Lines, Wiring};
+use crate::kernel_crypto;
 use crate::loaded::{Library, c_functions, unavailable};
 use crate::{Unavailable, af_alg};
 use core::ffi::{CStr, c_char, c_int};
 use core::ptr;
-use cpb_core::{Claim, Kind};
+use cpb_core::{Algorithm, Claim, Kind};
 use std::path::Path;
 
 // openssl/engine.h and objects.h. Lookups return null or 0 for what is not there.
@@ -27,6 +29,9 @@ c_functions! { loaded:
 const AF_ALG: &str = "afalg";
 const AF_ALG_ASKS: &str = "cbc(aes)";
 
+/// The engine that opens `/dev/crypto`.
+const DEVCRYPTO: &str = "devcrypto";
+
 /// Where the running kernel shows itself.
 const ROOT: &str = "/";
 
@@ -34,8 +39,8 @@ const ROOT: &str = "/";
 pub(super) struct Engine {
     name: String,
     handle: *mut ENGINE,
-    /// The kernel's driver behind it, where it is one that asks the kernel.
-    driver: Option<Driver>,
+    /// The kernel's driver behind it, or its drivers, where it is an engine that asks the kernel.
+    driver: Option<String>,
     pub(super) claim: Claim,
     pub(super) interrupts: Option<Lines>,
 }
@@ -68,8 +73,10 @@ impl Engine {
             claim: Claim::Unknown,
             interrupts: None,
         };
-        if name == AF_ALG {
-            engine.find_driver();
+        match name {
+            AF_ALG => engine.find_driver(),
+            DEVCRYPTO => engine.ask_for_drivers(),
+            _ => {}
         }
         Ok(engine)
     }
@@ -97,9 +104,18 @@ impl Engine {
 
     pub(super) fn executor(&self) -> String {
         match (&self.driver, self.name.as_str()) {
-            (Some(driver), _) => driver.driver.clone(),
+            (Some(driver), _) => driver.clone(),
             (None, AF_ALG) => format!("unknown, for {AF_ALG_ASKS}"),
             (None, name) => format!("engine {name}"),
+        }
+    }
+
+    /// Asks the module cryptodev which driver it takes for each algorithm that the engine has: it takes
+    /// the same one for every program. If it does not answer, the executor stays unknown.
+    fn ask_for_drivers(&mut self) {
+        let has = |algorithm: Algorithm| self.has(algorithm.shape().kind, evp_name(algorithm));
+        if let Ok(Served { executor, claim, lines }) = Served::here(has) {
+            (self.driver, self.claim, self.interrupts) = (Some(executor), claim, lines);
         }
     }
 
@@ -120,9 +136,10 @@ impl Engine {
             after.and_then(|after| af_alg::taken(AF_ALG_ASKS, &before, &after))
         };
         if let Some(driver) = driver {
-            self.claim = interrupts::claim(root, &driver, true);
-            self.interrupts = Lines::to_watch(root, &driver.driver);
-            self.driver = Some(driver);
+            let wiring = Wiring::current(root);
+            self.claim = wiring.claim(&driver, true);
+            self.interrupts = wiring.to_watch(&driver.driver);
+            self.driver = Some(driver.driver);
         }
     }
 }

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Does `cpb compare --fail-if-slower 3%` cry wolf, and does it see a slowdown of 3 %?
+
+Default runs of an unchanged machine, quiet and with a program on each CPU, are compared with each other, each pair of
+two neighbours and of two that are further apart. Then one provider of each later run is made slower by 3 %, in the
+record: its batches last 3 % longer, with the noise that they have. So the plant is what a slower library would be, and
+whether the gate sees it is not a matter of chance in one run.
+
+Targets: at most 1 of 100 pairs of an unchanged machine fails; the plant is found in at least 95 of 100.
+"""
+
+import contextlib
+import itertools
+import json
+import subprocess
+
+from lib import build, cpb, machine
+from lib.result import Result, percent
+
+RUNS = {"quiet": 15, "loaded": 8}
+SLOWER = 1.03
+PLANTED = ["openssl", "mbedtls:accel", "libgcrypt", "nettle"]
+
+
+def main():
+    watch = machine.Watch()
+    rows, wolves, pairs, seen, planted, apart = [], 0, 0, 0, 0, 1.0
+    for state, runs in RUNS.items():
+        folder = build.scratch("records", "gate", state)
+        with machine.hogs() if state == "loaded" else contextlib.nullcontext():
+            records = measure(folder, runs)
+        both = list(itertools.combinations(records, 2))
+        cried = sum(fails(before, after) for before, after in both)
+        found, tried = plant(records, folder)
+        apart = max([apart, *(widest_tie(cpb.show(record)) for record in records)])
+        rows.append([state, str(len(both)), str(cried), str(tried), str(found)])
+        wolves, pairs, seen, planted = wolves + cried, pairs + len(both), seen + found, planted + tried
+    result = Result(
+        "gate",
+        "does `cpb compare --fail-if-slower 3%` cry wolf, and does it see a slowdown of 3 %?",
+        "bench/gate.py",
+    )
+    result.text(
+        f"Pairs of {RUNS['quiet']} quiet and {RUNS['loaded']} loaded default runs; planted: 3 % in {', '.join(PLANTED)}, "
+        "one at a time, in the later of two neighbours."
+    )
+    result.table(["machine", ">pairs", ">failed", ">planted", ">found"], rows)
+    result.text(
+        f"Figures that one record marks as a tie (`=`) are at most {percent(apart - 1)} apart (twice the 3 % of a tie: "
+        f"{percent(0.0609)})."
+    )
+    result.verdict(
+        wolves * 100 <= pairs and seen * 100 >= 95 * planted,
+        f"{wolves} of {pairs} pairs of an unchanged machine failed (aim: {percent(0.01, 0)}); {seen} of {planted} plants "
+        f"found (aim: {percent(0.95, 0)}).",
+    )
+    result.write(watch)
+
+
+def measure(folder, runs):
+    """Default runs, one after the other."""
+    records = []
+    for number in range(runs):
+        records.append(folder / f"{number}.jsonl")
+        cpb.run(records[-1])
+        print(f"{folder.name} run {number + 1} of {runs} done", flush=True)
+    return records
+
+
+def widest_tie(summary):
+    """The largest ratio of two figures of one workload that are marked as a tie."""
+    figures, widest = cpb.figures(summary), 1.0
+    for comparison in summary["comparisons"]:
+        names = comparison["fastest"]
+        costs = [figures[name, comparison["workload"]] for name in names if (name, comparison["workload"]) in figures]
+        costs = [(cost["cycles_per_operation"] or cost["ns_per_operation"])["value"] for cost in costs]
+        if len(costs) > 1:
+            widest = max(widest, max(costs) / min(costs))
+    return widest
+
+
+def fails(before, after):
+    """Whether the gate fails."""
+    command = [build.cpb(), "compare", before, after, "--fail-if-slower", "3%"]
+    done = subprocess.run(command, capture_output=True)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"{command} ended with {done.returncode}: {done.stderr.decode()}")
+    return done.returncode == 1
+
+
+def plant(records, folder):
+    """How often a planted slowdown is found, and how often it was planted."""
+    found = tried = 0
+    for before, after in zip(records, records[1:]):
+        for provider in PLANTED:
+            slowed = folder / "slowed.jsonl"
+            lines = after.read_text().splitlines()
+            slowed.write_text("\n".join(slower(line, provider) for line in lines) + "\n")
+            found += fails(before, slowed)
+            tried += 1
+    return found, tried
+
+
+def slower(line, provider):
+    """A line of a record, with the provider's batches longer."""
+    if not line.startswith('{"round"'):
+        return line
+    entry = json.loads(line)
+    if entry["round"]["provider"] == provider:
+        for batch in itertools.chain.from_iterable(entry["round"]["samples"]):
+            batch[0] = round(batch[0] * SLOWER)
+    return json.dumps(entry)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+//! `cpb doctor`: how good a place to measure this machine is.
+
+use super::{BAD_INPUT, DONE, FAILED, INTERRUPTED, output, run};
+use crate::analysis::grade::{self, Level};
+use crate::analysis::summary::summarise;
+use crate::plan::Plan;
+use crate::report::doctor::render;
+use crate::run::Ended;
+use crate::store;
+use anyhow::{Context, Result};
+use clap::Args;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+#[derive(Args)]
+#[command(
+    after_help = "Exit status: 0 a good or a fair place, 1 a poor one, or none for times.\n\nExamples:\n  \
+    cpb doctor                 two seconds\n  \
+    cpb doctor --cpu 3         another CPU\n  \
+    cpb doctor && cpb run      measure only where it is worth it"
+)]
+pub(super) struct Arguments {
+    /// CPU to look at; the last that this process may use if none is named
+    #[arg(long, value_name = "NUMBER")]
+    cpu: Option<usize>,
+    /// Print the grade as JSON
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+pub(super) fn run(arguments: Arguments) -> Result<u8> {
+    let stop = Arc::new(AtomicBool::new(false));
+    run::stop_on_signals(Arc::clone(&stop))?;
+    let allowed = cpb_runner::pin::allowed().context("cannot find out which CPUs there are")?;
+    let Some(cpu) = arguments.cpu.or(allowed.last().copied()) else {
+        anyhow::bail!("this process may use no CPU");
+    };
+    // What was measured here is of no use to anyone afterwards.
+    let path = std::env::temp_dir().join(format!("cpb-doctor-{}.jsonl", std::process::id()));
+    let measured = run::measure(Plan::doctor()?, cpu, true, &stop, Some(path.clone()));
+    let record = store::read(&path);
+    // It may never have been created.
+    let _ = std::fs::remove_file(&path);
+    match measured? {
+        None | Some((_, Ended::Interrupted)) => return Ok(INTERRUPTED),
+        Some(_) => {}
+    }
+    let summary = summarise(&record?);
+    let grade = grade::of(&summary);
+    if arguments.json {
+        output::print_json(&(serde_json::to_string_pretty(&grade)? + "\n"))?;
+    } else {
+        output::print(&render(&summary, &grade, output::width()))?;
+    }
+    Ok(match grade.level {
+        Level::Good | Level::Fair => DONE,
+        Level::Poor => FAILED,
+        Level::None if summary.cells.is_empty() => BAD_INPUT,
+        Level::None => FAILED,
+    })
+}

@@ -1,0 +1,125 @@
+//! `-a`, `-p`, `--operation`, `-s`: what a plan is to measure, or which cells of records are looked at.
+
+use crate::analysis::selection::{Contents, Selection};
+use crate::names;
+use crate::plan;
+use crate::record::Record;
+use crate::size::Size;
+use anyhow::{Result, bail};
+use clap::Args;
+use cpb_core::Algorithm;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// By name.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct Filter {
+    /// Algorithms, such as aes-256-gcm,sha-256
+    #[arg(short, long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
+    pub(super) algorithm: Vec<String>,
+    /// Providers, such as openssl,mbedtls:c
+    #[arg(short, long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
+    pub(super) provider: Vec<String>,
+    /// Operations: encrypt, decrypt, hash, mac, random, copy; of key pairs sign, verify, key-agreement,
+    /// encapsulate, decapsulate, generate-key
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
+    pub(super) operation: Vec<String>,
+}
+
+/// By message length.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct Sizes {
+    /// Message sizes, such as 16,1K,16K
+    #[arg(short, long, value_delimiter = ',', value_name = "SIZES", help_heading = "What")]
+    #[arg(allow_negative_numbers = true)]
+    pub(super) size: Vec<String>,
+}
+
+impl Filter {
+    /// The records with the cells that are asked for; one that has none of them is left out.
+    ///
+    /// # Errors
+    /// A name or size that does not exist, or nothing is left: the message names what there is.
+    pub(super) fn applied(
+        &self,
+        sizes: &Sizes,
+        records: Vec<(PathBuf, Record)>,
+    ) -> Result<Vec<(PathBuf, Record)>> {
+        let mut contents = Contents::default();
+        records.iter().for_each(|(_, record)| contents.extend(Contents::of(record)));
+        let selection = self.selection(sizes, &contents)?;
+        if selection.is_everything() {
+            return Ok(records);
+        }
+        let paths: Vec<String> =
+            records.iter().map(|(path, _)| path.display().to_string()).collect();
+        let kept = records.into_iter().map(|(name, record)| (name, selection.of(record)));
+        let kept: Vec<_> = kept.filter(|(_, record)| !Contents::of(record).is_empty()).collect();
+        if kept.is_empty() {
+            bail!("nothing is left of {}: {}", paths.join(", "), there_is(&selection, &contents));
+        }
+        Ok(kept)
+    }
+
+    /// The same of one record.
+    ///
+    /// # Errors
+    /// As [`Filter::applied`].
+    pub(super) fn applied_to(&self, sizes: &Sizes, path: &Path, record: Record) -> Result<Record> {
+        let mut kept = self.applied(sizes, vec![(path.to_owned(), record)])?;
+        Ok(kept.remove(0).1)
+    }
+
+    fn selection(&self, sizes: &Sizes, contents: &Contents) -> Result<Selection> {
+        let algorithms = Algorithm::ALL.iter().map(|algorithm| algorithm.name());
+        let operations = plan::operations();
+        let operations = operations.iter().map(|operation| operation.name());
+        let providers = cpb_providers::LIST.iter().map(|entry| entry.name);
+        let (own, foreign): (Vec<String>, Vec<String>) =
+            names::whole(&self.provider).into_iter().map(|name| name.trim().to_owned()).partition(
+                |name| cpb_providers::find(name).is_some_and(|choice| !choice.variant.is_empty()),
+            );
+        let mut named = valid("provider", &foreign, providers, &contents.providers)?;
+        named.extend(own);
+        let parsed = sizes.size.iter().map(|size| Ok(size.parse::<Size>()?.bytes()));
+        Ok(Selection {
+            algorithms: valid("algorithm", &self.algorithm, algorithms, &contents.algorithms)?,
+            operations: valid("operation", &self.operation, operations, &contents.operations)?,
+            providers: named,
+            sizes: parsed.collect::<Result<_>>()?,
+        })
+    }
+}
+
+/// The names that were typed, each of which cpb knows or the records have.
+fn valid<'a>(
+    kind: &'static str,
+    typed: &[String],
+    known: impl Iterator<Item = &'a str>,
+    there: &'a BTreeSet<String>,
+) -> Result<Vec<String>> {
+    let all: BTreeSet<&str> = known.chain(there.iter().map(String::as_str)).collect();
+    let all: Vec<&str> = all.into_iter().collect();
+    let places = names::places(kind, typed, &all)?;
+    Ok(places.into_iter().map(|place| all[place].to_owned()).collect())
+}
+
+/// What records have of all that was asked for.
+fn there_is(selection: &Selection, contents: &Contents) -> String {
+    let list =
+        |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let sizes: Vec<String> =
+        contents.sizes.iter().map(|bytes| Size::from(*bytes).to_string()).collect();
+    let parts = [
+        ("algorithms", selection.algorithms.is_empty(), list(&contents.algorithms)),
+        ("operations", selection.operations.is_empty(), list(&contents.operations)),
+        ("providers", selection.providers.is_empty(), list(&contents.providers)),
+        ("sizes", selection.sizes.is_empty(), sizes.join(", ")),
+    ];
+    let asked = parts.into_iter().filter(|(_, not_asked, _)| !not_asked);
+    let words = asked.map(|(kind, _, names)| match names.as_str() {
+        "" => format!("there are no {kind}"),
+        names => format!("the {kind} there are: {names}"),
+    });
+    words.collect::<Vec<_>>().join("; ")
+}

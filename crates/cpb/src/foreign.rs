@@ -1,0 +1,90 @@
+//! Foreign text: what records, logs and file names may hold that a reader would not see as it is.
+//!
+//! Control characters order a terminal about; those of Unicode's bidirectional algorithm let text appear in another
+//! order than it has (Unicode Technical Report 36, 2.6); and a spreadsheet computes a field that begins like a formula.
+
+use std::borrow::Cow;
+
+/// Stands where something was taken out.
+const REPLACEMENT: char = '\u{fffd}';
+
+/// Whether a character changes how its neighbours appear, or what a terminal does.
+pub fn is_disguise(c: char) -> bool {
+    c.is_control() || turns(c)
+}
+
+/// Whether a character changes the direction of text, or ends a line or paragraph where no line ends.
+pub fn turns(c: char) -> bool {
+    matches!(
+        c,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
+}
+
+/// `text` with every such character replaced.
+pub fn plain(text: &str) -> Cow<'_, str> {
+    replaced(text, is_disguise)
+}
+
+/// `text` of several lines, likewise.
+pub fn plain_lines(text: &str) -> Cow<'_, str> {
+    replaced(text, |c| c != '\n' && is_disguise(c))
+}
+
+fn replaced(text: &str, unwanted: fn(char) -> bool) -> Cow<'_, str> {
+    if text.contains(unwanted) {
+        Cow::Owned(text.replace(unwanted, REPLACEMENT.encode_utf8(&mut [0; 4])))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// What a spreadsheet takes for the beginning of a formula.
+const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
+
+/// Put before a field that begins like a formula, so that it is text.
+const QUOTE: char = '\'';
+
+/// Whether a field would be computed: it begins like a formula, goes on, and is no number.
+fn computes(field: &str) -> bool {
+    let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | 'e' | 'E');
+    let number = field.chars().all(digits) && field.parse::<f64>().is_ok();
+    field.starts_with(FORMULA) && field.chars().nth(1).is_some() && !number
+}
+
+/// A field for a table that a spreadsheet may open.
+pub fn field(text: String) -> String {
+    if computes(&text) { format!("{QUOTE}{text}") } else { text }
+}
+
+/// What [`field`] was given.
+pub fn unquoted(field: &str) -> &str {
+    field.strip_prefix(QUOTE).filter(|text| computes(text)).unwrap_or(field)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_hides_is_replaced_and_what_is_written_stays() {
+        assert_eq!(plain("a\u{202e}b\u{1b}[2Jc\n"), "a\u{fffd}b\u{fffd}[2Jc\u{fffd}");
+        assert_eq!(plain_lines("a\u{2066}\nb\u{200f}"), "a\u{fffd}\nb\u{fffd}");
+        for text in ["", "µs ± 5 %", "日本語", "עברית", "e\u{301}"] {
+            assert_eq!(plain(text), text);
+        }
+    }
+
+    #[test]
+    fn a_field_that_would_be_computed_is_text_and_numbers_stay_numbers() {
+        for text in ["=1+1", "@SUM(A1)", "+cmd", "-2+3", "\tx", "＝A1", "-inf"] {
+            let field = field(text.to_owned());
+            assert_eq!(field, format!("'{text}"));
+            assert_eq!(unquoted(&field), text);
+        }
+        for text in ["", "-", "-1.5", "+3e-7", "openssl", "a=b", "'quoted'", "12"] {
+            assert_eq!(field(text.to_owned()), text);
+            assert_eq!(unquoted(text), text);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! What cpb carries in its own file: the plans, published records and boards of its source, so that each can be
+//! named from any folder; the known answers; and firmware for simulated boards, where that was there when cpb was built. `build.rs` finds
+//! and compresses them.
+//!
+//! A file that exists comes first: only a word that names none is looked up here.
+
+use crate::names;
+use crate::record::Record;
+use crate::store;
+use anyhow::{Context, Result, anyhow, bail};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+include!(concat!(env!("OUT_DIR"), "/carried.rs"));
+
+/// The most bytes that a carried file unpacks to.
+const MOST_BYTES: usize = 16 << 20;
+
+/// A file that cpb carries.
+#[derive(Clone, Copy, Debug)]
+pub struct Carried {
+    /// Its name, without folder and ending.
+    pub name: &'static str,
+    packed: &'static [u8],
+}
+
+impl Carried {
+    /// Its content.
+    ///
+    /// # Errors
+    /// What was compressed when cpb was built does not unpack.
+    pub fn bytes(&self) -> Result<Vec<u8>> {
+        let unpacked = miniz_oxide::inflate::decompress_to_vec_with_limit(self.packed, MOST_BYTES);
+        unpacked.map_err(|error| anyhow!("{}: {error}", self.name))
+    }
+
+    /// Its content, if that is text.
+    ///
+    /// # Errors
+    /// As [`Carried::bytes`], or it is no text.
+    pub fn text(&self) -> Result<String> {
+        String::from_utf8(self.bytes()?).with_context(|| self.name.to_owned())
+    }
+}
+
+/// The plans, by name.
+pub fn plans() -> &'static [Carried] {
+    PLANS
+}
+
+/// The published records, by name.
+pub fn published() -> &'static [Carried] {
+    RECORDS
+}
+
+/// The boards, by name.
+pub fn boards() -> &'static [Carried] {
+    BOARDS
+}
+
+/// The known answers, one file an algorithm family.
+pub fn vectors() -> &'static [Carried] {
+    VECTORS
+}
+
+/// Firmware for simulated boards, by the name that its image has without its ending; often there is none.
+pub fn firmware() -> &'static [Carried] {
+    FIRMWARE
+}
+
+/// The carried file of that name.
+pub fn find(among: &'static [Carried], name: &str) -> Option<&'static Carried> {
+    among.iter().find(|carried| carried.name == name)
+}
+
+/// Whether a word may be the name of something carried: it is no path, and names no file.
+pub fn is_name(word: &Path) -> bool {
+    let alone = word.components().count() == 1 && word.extension().is_none();
+    alone && word != Path::new("-") && (!word.exists() || word.is_dir())
+}
+
+/// The text of the plan called `name`.
+///
+/// # Errors
+/// There is none of that name: the nearest are in the message.
+pub fn plan(name: &str) -> Result<String> {
+    let all: Vec<&str> = PLANS.iter().map(|plan| plan.name).collect();
+    let place = names::places("plan", &[name.to_owned()], &all)?;
+    PLANS[*place.first().context("no such plan")?].text()
+}
+
+/// The records that `words` name, in their order, each with what it is called: a file's path, or the name of a
+/// published one that cpb carries. The beginning of several names, as in `imx6` of `imx6-software`, names them all.
+///
+/// # Errors
+/// A file that is no record, or a name that does not exist.
+pub fn records(words: &[PathBuf]) -> Result<Vec<(PathBuf, Record)>> {
+    let mut found = Vec::new();
+    for word in words {
+        match group(word)? {
+            None => found.push((word.clone(), store::read(word)?)),
+            Some(group) => {
+                for carried in group {
+                    found.push((PathBuf::from(carried.name), read(carried)?));
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The one record that `word` names; of several published tables, one that holds them all.
+///
+/// # Errors
+/// As [`records`].
+pub fn record(word: &Path) -> Result<Record> {
+    let found = records(&[word.to_owned()])?;
+    let mut all = found.into_iter().map(|(_, record)| record).collect::<Vec<_>>();
+    match all.len() {
+        1 => Ok(all.remove(0)),
+        _ => joined(&word.to_string_lossy(), all),
+    }
+}
+
+/// The carried records that `word` names; nothing if it names a file.
+fn group(word: &Path) -> Result<Option<Vec<&'static Carried>>> {
+    let Some(name) = word.to_str().filter(|_| is_name(word)) else { return Ok(None) };
+    let part = |carried: &&Carried| {
+        carried.name == name
+            || carried.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'))
+    };
+    let group: Vec<&Carried> = match find(RECORDS, name) {
+        Some(whole) => vec![whole],
+        None => RECORDS.iter().filter(part).collect(),
+    };
+    if group.is_empty() {
+        if word.is_dir() {
+            return Ok(None);
+        }
+        let all = record_names();
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        names::places("record", &[name.to_owned()], &all)?;
+    }
+    Ok(Some(group))
+}
+
+/// The names of all published records, and the beginnings that several have in common.
+pub fn record_names() -> Vec<String> {
+    let mut names: BTreeSet<String> = RECORDS.iter().map(|one| one.name.to_owned()).collect();
+    let first = |name: &str| name.split('-').next().unwrap_or(name).to_owned();
+    for record in RECORDS {
+        let beginning = first(record.name);
+        if RECORDS.iter().filter(|other| first(other.name) == beginning).count() > 1 {
+            names.insert(beginning);
+        }
+    }
+    names.into_iter().collect()
+}
+
+/// A carried record.
+///
+/// # Errors
+/// It is damaged; a test sees to it that none is.
+pub fn read(carried: &Carried) -> Result<Record> {
+    store::parse_record(carried.text()?.as_bytes()).with_context(|| carried.name.to_owned())
+}
+
+/// Published tables as one record. Each table's name begins with that of its record: several have a table `run`.
+fn joined(name: &str, records: Vec<Record>) -> Result<Record> {
+    let mut whole: Option<Record> = None;
+    for mut record in records {
+        if record.published.is_empty() || !record.cells.is_empty() {
+            bail!("{name} names several records, and one of them is measured: name one");
+        }
+        let of = record.header.plan.name.clone();
+        record
+            .sources
+            .iter_mut()
+            .for_each(|source| source.table = format!("{of}/{}", source.table));
+        record.published.iter_mut().for_each(|cell| cell.table = format!("{of}/{}", cell.table));
+        match &mut whole {
+            None => {
+                record.header.plan.name = name.to_owned();
+                whole = Some(record);
+            }
+            Some(whole) => {
+                whole.sources.append(&mut record.sources);
+                whole.published.append(&mut record.published);
+                whole.warnings.append(&mut record.warnings);
+            }
+        }
+    }
+    whole.with_context(|| format!("no record is called {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn every_file_of_the_folders_is_carried_as_it_is() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for (folder, carried) in [("plans", PLANS), ("records", RECORDS), ("boards", BOARDS)] {
+            let entries = fs::read_dir(root.join(folder)).expect("a folder").flatten();
+            let mut count = 0;
+            for path in entries.map(|entry| entry.path()) {
+                let name = path.file_stem().and_then(|name| name.to_str()).expect("a name");
+                let found = find(carried, name).expect(name);
+                let text = fs::read_to_string(&path).expect("a text");
+                assert_eq!(found.text().expect("it unpacks"), text);
+                count += 1;
+            }
+            assert_eq!(carried.len(), count, "{folder}");
+        }
+    }
+
+    #[test]
+    fn a_name_or_the_beginning_of_several_names_records() {
+        let named = |word: &str| {
+            let found = records(&[PathBuf::from(word)]).expect(word);
+            found.into_iter().map(|(path, _)| path.display().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(named("imx6-software"), ["imx6-software"]);
+        assert_eq!(named("imx6"), ["imx6-af_alg", "imx6-cryptodev", "imx6-software"]);
+        assert_eq!(named("imxrt"), ["imxrt-mbedtls"]);
+        let wrong = |word: &str| records(&[PathBuf::from(word)]).expect_err(word).to_string();
+        assert!(wrong("imx6-software2").contains("did you mean imx6-software?"));
+        assert!(wrong("imx").contains("imx6"), "{}", wrong("imx"));
+        assert!(wrong("absent.jsonl").starts_with("cannot read absent.jsonl"));
+        assert!(wrong("./imx6").starts_with("cannot read ./imx6"), "{}", wrong("./imx6"));
+    }
+
+    #[test]
+    fn tables_that_are_joined_keep_their_cells_apart() {
+        let whole = record(Path::new("imx6")).expect("a group");
+        let parts = records(&[PathBuf::from("imx6")]).expect("a group");
+        let cells: usize = parts.iter().map(|(_, record)| record.published.len()).sum();
+        assert_eq!((whole.header.plan.name.as_str(), whole.published.len()), ("imx6", cells));
+        let tables: BTreeSet<&str> =
+            whole.sources.iter().map(|source| source.table.as_str()).collect();
+        assert_eq!(tables.len(), whole.sources.len());
+        assert!(whole.published.iter().all(|cell| tables.contains(cell.table.as_str())));
+    }
+}

@@ -1,0 +1,180 @@
+//! What comes before measuring: known answers, and who supports what.
+
+use super::{Run, failed, refused, unreached};
+use crate::record::{Cell, Check, Line, Reason, Round};
+use crate::transport::conversation::Conversation;
+use crate::transport::{Runner, Source};
+use crate::vectors::Vectors;
+use anyhow::Result;
+use cpb_core::check::Finding;
+use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Unsupported};
+use std::collections::HashMap;
+use std::time::Duration;
+
+impl Run<'_> {
+    /// Tries the known answers that the plan's cells need and drops the cells of whoever gave a
+    /// wrong one; then asks who supports what. Returns the cells that can be measured; `before` are the
+    /// rounds of earlier sittings, which could be.
+    ///
+    /// # Errors
+    /// The record cannot be written.
+    pub fn check(
+        &mut self,
+        vectors: &Vectors,
+        cells: Vec<Cell>,
+        before: &HashMap<Cell, Vec<Round>>,
+    ) -> Result<Vec<Cell>> {
+        let mut good = Vec::new();
+        for source in self.sources.clone() {
+            let mine: Vec<Cell> =
+                cells.iter().filter(|cell| cell.provider == source.name).cloned().collect();
+            if mine.is_empty() || self.stopped() {
+                continue;
+            }
+            let mut runner = match self.start(&source) {
+                Ok(runner) => Some(runner),
+                Err(_) if self.stopped() => break,
+                Err(lost) => {
+                    for cell in &mine {
+                        self.without(cell, failed(&lost))?;
+                    }
+                    continue;
+                }
+            };
+            let mut tried: HashMap<(Algorithm, Operation), Option<Reason>> = HashMap::new();
+            for cell in of_its_algorithms(mine, &source, &mut runner) {
+                if let Some(why) = source.cut_off() {
+                    self.without(&cell, unreached(&why))?;
+                    continue;
+                }
+                let what = (cell.workload.algorithm, cell.workload.operation);
+                self.watch.progress(
+                    0.0,
+                    Duration::ZERO,
+                    &format!("checking {} {}", source.name, what.0),
+                );
+                if let std::collections::hash_map::Entry::Vacant(place) = tried.entry(what) {
+                    let (check, reason) = match &mut runner {
+                        _ if !cpb_providers::computes(&source.name) => (None, None),
+                        Some(process) => known_answers(process, &source, vectors, what),
+                        None => (None, Some(not_again())),
+                    };
+                    let lost = matches!(&reason, Some(Reason::Failed { error, .. })
+                        if *error != Error::WrongAnswer);
+                    if self.stopped() {
+                        // Lost, if it is, because the user did not want to wait: no finding.
+                        break;
+                    }
+                    // Nor is it one about the provider if its machine is gone.
+                    let cut_off = lost && source.cut_off().is_some();
+                    if lost && !cut_off {
+                        runner = self.start(&source).ok();
+                    }
+                    place.insert(reason);
+                    if let Some(check) = check.filter(|_| !cut_off) {
+                        self.write(Line::Check(check))?;
+                    }
+                }
+                let supported = match (&tried[&what], &mut runner) {
+                    (Some(reason), _) => Err(reason.clone()),
+                    (None, Some(process)) => {
+                        match process.supports(source.provider, &cell.workload) {
+                            Ok(answer) => answer.map_err(Reason::Unsupported),
+                            Err(_) if self.stopped() => break,
+                            Err(lost) => {
+                                runner = self.start(&source).ok();
+                                Err(failed(&lost))
+                            }
+                        }
+                    }
+                    (None, None) => Err(not_again()),
+                };
+                match supported {
+                    Ok(()) => good.push(cell),
+                    Err(Reason::Unsupported(reason)) => {
+                        let rounds = before.get(&cell).map_or(0, Vec::len);
+                        self.without(&cell, refused(Error::Unsupported(reason), rounds))?;
+                    }
+                    Err(reason) => self.without(&cell, reason)?,
+                }
+            }
+        }
+        Ok(good)
+    }
+}
+
+/// The cells to look at. An executor of an interface is for some algorithms and not for others, and
+/// nothing is missing then; but one that was named for others only is to say so.
+fn of_its_algorithms(
+    cells: Vec<Cell>,
+    source: &Source,
+    runner: &mut Option<Conversation>,
+) -> Vec<Cell> {
+    let executor = cpb_providers::find(&source.name).is_some_and(|name| !name.variant.is_empty());
+    let Some(process) = runner.as_mut().filter(|_| executor) else { return cells };
+    let mut not_its = |cell: &Cell| {
+        let answer = process.supports(source.provider, &cell.workload);
+        matches!(answer, Ok(Err(Unsupported::Algorithm)))
+    };
+    let (others, its): (Vec<Cell>, Vec<Cell>) = cells.into_iter().partition(|cell| not_its(cell));
+    if its.is_empty() && !source.found { others } else { its }
+}
+
+fn not_again() -> Reason {
+    let detail = "the runner could not be started again".to_owned();
+    Reason::Failed { error: Error::Crashed, detail }
+}
+
+/// Tries every known answer of one algorithm and operation. The second part is why its cells are
+/// not to be measured, if so.
+pub fn known_answers(
+    runner: &mut dyn Runner,
+    source: &Source,
+    vectors: &Vectors,
+    (algorithm, operation): (Algorithm, Operation),
+) -> (Option<Check>, Option<Reason>) {
+    let mut check = Check {
+        provider: source.name.clone(),
+        algorithm,
+        operation,
+        right: 0,
+        distinct: 0,
+        round_trips: 0,
+        unsupported: 0,
+        wrong: None,
+    };
+    // Whoever does not have the algorithm need not say so case by case.
+    let usual = algorithm.shape().block.max(algorithm.shortest());
+    let length = algorithm.fixed_message(operation).unwrap_or(usual);
+    let plain = CryptoWorkload::new(algorithm, operation, length as u32);
+    let supported = runner.supports(source.provider, &plain);
+    if let Ok(Err(reason @ (Unsupported::Algorithm | Unsupported::BuildOption))) = supported {
+        check.unsupported = vectors.cases(algorithm, operation).len() as u32;
+        return (Some(check), Some(Reason::Unsupported(reason)));
+    }
+    let mut why_not = None;
+    for (id, case) in vectors.cases(algorithm, operation) {
+        match runner.check(source.provider, &case) {
+            Ok(Finding::Right(_)) => check.right += 1,
+            Ok(Finding::Distinct(_)) => check.distinct += 1,
+            Ok(Finding::RoundTrip(_)) => check.round_trips += 1,
+            Ok(Finding::Unsupported(reason)) => {
+                check.unsupported += 1;
+                why_not = Some(Reason::Unsupported(reason));
+            }
+            Ok(Finding::Wrong { phase, placement, error }) => {
+                let detail = format!("{id} ({phase}, {placement})");
+                check.wrong = Some(format!("{detail}: {error}"));
+                return (Some(check), Some(Reason::Failed { error, detail }));
+            }
+            Err(lost) => {
+                let detail = format!("at the known answer {id}: {}", lost.detail);
+                check.wrong = Some(format!("{id}: {lost}"));
+                return (Some(check), Some(Reason::Failed { error: lost.error, detail }));
+            }
+        }
+    }
+    let shown = check.right + check.distinct + check.round_trips;
+    let reason = if shown == 0 { why_not } else { None };
+    (Some(check), reason)
+}

@@ -1,0 +1,264 @@
+//! Which crypto driver drives which devices, and which interrupt lines are theirs.
+
+use super::device_tree::DeviceTree;
+use super::{Line, Lines, files, parse};
+use crate::kernel_crypto::{self, Driver, KERNEL_DRIVER_ONLY};
+use cpb_core::Claim;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Crypto drivers, their devices and the devices' interrupt lines, as they were when it was read.
+///
+/// Every file is read once at most, when it is first needed, for all drivers together: a board has
+/// hundreds of crypto drivers, hundreds of nodes in its device tree, and a hundred interrupt lines.
+pub struct Wiring {
+    root: PathBuf,
+    drivers: Vec<Driver>,
+    lines: Vec<Line>,
+    tree: Arc<DeviceTree>,
+    /// The device drivers of all buses, with the words of their names.
+    device_drivers: OnceLock<Vec<(PathBuf, Vec<String>)>>,
+    /// The device drivers of a module.
+    of_module: Memory<String, Vec<PathBuf>>,
+    /// The devices of a device driver.
+    bound: Memory<PathBuf, Vec<PathBuf>>,
+    /// What the lines of a device begin with.
+    ids: Memory<PathBuf, Vec<String>>,
+    engines: OnceLock<Option<Lines>>,
+}
+
+impl Wiring {
+    /// Reads which drivers and lines the machine has that shows itself below `root`: `/`, or a copy
+    /// for a test.
+    pub fn read(root: &Path) -> Wiring {
+        let lines = parse(&files::text(&root.join("proc/interrupts")));
+        Wiring::of(root, kernel_crypto::drivers(root), lines, Arc::new(DeviceTree::new(root)))
+    }
+
+    /// The wiring of now. A process that asks again gets what it has, as long as the kernel lists the
+    /// same crypto drivers and the same interrupt lines: a module that was loaded meanwhile adds some.
+    pub fn current(root: &Path) -> Arc<Wiring> {
+        static LAST: Mutex<Option<Arc<Wiring>>> = Mutex::new(None);
+        let drivers = kernel_crypto::drivers(root);
+        let lines = parse(&files::text(&root.join("proc/interrupts")));
+        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = last.as_ref().filter(|known| known.root == root);
+        if let Some(known) = known.filter(|known| known.lists(&drivers, &lines)) {
+            return Arc::clone(known);
+        }
+        let tree = known.map(|known| Arc::clone(&known.tree));
+        let tree = tree.unwrap_or_else(|| Arc::new(DeviceTree::new(root)));
+        let wiring = Arc::new(Wiring::of(root, drivers, lines, tree));
+        *last = Some(Arc::clone(&wiring));
+        wiring
+    }
+
+    fn of(root: &Path, drivers: Vec<Driver>, lines: Vec<Line>, tree: Arc<DeviceTree>) -> Wiring {
+        Wiring {
+            root: root.to_owned(),
+            drivers,
+            lines,
+            tree,
+            device_drivers: OnceLock::new(),
+            of_module: Memory::default(),
+            bound: Memory::default(),
+            ids: Memory::default(),
+            engines: OnceLock::new(),
+        }
+    }
+
+    /// Whether these are its drivers and lines. How many use a driver, and how often a line came, may
+    /// have changed.
+    fn lists(&self, drivers: &[Driver], lines: &[Line]) -> bool {
+        let same = |a: &Driver, b: &Driver| {
+            Driver { references: 0, ..a.clone() } == Driver { references: 0, ..b.clone() }
+        };
+        self.drivers.len() == drivers.len()
+            && self.drivers.iter().zip(drivers).all(|(known, now)| same(known, now))
+            && self.lines.len() == lines.len()
+            && self
+                .lines
+                .iter()
+                .zip(lines)
+                .all(|(known, now)| (&known.id, &known.words) == (&now.id, &now.words))
+    }
+
+    /// The kernel's crypto drivers.
+    pub fn drivers(&self) -> &[Driver] {
+        &self.drivers
+    }
+
+    /// The lines of the devices behind a crypto driver. `None` if it has no device (software) or its
+    /// device never interrupts (polled).
+    pub fn lines_of(&self, driver: &Driver) -> Option<Lines> {
+        self.lines_of_devices(&self.devices(driver))
+    }
+
+    /// The lines to watch while the driver called `driver` works: its own; for software, those of all
+    /// engines.
+    pub fn to_watch(&self, driver: &str) -> Option<Lines> {
+        let driver = self.drivers.iter().find(|known| known.driver == driver)?;
+        match self.claim(driver, false) {
+            Claim::Kernel => self.of_engines(),
+            _ => self.lines_of(driver),
+        }
+    }
+
+    /// The lines of every engine that the kernel lists a crypto driver for. While software works they
+    /// are to stand still, whatever it is that they could have done.
+    pub fn of_engines(&self) -> Option<Lines> {
+        let find = || {
+            let engines = self.drivers.iter();
+            let engines = engines.filter(|driver| driver.module.is_some() || may_be_engine(driver));
+            let mut devices: Vec<PathBuf> =
+                engines.flat_map(|driver| self.devices(driver)).collect();
+            devices.sort();
+            devices.dedup();
+            self.lines_of_devices(&devices)
+        };
+        self.engines.get_or_init(find).clone()
+    }
+
+    /// Where `driver` runs, by the devices it drives. Of one that the kernel `chose` for an algorithm
+    /// and that runs on the CPU, it is a fallback if the kernel prefers another one, which has a device.
+    pub fn claim(&self, driver: &Driver, chose: bool) -> Claim {
+        let in_device = |driver: &Driver| !self.devices(driver).is_empty();
+        if is_kernels_alone(driver) || in_device(driver) {
+            return Claim::Engine;
+        }
+        // Built into the kernel, its name alone may not lead to the device of an asynchronous driver.
+        let hidden = driver.module.is_none() && driver.asynchronous == Some(true);
+        if driver.name.is_empty() || hidden {
+            return Claim::Unknown;
+        }
+        let preferred = |other: &&Driver| other.priority > driver.priority;
+        let candidates = kernel_crypto::candidates(&self.drivers, &driver.name);
+        let passed_over = || candidates.into_iter().filter(preferred).any(in_device);
+        if chose && passed_over() { Claim::Fallback } else { Claim::Kernel }
+    }
+
+    /// The devices, as folders below the root's `sys`, that the module of `driver` drives. A driver
+    /// that is built in has no module to go by; there its name leads to a device driver.
+    pub fn devices(&self, driver: &Driver) -> Vec<PathBuf> {
+        let folders = match &driver.module {
+            Some(module) => self.of_module.of(module, || {
+                // Modules' names have '_' where their files may have '-'.
+                let module = module.replace('-', "_");
+                files::entries(&self.root.join("sys/module").join(module).join("drivers"))
+            }),
+            None => self.built_in(driver),
+        };
+        let bound = |folder: &PathBuf| self.bound.of(folder, || bound(folder));
+        let mut devices: Vec<PathBuf> = folders.iter().flat_map(bound).collect();
+        devices.sort();
+        devices.dedup();
+        devices
+    }
+
+    /// Device drivers whose name has most words in common with the crypto driver's own words:
+    /// `caam_jr` for `cbc-aes-caam`. Words of the algorithm do not count.
+    fn built_in(&self, driver: &Driver) -> Vec<PathBuf> {
+        let algorithm = words(&driver.name);
+        // What software calls itself, and no device driver should be taken for.
+        const GENERIC: [&str; 8] =
+            ["generic", "lib", "simd", "ce", "neon", "asm", "arm64", "cryptd"];
+        let own: Vec<String> = words(&driver.driver)
+            .into_iter()
+            .filter(|word| !algorithm.contains(word) && !GENERIC.contains(&word.as_str()))
+            .collect();
+        if own.is_empty() {
+            return Vec::new();
+        }
+        // All of its own words must be there: `virtio` alone leads to any virtio driver.
+        let leads_to = |name: &[String]| own.iter().all(|word| name.contains(word));
+        let device_drivers = self.device_drivers.get_or_init(|| {
+            let buses = files::entries(&self.root.join("sys/bus"));
+            let folders = buses.iter().flat_map(|bus| files::entries(&bus.join("drivers")));
+            folders.map(|folder| (folder.clone(), words(&files::name(&folder)))).collect()
+        });
+        let found = device_drivers.iter().filter(|(_, name)| leads_to(name));
+        found.map(|(folder, _)| folder.clone()).collect()
+    }
+
+    fn lines_of_devices(&self, devices: &[PathBuf]) -> Option<Lines> {
+        let mut ids: Vec<String> = Vec::new();
+        for device in devices {
+            for id in self.ids.of(device, || self.ids_of(device)) {
+                if !ids.contains(&id) {
+                    ids.push(id);
+                }
+            }
+        }
+        (!ids.is_empty()).then(|| Lines { file: self.root.join("proc/interrupts"), ids })
+    }
+
+    /// What the lines of one device begin with.
+    fn ids_of(&self, device: &Path) -> Vec<String> {
+        let name = files::name(device);
+        let of_name = |word: &String| {
+            // `virtio2-virtqueues`, but not virtio20's.
+            word.strip_prefix(name.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        let listed = numbers(device);
+        let hardware = self.tree.hardware_numbers(device);
+        let is_its_own = |line: &&Line| {
+            line.words.iter().any(of_name)
+                || listed.contains(&line.id)
+                || hardware.iter().any(|number| number.is(line))
+        };
+        self.lines.iter().filter(is_its_own).map(|line| line.id.clone()).collect()
+    }
+}
+
+/// Answers that are found once.
+struct Memory<K, V>(Mutex<HashMap<K, V>>);
+
+impl<K, V> Default for Memory<K, V> {
+    fn default() -> Self {
+        Memory(Mutex::new(HashMap::new()))
+    }
+}
+
+impl<K: Clone + Eq + Hash, V: Clone> Memory<K, V> {
+    fn of(&self, key: &K, find: impl FnOnce() -> V) -> V {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(key.clone()).or_insert_with(find).clone()
+    }
+}
+
+/// Whether a driver that is built into the kernel may belong to a device: software is done when it
+/// returns, unless it stands in line for vector registers, and has no name that leads to a device.
+fn may_be_engine(driver: &Driver) -> bool {
+    driver.asynchronous == Some(true) || is_kernels_alone(driver)
+}
+
+fn is_kernels_alone(driver: &Driver) -> bool {
+    driver.flags.is_some_and(|flags| flags & KERNEL_DRIVER_ONLY != 0)
+}
+
+/// The words of a driver's or an algorithm's name.
+fn words(name: &str) -> Vec<String> {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
+/// The devices that are bound to a device driver: its folder holds a link to each.
+fn bound(driver: &Path) -> Vec<PathBuf> {
+    let Some(folder) = files::followed(driver) else { return Vec::new() };
+    let links = files::links(&folder).into_iter().filter(|link| files::name(link) != "module");
+    links.filter_map(|link| files::followed(&link)).collect()
+}
+
+/// The interrupt numbers that a device itself lists: its messages (MSI), else its pin.
+fn numbers(device: &Path) -> Vec<String> {
+    let messages: Vec<String> =
+        files::entries(&device.join("msi_irqs")).iter().map(|path| files::name(path)).collect();
+    let pin = files::text(&device.join("irq"));
+    match pin.trim() {
+        pin if messages.is_empty() && pin != "0" && !pin.is_empty() => vec![pin.to_owned()],
+        _ => messages,
+    }
+}
