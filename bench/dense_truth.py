@@ -156,7 +156,10 @@ def edge(border):
 
 
 def advised(advice, size):
-    """The paths that are advised at a size."""
+    """The paths that are advised at a size: none where the advice itself says that it is not known."""
+    borders = [one["to"] for one in advice if isinstance(one["to"], dict)]
+    if any(border.get("open") and border["low"] < size < border["high"] for border in borders):
+        return []
     for one in advice:
         low, high = edge(one["from"]), edge(one["to"])
         above = one["least"] <= size if low is None else low <= size

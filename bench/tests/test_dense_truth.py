@@ -46,6 +46,12 @@ class Advice(unittest.TestCase):
         take = [dense_truth.advised(self.ADVICE, size) for size in (16, 32, 64, 128, 256)]
         self.assertEqual(take, [["a"], ["a"], ["b", "c"], ["b", "c"], []])
 
+    def test_where_advice_says_that_it_is_not_known_there_is_none(self):
+        border = {"bytes": 40.0, "low": 16, "high": 64, "open": True}
+        advice = [{**self.ADVICE[0], "to": border}, {**self.ADVICE[1], "from": border}]
+        take = [dense_truth.advised(advice, size) for size in (16, 32, 64)]
+        self.assertEqual(take, [["a"], [], ["b", "c"]])
+
     def test_advice_of_an_earlier_cpb_leaves_gaps(self):
         old = [
             {"least": 16, "largest": 16, "from": None, "to": None, "take": ["a"]},

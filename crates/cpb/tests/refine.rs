@@ -6,10 +6,11 @@
 mod rigged;
 mod support;
 
-use cpb::analysis::crossover::Contest;
+use cpb::analysis::crossover::{Contest, Crossing};
 use cpb::analysis::explain::explain;
 use cpb::store;
 use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 use support::{Lab, Ran};
 
 /// `cpb run` of the two slow paths.
@@ -22,41 +23,50 @@ fn run(lab: &Lab, options: &str, times: &str) -> Ran {
     lab.run_with(&line, &[("RIGGED", "fixed,per-byte"), (rigged::TIMES, times)])
 }
 
+/// Measurements wait for each other: neighbours on two cores leave too few passes.
+static MEASURING: Mutex<()> = Mutex::new(());
+
 #[test]
 fn sizes_near_a_crossover_are_measured_until_it_is_known_closely() {
     let lab = Lab::new();
-    let ran = run(&lab, "-a sha-256 -s 64,512,8K --budget 6s --refine -o record.jsonl", "1");
-    assert_eq!(ran.status, Some(0), "{}", ran.all());
-    assert!(ran.stdout.contains("rigged:per-byte up to"), "{}", ran.stdout);
+    let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
+    // How often the gap is halved is a matter of time, and of who else is on the machine: it may take more of it.
+    let closer = [6, 12, 24].into_iter().any(|seconds| {
+        let found = crossing_after(&lab, seconds);
+        println!("{seconds} s: {found:?}");
+        found.is_some_and(|found| found.high < 8.0 * found.low)
+    });
+    assert!(closer, "the plan's gap was 16 and was not halved");
+}
 
-    let record = store::read(&lab.path("record.jsonl")).expect("a record");
-    let planned = [64, 512, 8192];
-    let near: BTreeSet<u32> = record
-        .cells
-        .iter()
-        .filter(|(cell, _)| cell.provider.starts_with("rigged:"))
-        .map(|(cell, _)| cell.workload.message)
-        .filter(|size| !planned.contains(size))
-        .collect();
-    assert!(!near.is_empty());
-    assert!(near.iter().all(|size| (512..8192).contains(size)), "{near:?}");
+/// The crossover of the two paths, if one was found in this time.
+fn crossing_after(lab: &Lab, seconds: u32) -> Option<Crossing> {
+    let name = format!("{seconds}.jsonl");
+    let options = format!("-a sha-256 -s 64,512,8K --budget {seconds}s --refine -o {name}");
+    let ran = run(lab, &options, "1");
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+
+    let record = store::read(&lab.path(&name)).expect("a record");
+    let rigged = record.cells.iter().filter(|(cell, _)| cell.provider.starts_with("rigged:"));
+    let mut between: BTreeSet<u32> = rigged.map(|(cell, _)| cell.workload.message).collect();
+    between.retain(|size| ![64, 512, 8192].contains(size));
+    assert!(between.iter().all(|size| (512..8192).contains(size)), "{between:?}");
 
     let explanation = explain([&record], None);
     let pairs = explanation.tasks[0].pairs.as_ref().expect("measured here");
     let of_both = |name: &str| name.starts_with("rigged:");
-    let pair = pairs.iter().find(|pair| of_both(&pair.first) && of_both(&pair.second));
-    let Some(Contest::Crosses(found)) = pair.map(|pair| &pair.contest) else {
-        panic!("{pairs:?}");
-    };
-    // The gap between the sizes around it was halved, as often as there was time.
+    let pair = pairs.iter().find(|pair| of_both(&pair.first) && of_both(&pair.second))?;
+    let Contest::Crosses(found) = &pair.contest else { return None };
     let [crossing] = found[..] else { panic!("{found:?}") };
     assert!((1200.0..1800.0).contains(&crossing.bytes), "{found:?}");
-    assert!(crossing.high < 8.0 * crossing.low, "the plan's gap was 16: {found:?}");
+    assert!(!between.is_empty() && ran.stdout.contains("rigged:per-byte up to"), "{}", ran.stdout);
+    Some(crossing)
 }
 
 #[test]
 fn a_run_against_a_record_measures_the_same_and_says_what_is_slower() {
     let lab = Lab::new();
+    let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
     let before = run(&lab, "-a sha-256 -s 64,512 --budget 2s -o before.jsonl", "1");
     assert_eq!(before.status, Some(0), "{}", before.all());
     let again = "--against before.jsonl --fail-if-slower 40%";
@@ -98,6 +108,7 @@ fn what_cannot_be_refined_or_compared_is_refused_before_anything_is_measured() {
 #[test]
 fn a_run_says_how_it_compares_with_the_last_one_of_its_plan() {
     let lab = Lab::new();
+    let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
     let line = "run -p mbedtls:c -a sha-256 -s 64 --budget 1s";
     let first = lab.run(line);
     assert!(!first.stderr.contains("since cpb-results"), "{}", first.all());

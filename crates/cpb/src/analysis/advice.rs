@@ -18,6 +18,9 @@ const WORTH: f64 = 0.5;
 /// The loss that advice allows, as a share of the fastest path's cost.
 pub const LOSS: f64 = 0.01;
 
+/// Where as much as this may be lost by either path, as a share, a straight line between two sizes is no advice.
+pub const STAKE: f64 = 0.1;
+
 /// So much more than the allowed loss may be inside its 95 % interval: noise is no reason for a range of its own.
 const DOUBT: f64 = 0.02;
 
@@ -53,6 +56,9 @@ pub struct Border {
     pub low: u32,
     /// The least measured size above.
     pub high: u32,
+    /// Between these two sizes it is not known which to take: at each of them the path of the other one costs
+    /// more by [`STAKE`] at least, and `bytes` is a guess.
+    pub open: bool,
 }
 
 /// A path of which it is not known whether it is faster than the one that is taken.
@@ -396,6 +402,11 @@ impl Contestants<'_> {
         let difference =
             |size| Some(self.time(small.take[0], size)? - self.time(large.take[0], size)?);
         let [from, to] = [low, high].map(f64::from);
+        let lost = |taken: usize, best: usize, size| {
+            self.time(taken, size).zip(self.time(best, size)).map_or(0.0, |(a, b)| a / b - 1.0)
+        };
+        let (below, above) = (small.take[0], large.take[0]);
+        let open = lost(above, below, low).min(lost(below, above, high)) >= STAKE;
         let bytes = match (difference(low), difference(high)) {
             (Some(below), Some(above)) if below < 0.0 && above > 0.0 => {
                 from + below / (below - above) * (to - from)
@@ -404,7 +415,7 @@ impl Contestants<'_> {
             (Some(below), _) if below >= 0.0 => from,
             _ => to,
         };
-        Border { bytes, low, high }
+        Border { bytes, low, high, open }
     }
 
     fn reason(&self, fits: &[Result<Fit, NoFit>], ranges: &[Range], place: usize) -> Reason {
@@ -555,5 +566,15 @@ mod tests {
         assert_eq!((border.low, border.high, second.from), (64, 256, Some(border)));
         // 15 less at 64, 90 more at 256.
         assert!((border.bytes - (64.0 + 192.0 * 15.0 / 105.0)).abs() < 1e-9, "{border:?}");
+        assert!(border.open, "a third or more is at stake: {border:?}");
+    }
+
+    #[test]
+    fn a_gap_in_which_one_of_the_paths_loses_little_is_no_open_question() {
+        let small = path("small", &[(16, 10.0), (512, 95.0), (640, 140.0)]);
+        let large = path("large", &[(16, 50.0), (512, 100.0), (640, 110.0)]);
+        let advice = advised(&[small, large], LOSS);
+        let border = advice[0].to.unwrap();
+        assert_eq!((border.low, border.high, border.open), (512, 640, false), "{border:?}");
     }
 }

@@ -5,6 +5,10 @@
 //! adds [`RUN_SCATTER`] to the error, and that does not average out over cells. Where the passes of a cell lie on
 //! two levels, levels are compared, not how often a run drew which.
 //!
+//! A difference at one size that the neighbouring sizes deny is not said to be one, unless it is large: processes
+//! draw such speeds at their start (where their stack and their tables lie), and all processes of a run may draw
+//! the same.
+//!
 //! Hundreds of cells are compared at once. *Faster* and *slower* are said so that in 99 of 100 comparisons of
 //! things that do not differ nothing is said at all (Holm 1979).
 
@@ -71,10 +75,13 @@ pub struct Row {
     pub verdict: Verdict,
     /// What was compared.
     pub metric: Metric,
-    /// Where passes of the first or the second lie on two levels, which each process draws at its start: the
-    /// ratio is that of levels.
+    /// Where passes of both lie on two levels, as if each process drew one at its start: those of the first. The
+    /// ratio is that of levels, as it is where passes of one of them do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub levels: Option<Found>,
+    /// It would be slower or faster, but the neighbouring sizes are not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub alone: bool,
     #[serde(skip)]
     log: Uncertain,
 }
@@ -255,7 +262,8 @@ fn row(task: &Task, provider: &str, first: &Point, second: &Point, apart: bool) 
         ratio: scattered(&log, apart).map(f64::exp),
         verdict: Verdict::Unknown,
         metric,
-        levels: levels.into_iter().flatten().next().map(|levels| levels.found),
+        levels: levels[0].and(levels[1]).map(|levels| levels.found),
+        alone: false,
         log,
     }
 }
@@ -276,7 +284,40 @@ fn judged(mut rows: Vec<Row>, apart: bool) -> Vec<Row> {
     for (row, verdict) in rows.iter_mut().zip(verdicts(&logs)) {
         row.verdict = verdict;
     }
+    let alone = |row: &Row| apart && differs(row.verdict) && stands_alone(row, &rows);
+    let alone: Vec<bool> = rows.iter().map(alone).collect();
+    for (row, _) in rows.iter_mut().zip(alone).filter(|(_, alone)| *alone) {
+        (row.verdict, row.alone) = (Verdict::Unknown, true);
+    }
     rows
+}
+
+fn differs(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Slower | Verdict::Faster)
+}
+
+/// Levels that processes of an unchanged machine drew were up to 20 % apart (libgcrypt's AES-CBC decryption).
+const DRAWN: f64 = 0.25;
+
+/// A neighbouring size bears a difference out if it shows this share of it. A fixed cost that grows by 10 % still
+/// shows in half of that where four times the bytes double the time.
+const SHOWN: f64 = 0.25;
+
+/// Whether a difference is small enough to have been drawn, and the next sizes on both sides deny it.
+fn stands_alone(row: &Row, rows: &[Row]) -> bool {
+    let beside = || {
+        let same = |other: &&Row| {
+            (&other.subject, other.threads, &other.provider, &other.against, &other.machine)
+                == (&row.subject, row.threads, &row.provider, &row.against, &row.machine)
+        };
+        rows.iter().filter(same)
+    };
+    let below = beside().filter(|other| other.bytes < row.bytes).max_by_key(|other| other.bytes);
+    let above = beside().filter(|other| other.bytes > row.bytes).min_by_key(|other| other.bytes);
+    let mut neighbours = below.into_iter().chain(above).peekable();
+    let denies =
+        |other: &Row| other.log.value * row.log.value.signum() < SHOWN * row.log.value.abs();
+    neighbours.peek().is_some() && row.log.value.abs() < DRAWN.ln_1p() && neighbours.all(denies)
 }
 
 /// What may be said of each of some logarithms of ratios, all together as sure as [`SURE`] (Holm 1979): the least
@@ -379,6 +420,31 @@ mod tests {
         assert!((family.ratio.value.0 / (1.03f64 * 1.001).sqrt() - 1.0).abs() < 0.002);
         assert_eq!((family.cells, compared.unpaired), (2, 0));
         assert!(compared.differences.is_empty());
+    }
+
+    /// Ten runs of an unchanged machine: in one of them all passes of OpenSSL's AES-CBC decryption of 256 bytes took
+    /// 10 % longer, and no other size did.
+    #[test]
+    fn a_difference_that_the_neighbouring_sizes_deny_is_not_said_to_be_one() {
+        let run = |seed: u64, times: [f64; 3]| {
+            let cell = |(place, time): (usize, f64)| {
+                let mut rounds = cell(seed + place as u64, "openssl", time);
+                for round in &mut rounds {
+                    round.cell.workload.message = [64, 256, 1024][place];
+                }
+                rounds
+            };
+            record(times.into_iter().enumerate().map(cell).collect::<Vec<_>>().into_iter())
+        };
+        let verdicts = |times: [f64; 3]| {
+            let compared = runs(&run(1, [100.0, 200.0, 600.0]), &run(11, times), Pairs::ByName);
+            compared.cells.iter().map(|row| (row.verdict, row.alone)).collect::<Vec<_>>()
+        };
+        let (tie, slower) = ((Verdict::Tie, false), (Verdict::Slower, false));
+        assert_eq!(verdicts([100.0, 220.0, 600.0]), [tie, (Verdict::Unknown, true), tie]);
+        // A neighbour shows it, too; or it is more than processes draw.
+        assert_eq!(verdicts([100.0, 220.0, 630.0]), [tie, slower, slower]);
+        assert_eq!(verdicts([100.0, 260.0, 600.0]), [tie, slower, tie]);
     }
 
     #[test]

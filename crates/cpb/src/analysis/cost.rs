@@ -131,7 +131,7 @@ pub fn at(costs: &[At], bytes: f64) -> Option<Cost> {
     let slope =
         |from: &At, to: &At| (to.time.value.0 - from.time.value.0) / (to.bytes - from.bytes);
     let overall = costs.first().zip(costs.last()).map_or(0.0, |(first, last)| slope(first, last));
-    let per_byte = slope(&low, &high).max(overall).max(0.0);
+    let per_byte = slope(low, &high).max(overall).max(0.0);
     let margin = [low.time, high.time].into_iter().filter_map(|time| {
         let interval = time.interval?;
         Some((interval.high.0 - interval.low.0) / 2.0 / time.value.0)

@@ -1,6 +1,6 @@
 //! What an engineer asks of records: which path at which size, what it costs, how sure that is.
 
-use crate::analysis::advice::{self, Advice, Compared};
+use crate::analysis::advice::{self, Advice, Border, Compared};
 use crate::analysis::cost::{self, Cost, Cpu, Load};
 use crate::analysis::crossover;
 use crate::analysis::facts;
@@ -34,6 +34,8 @@ pub struct Answer {
     pub bytes: u32,
     /// The paths that the advice for this size takes. Empty if it gives none.
     pub take: Vec<String>,
+    /// The advice changes somewhere around this size, and either path may lose much (see [`Border::open`]).
+    pub open: bool,
     /// Other paths whose interval at this size reaches below the end of theirs: they may be faster.
     pub maybe: Vec<String>,
     /// Whether the paths to take were measured at this size.
@@ -224,6 +226,8 @@ fn answer(bytes: u32, advice: &[Advice], paths: &[Costs]) -> Option<Answer> {
             && advice.to.map_or(size <= f64::from(advice.largest), |border| size < border.bytes)
     };
     let take = advice.iter().find(holds).map(|advice| advice.take.clone()).unwrap_or_default();
+    let within = |border: Border| border.open && border.low < bytes && bytes < border.high;
+    let open = advice.iter().any(|advice| advice.to.is_some_and(within));
     let of = |costs: &&Costs| take.contains(&costs.provider);
     let asked = || paths.iter().filter_map(|costs| Some((costs, costs.asked?)));
     asked().next()?;
@@ -239,6 +243,7 @@ fn answer(bytes: u32, advice: &[Advice], paths: &[Costs]) -> Option<Answer> {
         bytes,
         maybe: maybe.map(|(costs, _)| costs.provider.clone()).collect(),
         take,
+        open,
         measured,
     })
 }

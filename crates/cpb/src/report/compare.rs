@@ -2,7 +2,7 @@
 
 use super::explain_words::what;
 use super::notes::first_of;
-use super::numbers::{margin, significant};
+use super::numbers::{margin, percent, significant};
 use super::table::{Block, Place, paint, render as table, wrap};
 use super::terminal::{Styles, write_note};
 use crate::analysis::compare::{Compared, Kind, Row};
@@ -48,6 +48,9 @@ pub fn render(compared: &Compared, width: usize, colour: bool) -> String {
     let words = "cost of the second by cost of the first, ± half of the 95% interval; slower and faster \
                  are sure 99 times of 100";
     write_note(&mut text, "note", words, width);
+    for (word, words) in drawn(compared) {
+        write_note(&mut text, word, &words, width);
+    }
     if compared.unpaired > 0 {
         let words = format!("{} cells have a figure on one side only", compared.unpaired);
         write_note(&mut text, "left out", &words, width);
@@ -59,6 +62,35 @@ pub fn render(compared: &Compared, width: usize, colour: bool) -> String {
         }
     }
     text
+}
+
+/// What processes draw at their start, in words: cells with two levels, and cells that seem to differ alone.
+pub(crate) fn drawn(compared: &Compared) -> Vec<(&'static str, String)> {
+    let mut notes = Vec::new();
+    let mut note = |label, words: Vec<String>, meaning| {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        if !words.is_empty() {
+            notes.push((label, format!("{}: {meaning}", first_of(&words, "; "))));
+        }
+    };
+    let levels = compared.cells.iter().filter_map(|row| {
+        let levels = row.levels?;
+        Some(format!("{}, {} apart", named(row), percent(levels.apart)))
+    });
+    note(
+        "two levels",
+        levels.collect(),
+        "passes of both runs lie on two levels, as if each process drew one at its start (by where its stack lies, \
+         say); levels were compared, not how often each was drawn",
+    );
+    let alone = compared.cells.iter().filter(|row| row.alone).map(cell);
+    note(
+        "alone",
+        alone.collect(),
+        "the neighbouring sizes are unchanged, so this may be a speed that processes draw at their start: \
+         measure again to know",
+    );
+    notes
 }
 
 /// The machines that only the first has, and only the second, in words.
@@ -107,14 +139,18 @@ fn pair(first: Option<&str>, second: &str) -> String {
 
 /// A cell and its ratio in words.
 pub(crate) fn cell(row: &Row) -> String {
+    format!("{}: {}×", named(row), significant(row.ratio.value.0, 4))
+}
+
+/// A cell in words.
+fn named(row: &Row) -> String {
     let size = match row.bytes {
         0 => String::new(),
         bytes => format!(" at {}", Size::from(bytes)),
     };
-    let ratio = significant(row.ratio.value.0, 4);
     let who = pair(row.against.as_deref(), &row.provider);
     let machine = row.machine.as_ref().map(|machine| format!(" on {machine}")).unwrap_or_default();
-    format!("{who} {}{size}{machine}: {ratio}×", what(&row.subject, row.threads))
+    format!("{who} {}{size}{machine}", what(&row.subject, row.threads))
 }
 
 /// What is done, in how many threads, and the machine, if it is one of several.

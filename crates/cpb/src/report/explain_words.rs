@@ -2,7 +2,7 @@
 
 use super::groups::heading;
 use super::numbers::{percent, short, time};
-use crate::analysis::advice::{Advice, Border, Compared, LOSS, Reason};
+use crate::analysis::advice::{Advice, Border, Compared, LOSS, Reason, STAKE};
 use crate::analysis::crossover::{Contest, Crossing};
 use crate::analysis::explain::{Explained, Explanation, Scaling};
 use crate::analysis::fit::Shape;
@@ -125,8 +125,8 @@ const WIDE: f64 = 1.5;
 
 /// Where advice changes: an estimate, unless sizes close to it were measured.
 fn at(border: Border) -> String {
-    let Border { bytes, low, high } = border;
-    if f64::from(high) <= WIDE * f64::from(low) {
+    let Border { bytes, low, high, open } = border;
+    if !open && f64::from(high) <= WIDE * f64::from(low) {
         return about(bytes);
     }
     format!("about {} ({} to {} not measured)", about(bytes), size(low.into()), size(high.into()))
@@ -247,7 +247,15 @@ pub(crate) fn answer(task: &Explained) -> Option<(&'static str, String)> {
         .filter_map(costs)
         .map(|cost| cost.time.value.0)
         .fold(f64::INFINITY, f64::min);
-    let mut words = format!("{at}: take {}", any_of(&answer.take));
+    let mut words = match answer.open {
+        true => format!(
+            "{at}: not known. The advice changes near it, and the wrong path may take {} longer; {} if costs run \
+             straight there",
+            whole_percent(STAKE),
+            any_of(&answer.take)
+        ),
+        false => format!("{at}: take {}", any_of(&answer.take)),
+    };
     if best.is_finite() {
         words += &format!(", about {} an operation", time(Unit::of(best)));
     }

@@ -17,7 +17,7 @@ use crate::analysis::ratio::{Metric, TIE, Verdict};
 use crate::analysis::uncertain::Bounded;
 use crate::analysis::units::Times;
 use crate::record::Record;
-use crate::report::compare::apart;
+use crate::report::compare::{apart, drawn};
 use crate::report::explain_words::{size, what};
 use crate::report::groups::heading;
 use crate::report::numbers::percent;
@@ -396,6 +396,7 @@ fn differences(compared: &Compared) -> Markup {
     if compared.differences.is_empty() {
         notes.push(("differs", "nothing that the records tell".to_owned()));
     }
+    notes.extend(drawn(compared));
     if compared.unpaired > 0 {
         let words = format!("{} cells have a figure on one side only", compared.unpaired);
         notes.push(("left out", words));
