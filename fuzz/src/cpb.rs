@@ -1,15 +1,15 @@
 //! What the targets for `cpb` do with an input. `crates/cpb/tests/corpus.rs` includes this file and
 //! replays the corpus through it.
 
-use cpb::analysis::compare;
-use cpb::analysis::explain::{Question, explain};
-use cpb::analysis::identify::{self, cores::Cores};
-use cpb::analysis::summary::summarise;
-use cpb::import::{self, Options};
-use cpb::plan::Plan;
-use cpb::record::{Line, Record};
-use cpb::report::{self, csv, html, json, markdown, published, terminal};
-use cpb::store::parse_record;
+use cpb_analysis::compare;
+use cpb_analysis::explain::{Question, explain};
+use cpb_analysis::identify::{self, cores::Cores};
+use cpb_analysis::summary::summarise;
+use cpb_import::Options;
+use cpb_record::plan::Plan;
+use cpb_record::store::parse_record;
+use cpb_record::{Line, Record};
+use cpb_report::{csv, html, json, markdown, published, terminal};
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
@@ -42,8 +42,8 @@ fn explained(record: &Record) {
     let question = Question { bytes: Some(390), rate: Some(2000.0) };
     let explanation = explain([record], Some(question));
     let compared = compare::runs(record, record, compare::Pairs::ByName);
-    let text = report::explain::render(&explanation, 80, false)
-        + &report::compare::render(&compared, 80, false);
+    let text = cpb_report::explain::render(&explanation, 80, false)
+        + &cpb_report::compare::render(&compared, 80, false);
     // What a record says in words is its own affair; figures stand beside their units.
     for none in ["NaN ", "inf ", "NaN×", "inf×", "NaN%", "inf%"] {
         assert!(!text.contains(none) || words(record).contains(none.trim_end()), "{text}");
@@ -54,7 +54,7 @@ fn explained(record: &Record) {
 fn identified(record: &Record) {
     static CORES: OnceLock<Cores> = OnceLock::new();
     let cores = CORES.get_or_init(Cores::load);
-    let found = report::identify::Found {
+    let found = cpb_report::identify::Found {
         cores: identify::observed(record)
             .iter()
             .map(|core| identify::identify(core, cores))
@@ -62,8 +62,8 @@ fn identified(record: &Record) {
         ..Default::default()
     };
     let found = [found];
-    let text =
-        report::identify::render(&found, 80, false) + &report::identify::render_markdown(&found);
+    let text = cpb_report::identify::render(&found, 80, false)
+        + &cpb_report::identify::render_markdown(&found);
     for none in ["NaN ", "inf ", "NaN%", "inf%"] {
         assert!(!text.contains(none) || words(record).contains(none.trim_end()), "{text}");
     }
@@ -112,9 +112,10 @@ pub fn plan(text: &[u8]) {
 /// Any bytes as a log of `format`: refused in words with a line, or a record that can be written, read,
 /// shown and explained, and has no figure without its line.
 fn log(format: &str, bytes: &[u8]) {
-    let known = import::format(format).expect("a format");
+    let known = cpb_import::format(format).expect("a format");
     let elapsed = bytes.len().is_multiple_of(2);
-    let read = match import::parse("log.txt", bytes.to_vec(), Some(known), &Options { elapsed }) {
+    let read = match cpb_import::parse("log.txt", bytes.to_vec(), Some(known), &Options { elapsed })
+    {
         Ok(record) => record,
         Err(error) => return assert!(error.to_string().contains("line "), "{error}"),
     };

@@ -10,10 +10,12 @@
 
 pub mod algorithm;
 pub mod bus;
+pub mod catalog;
 pub mod check;
 pub mod clock;
 pub mod copy;
 pub mod frame;
+pub mod kernel;
 mod lengths;
 pub mod material;
 pub mod measure;

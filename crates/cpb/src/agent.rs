@@ -7,11 +7,13 @@
 //! and one line that says how it ended, an [`End`]. Nothing is sent while a round is timed, and the
 //! agent sleeps.
 
-use crate::machine::Machine;
 use crate::own;
+use crate::probe;
 use crate::transport::Place;
 use crate::transport::process::{ended, read_errors};
 use anyhow::{Context, Result, anyhow};
+use cpb_core::catalog;
+use cpb_record::Machine;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::Shutdown;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -89,7 +91,7 @@ pub struct About {
     /// The executors that are looked at where nobody names any.
     pub usual: Vec<String>,
     /// What its kernel's crypto offers.
-    pub kernel: cpb_providers::af_alg::Survey,
+    pub kernel: cpb_core::kernel::KernelSurvey,
 }
 
 /// A provider of a cpb.
@@ -122,11 +124,11 @@ impl Answer {
 impl Listed {
     /// Those of this cpb.
     pub fn own() -> Vec<Listed> {
-        let listed = |entry: &cpb_providers::Entry| Listed {
+        let listed = |entry: &catalog::Entry| Listed {
             name: entry.name.to_owned(),
             interface: entry.is_interface(),
         };
-        cpb_providers::LIST.iter().map(listed).collect()
+        catalog::LIST.iter().map(listed).collect()
     }
 }
 
@@ -200,7 +202,7 @@ fn about(cpu: usize) -> About {
     About {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         cpus: cpb_runner::pin::allowed().unwrap_or_default(),
-        machine: Machine::read(Path::new("/"), cpu),
+        machine: probe::machine(Path::new("/"), cpu),
         providers: Listed::own(),
         usual: cpb_providers::kernel_crypto::usual(Path::new("/")),
         kernel: cpb_providers::af_alg::survey().of_known_algorithms(),

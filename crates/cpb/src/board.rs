@@ -1,10 +1,12 @@
 //! A board as the machine that is measured: what it is, and which providers its firmware has.
 
-use crate::machine::Machine;
-use crate::names;
+use crate::probe;
 use crate::sources::Known;
 use crate::transport::{Description, Line, Patience, Runner, Source, Way};
 use anyhow::{Result, anyhow, bail};
+use cpb_core::catalog;
+use cpb_record::Machine;
+use cpb_record::names;
 
 /// A board that has answered.
 pub struct Board {
@@ -25,8 +27,8 @@ impl Board {
             bail!("{}: who answers there is no board: use `--runner` for a program", line.name());
         };
         let machine = match &line {
-            Line::Serial(_) => Machine::of_board(board),
-            Line::Simulator(_) => Machine::of_simulated_board(board),
+            Line::Serial(_) => probe::of_board(board),
+            Line::Simulator(_) => probe::of_simulated_board(board),
         };
         Ok(Board { line, machine })
     }
@@ -53,7 +55,7 @@ impl Board {
         names::places("provider", &wanted, &names)?;
         known.retain(|known| {
             let name = &known.source.name;
-            wanted.is_empty() || wanted.contains(name) || name == cpb_providers::NULL
+            wanted.is_empty() || wanted.contains(name) || name == catalog::NULL
         });
         Ok(known)
     }

@@ -4,10 +4,11 @@
 //!
 //! A file that exists comes first: only a word that names none is looked up here.
 
-use crate::names;
-use crate::record::Record;
-use crate::store;
 use anyhow::{Context, Result, anyhow, bail};
+use cpb_record::Record;
+use cpb_record::names;
+use cpb_record::plan::Plan;
+use cpb_record::store;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -79,14 +80,36 @@ pub fn is_name(word: &Path) -> bool {
     alone && word != Path::new("-") && (!word.exists() || word.is_dir())
 }
 
-/// The text of the plan called `name`.
+/// What `cpb run` measures if nothing is named.
+const DEFAULT: &str = "default";
+
+/// What tells a core by its AES-CBC.
+pub const IDENTIFY: &str = "identify";
+
+/// What tells how good a place to measure a machine is.
+pub const DOCTOR: &str = "doctor";
+
+/// The plan in `path`, or the carried one of that name; the default plan if nothing is named.
+///
+/// # Errors
+/// The file cannot be read, or is no plan: the message names the line. Or no plan has the name.
+pub fn plan(path: Option<&Path>) -> Result<Plan> {
+    let Some(path) = path else { return carried_plan(DEFAULT) };
+    match path.to_str().filter(|_| is_name(path)) {
+        Some(name) => carried_plan(name),
+        None => Plan::read(path),
+    }
+}
+
+/// The plan called `name`.
 ///
 /// # Errors
 /// There is none of that name: the nearest are in the message.
-pub fn plan(name: &str) -> Result<String> {
+pub fn carried_plan(name: &str) -> Result<Plan> {
     let all: Vec<&str> = PLANS.iter().map(|plan| plan.name).collect();
     let place = names::places("plan", &[name.to_owned()], &all)?;
-    PLANS[*place.first().context("no such plan")?].text()
+    let text = PLANS[*place.first().context("no such plan")?].text()?;
+    Plan::parse(&text).with_context(|| format!("the built-in plan {name}"))
 }
 
 /// The records that `words` name, in their order, each with what it is called: a file's path, or the name of a

@@ -5,14 +5,15 @@
 //! to glibc, which it writes to a file that exists in memory only, and starts.
 
 use crate::transport::process::Program;
+use cpb_core::catalog;
 use std::path::{Path, PathBuf};
 
 /// What starts the runner of this cpb's provider called `name`; `program` is cpb itself.
 pub(crate) fn runner(program: &Path, name: &str) -> Program {
-    let choice = cpb_providers::find(name);
-    let environment = choice.map(|choice| (choice.entry.environment)());
+    let choice = catalog::find(name);
+    let environment = choice.map(|choice| cpb_providers::environment(choice.entry));
     let environment = environment.into_iter().flatten();
-    let carried = choice.filter(|choice| choice.entry.loads).and_then(|_| carried());
+    let carried = choice.filter(|choice| choice.entry.is_installed()).and_then(|_| carried());
     let (path, arguments) = match carried {
         Some(carried) => (carried, vec![name.into()]),
         None => (program.to_owned(), vec!["runner".into(), name.into()]),

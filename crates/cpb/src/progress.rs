@@ -1,9 +1,9 @@
 //! What a run shows while it goes on, on standard error: a bar with the time left on a terminal, a
 //! line elsewhere, or each line of the record as it is written.
 
-use crate::ascii;
-use crate::record::{Check, Line, Without};
 use crate::run::Watch;
+use cpb_record::{Check, Line, Without};
+use cpb_report::ascii;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};

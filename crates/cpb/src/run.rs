@@ -4,18 +4,19 @@ mod check;
 
 pub use check::known_answers;
 
-use crate::analysis::estimate::Progress;
-use crate::analysis::refine;
 use crate::company::Company;
-use crate::plan::Plan;
-use crate::record::{Batch, Cell, Line, Reason, Round, Without};
 use crate::schedule::{self, Time};
-use crate::store::{self, Store};
 use crate::transport::conversation::Conversation;
 use crate::transport::{Lost, Patience, Place, Runner, Seen, Source};
 use anyhow::Result;
+use cpb_analysis::estimate::Progress;
+use cpb_analysis::refine;
+use cpb_core::catalog;
 use cpb_core::measure::Budget;
 use cpb_core::{CryptoWorkload, Error};
+use cpb_record::plan::Plan;
+use cpb_record::store::{self, Store};
+use cpb_record::{Batch, Cell, Line, Reason, Round, Without};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -347,7 +348,7 @@ impl Run<'_> {
                 && found.is_narrow(schedule::SETTLED_PRECISION)
         });
         let mut fastest: HashMap<Group, f64> = HashMap::new();
-        for cell in cells.iter().filter(|cell| cpb_providers::computes(&cell.provider)) {
+        for cell in cells.iter().filter(|cell| catalog::computes(&cell.provider)) {
             if let Some(time) = progress.get(cell).and_then(|found| found.time) {
                 let least = fastest.entry(group(cell)).or_insert(time);
                 *least = least.min(time);
@@ -495,11 +496,11 @@ pub fn cells(plan: &Plan, providers: &[String]) -> Vec<Cell> {
             workload,
             threads,
         };
-        if provider == cpb_providers::NULL {
+        if provider == catalog::NULL {
             cells.extend(smallest.map(|workload| cell(workload, 1)));
             continue;
         }
-        let its = |workload: &&CryptoWorkload| cpb_providers::is_for(provider, workload.algorithm);
+        let its = |workload: &&CryptoWorkload| catalog::is_for(provider, workload.algorithm);
         for workload in workloads.iter().filter(its) {
             cells.extend(threads.iter().map(|threads| cell(*workload, *threads)));
         }

@@ -4,9 +4,9 @@
 //! hits all cells alike, and what a process draws at its start (where its pages lie) is drawn anew
 //! each time. Providers of one workload are neighbours, so that their ratio is taken close in time.
 
-use crate::record::Cell;
 use cpb_core::measure::Budget;
 use cpb_core::{CryptoWorkload, Operation, Ticks};
+use cpb_record::Cell;
 use fastrand::Rng;
 use std::time::Duration;
 

@@ -4,16 +4,19 @@
 use crate::agent::{About, Listed};
 use crate::board::Board;
 use crate::lab::guest::Guest;
-use crate::machine::{self, Machine, State};
-use crate::names;
 use crate::own;
-use crate::record::ProviderRecord;
+use crate::probe;
 use crate::remote::Remote;
 use crate::transport::agent::{Afar, Inside};
 use crate::transport::process::Program;
-use crate::transport::{Description, Lost, NO_ANSWER, Patience, Place, Runner, Source, Way};
+use crate::transport::{Description, Lost, Patience, Place, Runner, Source, Way};
 use anyhow::{Context, Error, Result, anyhow, bail};
-use cpb_providers::af_alg::Survey;
+use cpb_core::catalog;
+use cpb_core::kernel::KernelSurvey;
+use cpb_record::NO_ANSWER;
+use cpb_record::ProviderRecord;
+use cpb_record::names;
+use cpb_record::{Machine, State};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -105,7 +108,7 @@ pub fn discover(
     if let Some(twice) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
         bail!("two runners call a provider {}; give the foreign one another name", twice.1);
     }
-    let fixed = |name: &&&str| cpb_providers::find(name).is_none_or(|c| c.variant.is_empty());
+    let fixed = |name: &&&str| catalog::find(name).is_none_or(|c| c.variant.is_empty());
     let fixed: Vec<String> = wanted.iter().filter(fixed).map(ToString::to_string).collect();
     names::places("provider", &fixed, &names)?;
 
@@ -125,8 +128,8 @@ pub fn discover(
 pub fn known(wanted: &[String]) -> Result<()> {
     let wanted = names::whole(wanted);
     let fixed: Vec<String> =
-        wanted.into_iter().filter(|name| cpb_providers::find(name.trim()).is_none()).collect();
-    let listed: Vec<&str> = cpb_providers::LIST.iter().map(|entry| entry.name).collect();
+        wanted.into_iter().filter(|name| catalog::find(name.trim()).is_none()).collect();
+    let listed: Vec<&str> = catalog::LIST.iter().map(|entry| entry.name).collect();
     names::places("provider", &fixed, &listed)?;
     Ok(())
 }
@@ -201,14 +204,14 @@ impl Home {
     /// A guest gives no answer.
     pub fn machine(&self, cpu: usize, patience: &Patience) -> Result<Machine> {
         match self {
-            Home::Here => Ok(Machine::read(Path::new("/"), cpu)),
+            Home::Here => Ok(probe::machine(Path::new("/"), cpu)),
             Home::Guest(_) | Home::Remote(_) => Ok(self.ask(cpu, patience)?.machine),
             Home::Board(board) => Ok(board.machine.clone()),
         }
     }
 
     /// What its kernel's crypto offers. None if it gives no answer.
-    pub fn kernel(&self, cpu: usize, patience: &Patience) -> Option<Survey> {
+    pub fn kernel(&self, cpu: usize, patience: &Patience) -> Option<KernelSurvey> {
         match self {
             Home::Here => own_survey(patience.answer),
             Home::Guest(_) | Home::Remote(_) => Some(self.ask(cpu, patience).ok()?.kernel),
@@ -221,8 +224,8 @@ impl Home {
     pub fn end(&self, before: &Machine, cpu: usize, patience: &Patience) -> (State, Vec<String>) {
         let guest = match self {
             Home::Here => {
-                let state = State::read(Path::new("/"), cpu);
-                let changes = machine::changes(before, &state);
+                let state = probe::state(Path::new("/"), cpu);
+                let changes = probe::changes(before, &state);
                 return (state, changes);
             }
             Home::Board(_) => return Default::default(),
@@ -233,7 +236,7 @@ impl Home {
                 let now = reached.then(|| self.machine(cpu, patience).ok()).flatten();
                 let state = now.map(|machine| machine.state);
                 if let Some(state) = &state {
-                    warnings.extend(machine::changes(before, state));
+                    warnings.extend(probe::changes(before, state));
                 }
                 return (state.unwrap_or_default(), warnings);
             }
@@ -281,12 +284,12 @@ fn own_sources(listed: &[Listed], wanted: &[&str], way: impl Fn(&str) -> Way) ->
     };
     let mut asked = Vec::new();
     for Listed { name: entry, interface } in listed {
-        if wanted.is_empty() || wanted.contains(&entry.as_str()) || entry == cpb_providers::NULL {
+        if wanted.is_empty() || wanted.contains(&entry.as_str()) || entry == catalog::NULL {
             let source = own(entry);
             asked.push(if *interface { Asked::Interface(source) } else { Asked::Provider(source) });
         }
         for name in wanted {
-            let choice = cpb_providers::find(name).filter(|choice| !choice.variant.is_empty());
+            let choice = catalog::find(name).filter(|choice| !choice.variant.is_empty());
             if choice.is_some_and(|choice| choice.entry.name == entry) {
                 asked.push(Asked::Provider(own(name)));
             }
@@ -296,7 +299,7 @@ fn own_sources(listed: &[Listed], wanted: &[&str], way: impl Fn(&str) -> Way) ->
 }
 
 /// This machine's, taken by a process of its own: it tries drivers, and the host calls none.
-fn own_survey(answer: Duration) -> Option<Survey> {
+fn own_survey(answer: Duration) -> Option<KernelSurvey> {
     let mut command = Command::new(std::env::current_exe().ok()?);
     command.args(["list", "--kernel", "--json"]).stdin(Stdio::null()).stderr(Stdio::null());
     let mut child = command.stdout(Stdio::piped()).spawn().ok()?;
@@ -312,13 +315,15 @@ fn own_survey(answer: Duration) -> Option<Survey> {
     // It has closed its output and ends, or hangs: no reason to wait for a driver's sake.
     let _ = child.kill();
     std::thread::spawn(move || child.wait());
-    serde_json::from_str::<Survey>(&text.ok()?.ok()?).ok().map(Survey::of_known_algorithms)
+    serde_json::from_str::<KernelSurvey>(&text.ok()?.ok()?)
+        .ok()
+        .map(KernelSurvey::of_known_algorithms)
 }
 
 /// Whether what the kernel's crypto offers matters to a record of these providers.
 pub fn concern_the_kernel(known: &[Known]) -> bool {
     known.iter().any(|known| {
-        cpb_providers::find(&known.source.name).is_some_and(|choice| choice.entry.is_interface())
+        catalog::find(&known.source.name).is_some_and(|choice| choice.entry.is_interface())
     })
 }
 
@@ -326,15 +331,15 @@ pub fn concern_the_kernel(known: &[Known]) -> bool {
 fn leave_out_the_unusual(known: &mut Vec<Known>, about: &Offers) {
     let mut usual = None;
     known.retain(|known| {
-        let Some(choice) = cpb_providers::find(&known.source.name) else { return true };
-        if choice.entry.loads {
+        let Some(choice) = catalog::find(&known.source.name) else { return true };
+        if choice.entry.is_installed() {
             // Of those that are installed, each as applications get it.
             return known.available() && !choice.entry.name.contains(':');
         }
         if !choice.entry.is_interface() {
             return true;
         }
-        if choice.is_interface() || choice.entry.name == cpb_providers::CRYPTODEV {
+        if choice.is_interface() || choice.entry.name == catalog::CRYPTODEV {
             // What cryptodev has is what the kernel itself would take.
             return !choice.is_interface();
         }

@@ -4,8 +4,9 @@
 //! `$XDG_CONFIG_HOME/cpb/boards` (`~/.config/cpb/boards`), then among those that cpb carries; a path that ends in
 //! `.toml` is taken as it is.
 
-use crate::{library, settings};
+use crate::library;
 use anyhow::{Context, Result, bail};
+use cpb_record::settings;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 

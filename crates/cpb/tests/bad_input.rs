@@ -340,7 +340,7 @@ fn control_characters_of_a_foreign_record_do_not_reach_the_terminal() {
     ] {
         let ran = lab.run(line);
         assert_eq!(ran.status, Some(0), "{}", ran.all());
-        let disguise = |c: char| c != '\n' && cpb::foreign::is_disguise(c);
+        let disguise = |c: char| c != '\n' && cpb_record::foreign::is_disguise(c);
         // The page's own style and script have none either.
         assert!(!ran.stdout.contains(disguise), "{line}: {:?}", ran.stdout);
         assert!(!ran.stdout.contains("\\u001b]"), "{:?}", ran.stdout);
@@ -355,7 +355,7 @@ fn what_a_foreign_table_says_is_no_formula_and_turns_no_text() {
     lab.write("log.json", log);
     let ran = lab.run("import log.json --format google-benchmark -o table.jsonl");
     assert_eq!(ran.status, Some(0), "{}", ran.all());
-    let disguise = |c: char| c != '\n' && cpb::foreign::is_disguise(c);
+    let disguise = |c: char| c != '\n' && cpb_record::foreign::is_disguise(c);
     for line in ["show", "show --markdown", "show --json", "show --csv", "report", "explain"] {
         let said = lab.run(&format!("{line} table.jsonl")).all();
         assert!(!said.contains(disguise), "{line}: {said:?}");

@@ -9,7 +9,7 @@ mod records;
 
 mod support;
 
-use cpb::report::html;
+use cpb_report::html;
 use records::Case;
 use std::path::{Path, PathBuf};
 use std::process::Command;

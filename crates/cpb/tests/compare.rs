@@ -1,15 +1,15 @@
 //! `cpb compare`: what it says of two records, and how it ends.
 
 use assert_cmd::Command;
-use cpb::analysis::compare::{Pairs, providers, runs};
-use cpb::analysis::paths::Task;
-use cpb::analysis::ratio::Verdict;
-use cpb::import::{self, Options};
-use cpb::machine::Machine;
-use cpb::record::Evidence;
-use cpb::report::compare::render;
-use cpb::report::html;
-use cpb::store;
+use cpb_analysis::compare::{Pairs, providers, runs};
+use cpb_analysis::paths::Task;
+use cpb_analysis::ratio::Verdict;
+use cpb_import::Options;
+use cpb_record::Evidence;
+use cpb_record::Machine;
+use cpb_record::store;
+use cpb_report::compare::render;
+use cpb_report::html;
 use std::path::{Path, PathBuf};
 
 fn golden() -> PathBuf {
@@ -187,7 +187,7 @@ fn simulated_on(board: &str) -> String {
 }
 
 /// The golden record as if it had been made on the simulated board.
-fn simulated() -> cpb::record::Record {
+fn simulated() -> cpb_record::Record {
     let mut record = store::read(&golden()).unwrap();
     record.header.evidence = Evidence::Simulated;
     record.header.machine = Machine { board: "imxrt1060-evk".into(), ..Machine::default() };
@@ -216,7 +216,7 @@ fn a_published_table_is_held_against_a_record_of_its_machine() {
     let pair = Pairs::Between("software:high-speed", "openssl");
     let between = runs(&table, &simulated(), pair);
     let [row] = between.cells.as_slice() else { panic!("{between:?}") };
-    let measured = cpb::analysis::paths::of_records([&simulated()]);
+    let measured = cpb_analysis::paths::of_records([&simulated()]);
     let sha = |task: &&Task| task.subject.algorithm() == "sha-256" && task.threads == 1;
     let task = measured.all.iter().find(sha).expect("SHA-256");
     let path = task.paths.iter().find(|path| path.provider == "openssl").expect("openssl");
@@ -266,7 +266,7 @@ fn several_machines_of_which_none_is_the_other_s_are_named() {
 }
 
 /// A log of two clusters as sbc-bench prints it, AES-128-CBC at 16 KiB with these rates.
-fn two_clusters(rates: [u32; 2]) -> cpb::record::Record {
+fn two_clusters(rates: [u32; 2]) -> cpb_record::Record {
     let log = format!(
         "sbc-bench v0.8.4\n\nOpenSSL results (big.LITTLE cores measured individually):\n\
          type             16 bytes     16384 bytes\n\
@@ -274,7 +274,7 @@ fn two_clusters(rates: [u32; 2]) -> cpb::record::Record {
          aes-128-cbc     460000.00k   {}.00k\n",
         rates[0], rates[1]
     );
-    import::parse("log.txt", log.into_bytes(), None, &Options::default()).expect("a log")
+    cpb_import::parse("log.txt", log.into_bytes(), None, &Options::default()).expect("a log")
 }
 
 #[test]

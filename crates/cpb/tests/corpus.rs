@@ -31,7 +31,7 @@ fn importers_take_their_corpus() {
         ("import_bencher", targets::bencher),
         ("import_cpb_csv", targets::cpb_csv),
     ];
-    assert_eq!(all.len(), cpb::import::FORMATS.len(), "each importer has a target");
+    assert_eq!(all.len(), cpb_import::FORMATS.len(), "each importer has a target");
     for (name, target) in all {
         replay(name, target);
     }

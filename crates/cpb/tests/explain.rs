@@ -3,10 +3,10 @@
 #[path = "golden/records.rs"]
 mod records;
 
-use cpb::analysis::explain::{Explanation, Question, explain};
-use cpb::record::Record;
-use cpb::report::explain::render;
-use cpb::store;
+use cpb_analysis::explain::{Explanation, Question, explain};
+use cpb_record::Record;
+use cpb_record::store;
+use cpb_report::explain::render;
 use records::Case;
 use std::path::Path;
 

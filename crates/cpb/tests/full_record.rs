@@ -1,12 +1,12 @@
 //! A record keeps so many batches and no more, however long a run may take.
 
-use cpb::record::{Cell, Header, Line};
 use cpb::run::{Ended, Enough, Run, Watch};
 use cpb::schedule;
-use cpb::store::{self, Store};
 use cpb::transport::process::Program;
 use cpb::transport::{Patience, Place, Source, Way};
 use cpb_core::{Algorithm, CryptoWorkload, Operation};
+use cpb_record::store::{self, Store};
+use cpb_record::{Cell, Header, Line};
 use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;

@@ -5,11 +5,11 @@
 #[path = "golden/records.rs"]
 mod records;
 
-use cpb::analysis::explain::explain;
-use cpb::analysis::summary::{Summary, summarise};
-use cpb::record::Record;
-use cpb::report::terminal::{self, Options};
-use cpb::report::{csv, json, markdown};
+use cpb_analysis::explain::explain;
+use cpb_analysis::summary::{Summary, summarise};
+use cpb_record::Record;
+use cpb_report::terminal::{self, Options};
+use cpb_report::{csv, json, markdown};
 use records::Case;
 
 fn summary(case: Case) -> Summary {
@@ -67,7 +67,7 @@ fn a_run_through_the_kernel_s_interfaces() {
     insta::assert_snapshot!("kernel_markdown", markdown::render(&summary(Case::Kernel)));
     insta::assert_snapshot!("kernel_csv", csv::render(&summary(Case::Kernel)).unwrap());
     let mut record = records::record(Case::Kernel);
-    record.header.plan.report = cpb::plan::Layout::Rates;
+    record.header.plan.report = cpb_record::plan::Layout::Rates;
     insta::assert_snapshot!("kernel_rates_80", shown(&record, 80, false, &Options::default()));
     insta::assert_snapshot!("kernel_rates_markdown", markdown::render(&summarise(&record)));
     let asked = shown(&record, 80, false, &Options { by_size: true, ..Options::default() });

@@ -2,11 +2,11 @@
 
 mod support;
 
-use cpb::analysis::explain::explain;
-use cpb::analysis::summary::summarise;
-use cpb::import::{self, FORMATS, Options};
-use cpb::record::{ClockReading, Evidence, FlagKind, Quantity, Record, Source, When};
-use cpb::{report, store};
+use cpb_analysis::explain::explain;
+use cpb_analysis::summary::summarise;
+use cpb_import::{FORMATS, Options};
+use cpb_record::store;
+use cpb_record::{ClockReading, Evidence, FlagKind, Quantity, Record, Source, When};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ fn samples() -> Option<&'static [(String, Vec<u8>)]> {
 }
 
 fn parse(name: &str, bytes: &[u8]) -> Record {
-    import::parse(name, bytes.to_vec(), None, &Options::default()).expect(name)
+    cpb_import::parse(name, bytes.to_vec(), None, &Options::default()).expect(name)
 }
 
 /// What a record says of one table: cores, clocks, figures.
@@ -118,7 +118,7 @@ fn of_two_runs_on_one_cluster_the_second_is_named_and_left_out() {
     let record = parse("log", log.as_bytes());
     let rows: BTreeSet<&str> = record.published.iter().map(|cell| cell.row.as_str()).collect();
     assert!(rows.contains("aes-128-cbc, run 2"), "{rows:?}");
-    let text = report::explain::render(&explain(&[record], None), 200, false);
+    let text = cpb_report::explain::render(&explain(&[record], None), 200, false);
     let words = "left out     openssl, aes-128-cbc, run 2, 16 bytes; openssl, aes-128-cbc, run 2, \
                  16384 bytes: an earlier reading";
     assert!(text.contains(words), "{text}");
@@ -146,7 +146,7 @@ fn a_written_record_is_the_one_that_was_read() {
     assert_eq!(ran.status, Some(0), "{}", ran.all());
     assert!(ran.stderr.contains("sbc-bench v0.9, 2 figures, 1 of them flagged"), "{}", ran.all());
     let options = Options::default();
-    let read = import::read(&lab.path("a.log"), None, &options).expect("a log");
+    let read = cpb_import::read(&lab.path("a.log"), None, &options).expect("a log");
     assert_eq!(store::read(&lab.path("a.jsonl")).expect("a record"), read);
     let shown = lab.run("show a.jsonl");
     assert!(
@@ -177,7 +177,7 @@ fn every_tool_s_log_is_shown_as_it_was_printed() {
     for (name, bytes) in logs() {
         let record = parse(&name, &bytes);
         assert_eq!(record.header.evidence, Evidence::Imported, "{name}");
-        let text = report::published::render(&record, 100);
+        let text = cpb_report::published::render(&record, 100);
         insta::assert_snapshot!(name.replace('.', "_"), text);
         let format = FORMATS.iter().find(|format| name.starts_with(format.name));
         seen.push(format.unwrap_or_else(|| panic!("{name} is called by no format")).name);
@@ -234,7 +234,8 @@ fn counts_without_elapsed_are_figures_and_their_rates_are_not() {
 fn whether_a_command_had_elapsed_is_asked_where_the_log_does_not_tell() {
     let (_, bytes) = logs().into_iter().find(|(name, _)| name == "openssl-mr.txt").expect("a log");
     let asked = |elapsed| {
-        let record = import::parse("mr", bytes.clone(), None, &Options { elapsed }).expect("a log");
+        let record =
+            cpb_import::parse("mr", bytes.clone(), None, &Options { elapsed }).expect("a log");
         record.published[0].nanoseconds().expect("a time")
     };
     // One second on the clock, or the 0.49 s that were printed.
@@ -265,7 +266,8 @@ fn what_is_exported_is_imported_again_with_the_same_figures() {
             let file = format!("{record}.{ending}");
             let ran = lab.run(&format!("report {record}.jsonl --format {format} -o {file}"));
             assert_eq!(ran.status, Some(0), "{}", ran.all());
-            let back = import::read(&lab.path(&file), None, &Options::default()).expect("a log");
+            let back =
+                cpb_import::read(&lab.path(&file), None, &Options::default()).expect("a log");
             let mut times: Vec<f64> =
                 back.published.iter().filter_map(|cell| cell.nanoseconds()).collect();
             assert_eq!(times.len(), expected.len(), "{file}");
@@ -440,8 +442,8 @@ proptest! {
             let part = &text.as_bytes()[from.min(to)..from.max(to)];
             text = format!("sbc-bench\n{}", String::from_utf8_lossy(part));
         }
-        let format = import::format("sbc-bench").expect("its format");
-        let read = import::parse(name, text.into_bytes(), Some(format), &Options::default());
+        let format = cpb_import::format("sbc-bench").expect("its format");
+        let read = cpb_import::parse(name, text.into_bytes(), Some(format), &Options::default());
         let record = read.map_err(|error| TestCaseError::fail(format!("{name}: {error}")))?;
         for cell in &record.published {
             prop_assert!(record.sources.iter().any(|source| source.table == cell.table));

@@ -1,9 +1,9 @@
 //! The records of published tables: read, shown as they were printed, and consistent in themselves,
 //! so that a digit that was misread does not go unseen.
 
-use cpb::record::{Evidence, FlagKind, Published, Quantity, Record};
-use cpb::report::published;
-use cpb::store;
+use cpb_record::store;
+use cpb_record::{Evidence, FlagKind, Published, Quantity, Record};
+use cpb_report::published;
 use std::path::Path;
 
 const SECONDS: f64 = 3.0;

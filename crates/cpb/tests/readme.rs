@@ -1,6 +1,7 @@
 //! README's table of providers is what `cpb list` says: `CPB_UPDATE_README=1 cargo test --test readme`
 //! writes it anew.
 
+use cpb_core::catalog::{self, Provision};
 use std::fmt::Write;
 
 const BEGIN: &str = "<!-- providers, from `cpb list` -->\n";
@@ -14,11 +15,11 @@ fn the_table_of_providers_is_what_cpb_list_says() {
     let (there, after) = rest.split_once(END).expect("the table's end");
     let mut table =
         String::from("\n| provider | what it is | where it comes from |\n|---|---|---|\n");
-    for entry in cpb_providers::LIST {
-        let from = match (entry.loads, entry.variants) {
-            (true, _) => "installed, loaded when it is measured",
-            (_, cpb_providers::Variants::Found(_)) => "the kernel",
-            _ => "built in",
+    for entry in catalog::LIST {
+        let from = match entry.kind {
+            Provision::Linked => "built in",
+            Provision::Installed => "installed, loaded when it is measured",
+            Provision::Kernel => "the kernel",
         };
         writeln!(table, "| `{}` | {} | {from} |", entry.name, entry.about).expect("a string");
     }

@@ -6,9 +6,9 @@
 mod rigged;
 mod support;
 
-use cpb::analysis::crossover::{Contest, Crossing};
-use cpb::analysis::explain::explain;
-use cpb::store;
+use cpb_analysis::crossover::{Contest, Crossing};
+use cpb_analysis::explain::explain;
+use cpb_record::store;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use support::{Lab, Ran};

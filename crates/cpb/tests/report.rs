@@ -5,11 +5,11 @@ mod records;
 
 mod support;
 
-use cpb::analysis::summary::summarise;
-use cpb::plan::Plan;
-use cpb::record::{ProviderRecord, Record};
-use cpb::report::{csv, html, json, markdown, published};
-use cpb::store;
+use cpb_analysis::summary::summarise;
+use cpb_record::plan::Plan;
+use cpb_record::store;
+use cpb_record::{ProviderRecord, Record};
+use cpb_report::{csv, html, json, markdown, published};
 use records::Case;
 use std::path::{Path, PathBuf};
 use support::{Lab, skip};
@@ -106,7 +106,7 @@ fn crowded(copies: u32) -> (String, Record) {
         let provider = format!("copy-{copy}");
         for (mut cell, mut outcome) in copied.clone() {
             cell.provider = provider.clone();
-            if let cpb::record::Outcome::Measured(rounds) = &mut outcome {
+            if let cpb_record::Outcome::Measured(rounds) = &mut outcome {
                 for round in rounds {
                     round.cell.provider = provider.clone();
                     for batch in round.samples.iter_mut().flatten() {
@@ -367,7 +367,7 @@ fn hostile() -> (String, Record) {
     let named = |name: &str| if name == "openssl" { script("provider") } else { name.to_owned() };
     for (cell, outcome) in &mut record.cells {
         cell.provider = named(&cell.provider);
-        if let cpb::record::Outcome::Measured(rounds) = outcome {
+        if let cpb_record::Outcome::Measured(rounds) = outcome {
             rounds.iter_mut().for_each(|round| round.cell.provider = named(&round.cell.provider));
         }
     }

@@ -4,13 +4,12 @@
 mod lines;
 mod support;
 
-use cpb::analysis::compare;
-use cpb::analysis::explain::{Question, explain};
-use cpb::analysis::summary::summarise;
-use cpb::record::{Line, Outcome, Record, SCHEMA};
-use cpb::report;
-use cpb::report::terminal::{self, Options};
-use cpb::store;
+use cpb_analysis::compare;
+use cpb_analysis::explain::{Question, explain};
+use cpb_analysis::summary::summarise;
+use cpb_record::store;
+use cpb_record::{Line, Outcome, Record, SCHEMA};
+use cpb_report::terminal::{self, Options};
 use jsonschema::Validator;
 use lines::{header, line};
 use proptest::collection::vec;
@@ -180,10 +179,10 @@ proptest! {
         let record = Record::assemble(header, lines);
         let question = Question { bytes: Some(390), rate: Some(2000.0) };
         let explanation = explain([&record, &record], Some(question));
-        report::explain::render(&explanation, 80, false);
+        cpb_report::explain::render(&explanation, 80, false);
         let compared = compare::runs(&record, &record, compare::Pairs::ByName);
-        report::compare::render(&compared, 80, false);
-        report::published::render(&record, 80);
+        cpb_report::compare::render(&compared, 80, false);
+        cpb_report::published::render(&record, 80);
     }
 
     #[test]

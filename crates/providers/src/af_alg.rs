@@ -10,20 +10,22 @@
 //! does inside the kernel cannot be interrupted from here: an engine that never answers leaves the
 //! process in the kernel, and the host gives it up.
 
-mod reach;
+mod availability;
 mod request;
 mod session;
 mod socket;
 mod survey;
 
-pub use reach::{Around, Bind, Reach, classify, interface};
-pub use survey::{KernelChoice, Survey, Surveyed, survey};
+pub use availability::{Around, Bind, classify, interface};
+pub use survey::survey;
+
+use cpb_core::kernel::Availability;
 
 use crate::interrupts::{Lines, Wiring};
 use crate::kernel_crypto::{self, Driver, kernel_name, kernel_names};
 use crate::lengths::keys_fit;
 use crate::raw_jobs::{RawJobs, software_supports};
-use crate::{Entry, Unavailable, Variants};
+use crate::{Implementation, Unavailable};
 use cpb_core::{
     Algorithm, Claim, CryptoWorkload, Error, Identity, Job, Kind, Phase, Provider, Session,
     Unsupported,
@@ -31,12 +33,10 @@ use cpb_core::{
 use socket::Bound;
 use std::path::Path;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Implementation = Implementation {
     name: "af_alg",
-    about: "the kernel's crypto through AF_ALG sockets",
     environment: Vec::new,
-    loads: false,
-    variants: Variants::Found(variants),
+    executors: Some(variants),
     open: |variant| Ok(Box::new(open(variant)?)),
 };
 
@@ -48,7 +48,8 @@ const ROOT: &str = "/";
 
 /// The drivers of all algorithms that we know, best first; none where AF_ALG reaches nothing at all.
 fn variants() -> Vec<String> {
-    let here = kernel_names().into_iter().filter(|(kind, name)| reach::bind(kind, name).is_ok());
+    let here =
+        kernel_names().into_iter().filter(|(kind, name)| availability::bind(kind, name).is_ok());
     if here.count() == 0 {
         return Vec::new();
     }
@@ -81,7 +82,7 @@ struct AfAlg {
 }
 
 fn open(variant: &str) -> Result<AfAlg, Unavailable> {
-    reach::interface(Path::new(ROOT)).map_err(unavailable)?;
+    availability::interface(Path::new(ROOT)).map_err(unavailable)?;
     if variant.is_empty() {
         return Err(nothing_named());
     }
@@ -106,7 +107,7 @@ fn open(variant: &str) -> Result<AfAlg, Unavailable> {
 }
 
 /// Binds `name` and finds out which driver that is.
-fn find(name: &str) -> Result<(&'static str, Driver), Reach> {
+fn find(name: &str) -> Result<(&'static str, Driver), Availability> {
     let before = kernel_crypto::drivers(Path::new(ROOT));
     let listed = before.iter().find(|driver| driver.driver == name);
     let kinds: Vec<&'static str> = match listed.map(|driver| (driver, driver.af_alg_type())) {
@@ -132,7 +133,7 @@ fn find(name: &str) -> Result<(&'static str, Driver), Reach> {
         let known = kernel_names().into_iter().find(|(_, known)| *known == name);
         let kind = known.map(|(kind, _)| kind);
         return Err(match refused {
-            Err(libc::ENOENT) => reach::nothing_called(name, kind, &type_is_here),
+            Err(libc::ENOENT) => availability::nothing_called(name, kind, &type_is_here),
             refused => classify(
                 &Driver { kind: "skcipher".to_owned(), ..Driver::default() },
                 refused,
@@ -154,17 +155,17 @@ fn around(driver: &Driver, listed: &[Driver]) -> Around {
         asynchronous: listed
             .iter()
             .filter(asynchronous)
-            .any(|other| reach::bind(kind, &other.driver).is_ok()),
-        restricted: reach::restriction(Path::new(ROOT)) > 0
-            && reach::bind(kind, &driver.name).is_err(),
+            .any(|other| availability::bind(kind, &other.driver).is_ok()),
+        restricted: availability::restriction(Path::new(ROOT)) > 0
+            && availability::bind(kind, &driver.name).is_err(),
     }
 }
 
 /// Whether AF_ALG has `kind`: something of it can be bound, or the kernel says so.
 fn type_is_here(kind: &str) -> bool {
     let of_kind = kernel_names().into_iter().filter(|(other, _)| *other == kind);
-    of_kind.into_iter().any(|(kind, name)| reach::bind(kind, name).is_ok())
-        || reach::has_type(Path::new(ROOT), kind)
+    of_kind.into_iter().any(|(kind, name)| availability::bind(kind, name).is_ok())
+        || availability::has_type(Path::new(ROOT), kind)
 }
 
 /// Which driver a socket that was bound to `name` took: the one of that name, or of those for the
@@ -211,7 +212,7 @@ fn kernel_release() -> String {
 /// The interface's name alone, on a machine where it is here.
 fn nothing_named() -> Unavailable {
     let detail = match variants().is_empty() {
-        true => reach::missing_type(None),
+        true => availability::missing_type(None),
         false => format!("name one of its drivers, such as {}:{}", ENTRY.name, variants()[0]),
     };
     Unavailable { reason: Unsupported::Device, detail }
@@ -227,14 +228,17 @@ fn only_listed(driver: &Driver) -> Unavailable {
 }
 
 /// A state in the words of the runner's wire.
-pub(crate) fn unavailable(reach: Reach) -> Unavailable {
+pub(crate) fn unavailable(reach: Availability) -> Unavailable {
     let reason = match &reach {
-        Reach::Policy => Unsupported::Policy,
-        Reach::Permission(_) => Unsupported::Permission,
-        Reach::Absent(_) | Reach::KernelOnly | Reach::Reachable | Reach::InTest => {
+        Availability::Policy => Unsupported::Policy,
+        Availability::Permission(_) => Unsupported::Permission,
+        Availability::Absent(_)
+        | Availability::KernelOnly
+        | Availability::Reachable
+        | Availability::InTest => Unsupported::Device,
+        Availability::SelftestFailed | Availability::NotSetUp | Availability::Failed(_) => {
             Unsupported::Device
         }
-        Reach::SelftestFailed | Reach::NotSetUp | Reach::Failed(_) => Unsupported::Device,
     };
     Unavailable { reason, detail: reach.to_string() }
 }

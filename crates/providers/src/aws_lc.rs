@@ -6,30 +6,26 @@
 
 mod key_pairs;
 
+use crate::Implementation;
 use crate::evp::{self, Evp, forward};
 use crate::lengths::keys_fit;
 use crate::raw_jobs::{RawJobs, software_supports};
-use crate::{Entry, Variants};
 use aws_lc_sys as ffi;
 use core::ffi::{c_int, c_uint, c_void};
 use core::ptr;
 use cpb_core::{Algorithm, CryptoWorkload, Error, Identity, Job, Provider, Session, Unsupported};
 
-pub(crate) const EXTENSIONS: Entry = Entry {
+pub(crate) const EXTENSIONS: Implementation = Implementation {
     name: "aws-lc",
-    about: "AWS-LC, with the CPU's extensions",
     environment: Vec::new,
-    loads: false,
-    variants: Variants::None,
+    executors: None,
     open: |_| Ok(Box::new(AwsLc { name: "aws-lc" })),
 };
 
-pub(crate) const C: Entry = Entry {
+pub(crate) const C: Implementation = Implementation {
     name: "aws-lc:c",
-    about: "the same, every extension switched off",
     environment: mask,
-    loads: false,
-    variants: Variants::None,
+    executors: None,
     open: |_| Ok(Box::new(AwsLc { name: "aws-lc:c" })),
 };
 

@@ -23,7 +23,8 @@ mod session;
 
 use crate::interrupts::{Lines, Wiring};
 use crate::raw_jobs::{RawJobs, software_supports};
-use crate::{Entry, Unavailable, Variants, kernel_crypto};
+use crate::{Implementation, Unavailable, kernel_crypto};
+use cpb_core::catalog;
 use cpb_core::{
     Algorithm, Claim, CryptoWorkload, Error, Identity, Job, Phase, Provider, Session, Unsupported,
 };
@@ -46,8 +47,6 @@ const MOST_ASSOCIATED: u32 = 4096;
 
 /// The variant that is the interface's own floor.
 const FLOOR: &str = "null";
-/// The provider that it is.
-pub(crate) const FLOOR_NAME: &str = "cryptodev:null";
 
 static NULL_CIPHER: Transform =
     Transform { name: "ecb(cipher_null)", number: abi::NULL, kind: Kind::Cipher };
@@ -98,12 +97,10 @@ struct Cryptodev<D> {
     lines: Option<Lines>,
 }
 
-pub(crate) const ENTRY: Entry = Entry {
-    name: crate::CRYPTODEV,
-    about: "the kernel's crypto through /dev/crypto; the kernel picks the driver",
+pub(crate) const ENTRY: Implementation = Implementation {
+    name: catalog::CRYPTODEV,
     environment: Vec::new,
-    loads: false,
-    variants: Variants::Found(|| variants(&Node)),
+    executors: Some(|| variants(&Node)),
     open: |variant| Ok(Box::new(open(Node, variant, Path::new("/"))?)),
 };
 

@@ -14,7 +14,7 @@ use crate::context::{Lengths, run};
 use crate::lengths::keys_fit;
 use crate::loaded::{Library, unavailable};
 use crate::raw_jobs::{RawJobs, software_supports};
-use crate::{Entry, Unavailable, Variants};
+use crate::{Boxed, Implementation, Unavailable};
 use cipher::{CCM, CTR, Cipher};
 use core::ffi::{CStr, c_int, c_uint};
 use core::ptr;
@@ -25,21 +25,17 @@ use digest::Digest;
 use mac::Mac;
 use std::sync::{Once, OnceLock};
 
-pub(crate) const FEATURES: Entry = Entry {
+pub(crate) const FEATURES: Implementation = Implementation {
     name: "libgcrypt",
-    about: "the libgcrypt that is installed here, with the CPU's extensions",
     environment: Vec::new,
-    loads: true,
-    variants: Variants::None,
+    executors: None,
     open: |_| open("libgcrypt", false),
 };
 
-pub(crate) const C: Entry = Entry {
+pub(crate) const C: Implementation = Implementation {
     name: "libgcrypt:c",
-    about: "the same, every extension switched off",
     environment: Vec::new,
-    loads: true,
-    variants: Variants::None,
+    executors: None,
     open: |_| open("libgcrypt:c", true),
 };
 
@@ -64,7 +60,7 @@ static PLAIN: OnceLock<bool> = OnceLock::new();
 static SECURE_MEMORY: Once = Once::new();
 const SECURE_BYTES: c_uint = 16 << 20;
 
-fn open(name: &'static str, plain: bool) -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
+fn open(name: &'static str, plain: bool) -> Result<Boxed, Unavailable> {
     let library = Library::open(&[c"libgcrypt.so.20"]).map_err(|missing| {
         unavailable(format!("no libgcrypt (Debian's package libgcrypt20): {}", missing.detail))
     })?;

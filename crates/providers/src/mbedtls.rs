@@ -8,24 +8,20 @@ mod limits;
 use crate::draw;
 use crate::lengths::keys_fit;
 use crate::raw_jobs::{RawJobs, software_supports};
-use crate::{Entry, Unavailable, Variants};
+use crate::{Implementation, Unavailable};
 use cpb_core::{CryptoWorkload, Error, Identity, Job, Provider, Session, Unsupported};
 
-pub(crate) const C: Entry = Entry {
+pub(crate) const C: Implementation = Implementation {
     name: "mbedtls:c",
-    about: "Mbed TLS, plain C",
     environment: Vec::new,
-    loads: false,
-    variants: Variants::None,
+    executors: None,
     open: |_| Ok(Box::new(MbedTls { name: "mbedtls:c", executor: "plain C", session: c::open })),
 };
 
-pub(crate) const ACCEL: Entry = Entry {
+pub(crate) const ACCEL: Implementation = Implementation {
     name: "mbedtls:accel",
-    about: "Mbed TLS, with the CPU's AES instructions",
     environment: Vec::new,
-    loads: false,
-    variants: Variants::None,
+    executors: None,
     open: |_| {
         if !ffi::accel_uses_aes_instructions() {
             let detail = "the CPU has no AES instructions that Mbed TLS uses".to_owned();

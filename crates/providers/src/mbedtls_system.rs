@@ -17,7 +17,7 @@ use crate::context::run;
 use crate::lengths::keys_fit;
 use crate::loaded::{Library, unavailable};
 use crate::raw_jobs::{RawJobs, software_supports};
-use crate::{Entry, Unavailable, Variants};
+use crate::{Boxed, Implementation, Unavailable};
 use contexts::{Ccm, Chacha20, Cipher, Cmac, Digest, Poly1305};
 use core::ffi::{CStr, c_char};
 use cpb_core::{
@@ -25,12 +25,10 @@ use cpb_core::{
     Unsupported,
 };
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Implementation = Implementation {
     name: "mbedtls-system",
-    about: "the Mbed TLS that is installed here, by its generic functions",
     environment: Vec::new,
-    loads: true,
-    variants: Variants::None,
+    executors: None,
     open: |_| open(),
 };
 
@@ -79,7 +77,7 @@ struct MbedTls {
     missing: Vec<&'static CStr>,
 }
 
-fn open() -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
+fn open() -> Result<Boxed, Unavailable> {
     let installed = Library::open(&NAMES).map_err(|missing| {
         unavailable(format!(
             "no libmbedcrypto of Mbed TLS 2.28 or 3 (Debian's packages libmbedcrypto7, \

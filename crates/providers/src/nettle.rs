@@ -17,7 +17,7 @@ use crate::context::{Lengths, run};
 use crate::lengths::keys_fit;
 use crate::loaded::{Library, unavailable};
 use crate::raw_jobs::{RawJobs, software_supports};
-use crate::{Entry, Unavailable, Variants};
+use crate::{Boxed, Implementation, Unavailable};
 use aeads::{Aead, Ccm};
 use ciphers::{Blocks, Chacha, Mode, Xts};
 use core::ffi::{CStr, c_void};
@@ -28,22 +28,18 @@ use cpb_core::{
 use digests::{Hash, Mac, MacKey};
 use ffi::{AeadTable, CipherTable, CryptBlocks, HashTable, MacTable, SetKey, SetKeyOfLength};
 
-pub(crate) const FEATURES: Entry = Entry {
+pub(crate) const FEATURES: Implementation = Implementation {
     name: "nettle",
-    about: "the Nettle that is installed here, with the CPU's extensions",
     environment: Vec::new,
-    loads: true,
-    variants: Variants::None,
+    executors: None,
     open: |_| open("nettle", "what the library finds in the CPU"),
 };
 
-pub(crate) const C: Entry = Entry {
+pub(crate) const C: Implementation = Implementation {
     name: "nettle:c",
-    about: "the same, every extension switched off",
     // fat-setup.h: names of features; this is none.
     environment: || vec![("NETTLE_FAT_OVERRIDE", "none")],
-    loads: true,
-    variants: Variants::None,
+    executors: None,
     open: |_| open("nettle:c", "NETTLE_FAT_OVERRIDE=none"),
 };
 
@@ -57,10 +53,7 @@ struct Nettle {
     has_key_pairs: bool,
 }
 
-fn open(
-    name: &'static str,
-    executor: &'static str,
-) -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
+fn open(name: &'static str, executor: &'static str) -> Result<Boxed, Unavailable> {
     // Of Nettle 4 tables and signatures are others.
     let library = Library::open(&[c"libnettle.so.8"]).map_err(|missing| {
         unavailable(format!("no Nettle 3 (Debian's package libnettle8): {}", missing.detail))

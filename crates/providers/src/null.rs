@@ -1,13 +1,11 @@
 //! The harness's own floor: see [`cpb_core::null`].
 
-use crate::{Entry, Variants};
+use crate::Implementation;
 use cpb_core::null::{NULL, Null};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Implementation = Implementation {
     name: NULL,
-    about: "does nothing: the harness's own floor",
     environment: Vec::new,
-    loads: false,
-    variants: Variants::None,
+    executors: None,
     open: |_| Ok(Box::new(Null)),
 };

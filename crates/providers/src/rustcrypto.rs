@@ -10,7 +10,7 @@ mod key_pairs;
 use crate::context::{Context, Lengths, run};
 use crate::lengths::keys_fit;
 use crate::raw_jobs::{RawJob, RawJobs, software_supports};
-use crate::{Entry, Unavailable, Variants};
+use crate::{Boxed, Implementation, Unavailable};
 use aeads::Aead;
 use aes::cipher::array::{Array, ArraySize};
 use aes::cipher::consts::{U12, U16};
@@ -34,21 +34,17 @@ use sha1::Sha1;
 use sha2::{Sha224, Sha256, Sha384, Sha512};
 use sha3::{Sha3_256, Sha3_512};
 
-pub(crate) const EXTENSIONS: Entry = Entry {
+pub(crate) const EXTENSIONS: Implementation = Implementation {
     name: "rustcrypto",
-    about: "the RustCrypto crates, with the CPU's extensions",
     environment: Vec::new,
-    loads: false,
-    variants: Variants::None,
+    executors: None,
     open: |_| open("rustcrypto"),
 };
 
-pub(crate) const SOFT: Entry = Entry {
+pub(crate) const SOFT: Implementation = Implementation {
     name: "rustcrypto:soft",
-    about: "the same, every extension switched off",
     environment: features::switch,
-    loads: false,
-    variants: Variants::None,
+    executors: None,
     open: |_| open("rustcrypto:soft"),
 };
 
@@ -59,7 +55,7 @@ struct RustCrypto {
 
 // One signature for all entries: this one is always here.
 #[allow(clippy::unnecessary_wraps)]
-fn open(name: &'static str) -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
+fn open(name: &'static str) -> Result<Boxed, Unavailable> {
     let found = features::found();
     let executor = match found.is_empty() {
         true => "plain Rust".to_owned(),

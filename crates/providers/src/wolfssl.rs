@@ -9,7 +9,7 @@ mod key_pairs;
 use crate::evp::{self, Evp, forward};
 use crate::loaded::{Library, unavailable};
 use crate::raw_jobs::software_supports;
-use crate::{Entry, Unavailable, Variants};
+use crate::{Boxed, Implementation, Unavailable};
 use core::ffi::{CStr, c_int, c_uint, c_void};
 use core::ptr;
 use cpb_core::{
@@ -17,12 +17,10 @@ use cpb_core::{
     Session, Unsupported,
 };
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Implementation = Implementation {
     name: "wolfssl-system",
-    about: "the wolfSSL that is installed here, by its functions for OpenSSL's programs",
     environment: Vec::new,
-    loads: true,
-    variants: Variants::None,
+    executors: None,
     open: |_| open(),
 };
 
@@ -57,7 +55,7 @@ struct WolfSsl {
     missing: Vec<&'static CStr>,
 }
 
-fn open() -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
+fn open() -> Result<Boxed, Unavailable> {
     let library = Library::open(&NAMES).map_err(|missing| {
         unavailable(format!(
             "no wolfSSL 5 (Debian's packages libwolfssl35, libwolfssl42t64): {}",

@@ -7,6 +7,7 @@
 //! product's choice), `ymm` or `zmm` (upper halves in use). A process is what `cpb run` calls a
 //! pass.
 
+use cpb_core::catalog;
 use cpb_core::material::{Part, fill, fill_associated};
 use cpb_core::measure::{self, Budget, Queue, Setting, Store};
 use cpb_core::{Clock, CryptoWorkload, Data, Histogram, Job, Reference, Sample, Ticks};
@@ -29,8 +30,8 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     }
     let words: Vec<_> = arguments.rest.iter().map(|word| word.to_string_lossy()).collect();
     let (name, rounds) = words.split_first().ok_or("no provider named")?;
-    let entry = cpb_providers::find(name).ok_or_else(|| format!("no provider {name}"))?;
-    let provider = entry.open().map_err(|unavailable| unavailable.detail)?;
+    let entry = catalog::find(name).ok_or_else(|| format!("no provider {name}"))?;
+    let provider = cpb_providers::open(&entry).map_err(|unavailable| unavailable.detail)?;
     let clock = MonotonicRaw::new(arguments.latency);
     rounds.iter().try_for_each(|text| {
         let round: Round = parse(text).ok_or_else(|| format!("not a round: {text}"))?;

@@ -10,6 +10,7 @@
 //! `planted --calibrate WORKLOAD...` finds the number of turns that make 1 %, and measures with a
 //! loop of its own, apart from cpb's, how much they really add.
 
+use cpb_core::catalog;
 use cpb_core::material::{Part, fill};
 use cpb_core::{
     CryptoWorkload, Data, Error, Identity, Job, Progress, Provider, Session, Unsupported,
@@ -66,7 +67,7 @@ fn offer(name: &'static str, turns: Vec<(u32, u32)>) -> Offer {
 }
 
 fn open() -> Result<Boxed, Unavailable> {
-    cpb_providers::find("openssl").expect("built with openssl").open()
+    cpb_providers::open(&catalog::find("openssl").expect("a name of the catalogue"))
 }
 
 fn turns_by_size(text: &str) -> Result<Vec<(u32, u32)>, String> {

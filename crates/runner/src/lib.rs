@@ -18,7 +18,7 @@ pub use chain::Chain;
 pub use serve::{Offer, Place, serve};
 pub use time::MonotonicRaw;
 
-use cpb_providers::{Choice, Entry};
+use cpb_core::catalog::{self, Choice, Entry};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -38,20 +38,20 @@ pub fn run(names: &[OsString], place: Place<'_>) -> io::Result<()> {
 fn offers(names: &[OsString]) -> io::Result<Vec<Offer>> {
     let mut offers = Vec::new();
     let mut offer = |choice: Choice<'_>| {
-        for name in choice.expand() {
-            if let Some(choice) = cpb_providers::find(&name) {
-                offers.push(Offer { provider: choice.open(), name });
+        for name in cpb_providers::expand(&choice) {
+            if let Some(choice) = catalog::find(&name) {
+                offers.push(Offer { provider: cpb_providers::open(&choice), name });
             }
         }
     };
     if names.is_empty() {
-        cpb_providers::LIST
+        catalog::LIST
             .iter()
             .filter(|entry| has_its_environment(entry))
             .for_each(|entry| offer(Choice { entry, variant: "" }));
     }
     for name in names {
-        let known = name.to_str().and_then(cpb_providers::find);
+        let known = name.to_str().and_then(catalog::find);
         offer(known.ok_or_else(|| io::Error::other(format!("no provider {}", name.display())))?);
     }
     Ok(offers)
@@ -61,7 +61,7 @@ fn offers(names: &[OsString]) -> io::Result<Vec<Offer>> {
 /// library would be another provider under this one's name.
 fn has_its_environment(entry: &Entry) -> bool {
     let told = |(name, value): (&str, &str)| std::env::var(name).is_ok_and(|is| is == value);
-    (entry.environment)().into_iter().all(told)
+    cpb_providers::environment(entry).into_iter().all(told)
 }
 
 /// The same for providers of another crate's, opened by `offers` once standard output is safe.

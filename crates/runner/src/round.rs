@@ -2,6 +2,7 @@
 
 use crate::counters::{self, SharedCounters, ThreadCounters};
 use crate::{pin, vector_state};
+use cpb_core::catalog;
 use cpb_core::measure::Budget;
 use cpb_core::message::{Counters, Round};
 use cpb_core::{Clock, CryptoWorkload, Error, Provider, Ticks, Unsupported};
@@ -111,7 +112,7 @@ fn thread<C: Clock>(
     clock: &C,
     reached: &mut dyn FnMut(Stage),
 ) -> Outcome {
-    let computes = provider.identity().provider != cpb_providers::NULL;
+    let computes = provider.identity().provider != catalog::NULL;
     let plan = Plan { provider, workload, budget, clock, computes, memory: None };
     let (mut counters, mut counted) = (None, Counters::default());
     let seen = cpb_round::run(plan, &mut |stage| match stage {

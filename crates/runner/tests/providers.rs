@@ -3,6 +3,7 @@
 
 mod process;
 
+use cpb_core::catalog;
 use cpb_core::check::once;
 use cpb_core::material::{self, Part};
 use cpb_core::measure::Budget;
@@ -11,32 +12,31 @@ use cpb_core::{
     Algorithm, CryptoWorkload, Data, DataSet, Depth, Dispatch, Error, Job, KeyUse, Kind, Operation,
     Phase, Placement, Provider, Ticks, Unsupported, Workload,
 };
+use cpb_providers::Boxed;
 use process::Runner;
 use std::collections::HashMap;
 
 /// Nothing, one byte, around a block, and beyond what fits in a register, a page, a cache line.
 const LENGTHS: [u32; 8] = [0, 1, 15, 16, 17, 64, 1000, 4096];
 
-type Boxed = Box<dyn Provider + Send + Sync>;
-
 /// Those that compute, and need nothing of their environment: variants of a library are the same
 /// code, and are held against each other as processes.
 fn here() -> Vec<Boxed> {
-    let plain = |entry: &&cpb_providers::Entry| {
-        entry.name != cpb_providers::NULL && (entry.environment)().is_empty()
+    let plain = |entry: &&catalog::Entry| {
+        entry.name != catalog::NULL && cpb_providers::environment(entry).is_empty()
     };
-    cpb_providers::LIST.iter().filter(plain).flat_map(open_all).collect()
+    catalog::LIST.iter().filter(plain).flat_map(open_all).collect()
 }
 
 /// A library, which must be here, or those of an interface's executors that this machine has.
-fn open_all(entry: &'static cpb_providers::Entry) -> Vec<Boxed> {
-    let choice = cpb_providers::Choice { entry, variant: "" };
-    let open = |name: &String| cpb_providers::find(name).expect("its own name").open();
-    let names = choice.expand();
-    let computing = names.iter().filter(|name| cpb_providers::computes(name));
+fn open_all(entry: &'static catalog::Entry) -> Vec<Boxed> {
+    let choice = catalog::Choice { entry, variant: "" };
+    let open = |name: &String| cpb_providers::open(&catalog::find(name).expect("its own name"));
+    let names = cpb_providers::expand(&choice);
+    let computing = names.iter().filter(|name| catalog::computes(name));
     let opened = computing.map(open).collect::<Vec<_>>();
     // What this machine has is found out; it need not have any.
-    if choice.is_interface() || entry.loads {
+    if choice.is_interface() || entry.is_installed() {
         return opened.into_iter().flatten().collect();
     }
     let here = |opened: Result<Boxed, cpb_providers::Unavailable>| {
@@ -47,12 +47,11 @@ fn open_all(entry: &'static cpb_providers::Entry) -> Vec<Boxed> {
 
 /// The names of all that can be started here as runners.
 fn names_here() -> Vec<String> {
-    let choices =
-        cpb_providers::LIST.iter().map(|entry| cpb_providers::Choice { entry, variant: "" });
-    let reachable = |choice: &cpb_providers::Choice<'_>| {
-        !choice.is_interface() || choice.expand() != [choice.entry.name]
+    let choices = catalog::LIST.iter().map(|entry| catalog::Choice { entry, variant: "" });
+    let reachable = |choice: &catalog::Choice<'_>| {
+        !choice.is_interface() || cpb_providers::expand(choice) != [choice.entry.name]
     };
-    choices.filter(reachable).flat_map(|choice| choice.expand()).collect()
+    choices.filter(reachable).flat_map(|choice| cpb_providers::expand(&choice)).collect()
 }
 
 /// Every way of running every algorithm without key pairs at every length, sensible or not.
@@ -323,7 +322,7 @@ fn a_masked_libcrypto_has_no_single_pass_over_a_record() {
         ("openssl", here),
         ("openssl:nocrypto", false),
         ("openssl:scalar", false),
-        (cpb_providers::TWO_CALLS, true),
+        (catalog::TWO_CALLS, true),
     ] {
         if !cfg!(feature = "openssl") {
             continue;
@@ -432,7 +431,7 @@ fn all_runners_agree_about_every_round_and_refuse_what_they_do_not_support() {
             });
             match (supported, outcome) {
                 (Ok(()), Ok(checksum)) => {
-                    if !cpb_providers::computes(name) || workload.phase == Phase::Setup {
+                    if !catalog::computes(name) || workload.phase == Phase::Setup {
                         continue;
                     }
                     let (other, who) = *checksums.entry(workload).or_insert((checksum, name));
@@ -489,7 +488,7 @@ fn a_mask_changes_what_the_library_itself_says_of_the_cpu() {
     let names = ["openssl", "openssl:nocrypto", "openssl:scalar"];
     let executors: Vec<String> = names
         .iter()
-        .filter(|name| cpb_providers::find(name).is_some())
+        .filter(|name| catalog::find(name).is_some())
         .map(|name| executor(name))
         .collect();
     println!("{executors:#?}");

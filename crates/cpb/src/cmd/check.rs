@@ -1,10 +1,6 @@
 //! `cpb check`: the known answers of every provider, as a matrix.
 
 use super::{DONE, FAILED, output};
-use crate::budget::Seconds;
-use crate::names;
-use crate::record::{Check, ProviderRecord, Reason};
-use crate::report::{left, right};
 use crate::run::known_answers;
 use crate::sources::{self, Home, Known};
 use crate::transport::conversation::Conversation;
@@ -12,7 +8,12 @@ use crate::transport::{Lost, Patience, Place};
 use crate::vectors::Vectors;
 use anyhow::{Result, bail};
 use clap::Args;
+use cpb_core::catalog;
 use cpb_core::{Algorithm, Error, Operation};
+use cpb_record::budget::Seconds;
+use cpb_record::names;
+use cpb_record::{Check, ProviderRecord, Reason};
+use cpb_report::{left, right};
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
@@ -53,7 +54,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         &patience,
     )?;
     let known: Vec<&Known> =
-        known.iter().filter(|known| cpb_providers::computes(&known.source.name)).collect();
+        known.iter().filter(|known| catalog::computes(&known.source.name)).collect();
     let columns = columns(&known, &algorithms, &vectors, &patience);
     output::print(&matrix(&algorithms, &columns, output::width()))?;
     if columns.iter().any(|column| column.gave_up || !column.wrong.is_empty()) {

@@ -3,13 +3,14 @@
 use super::filter::{Filter, Sizes};
 use super::report::{names, same_file};
 use super::{DONE, FAILED, file, output};
-use crate::analysis::compare::{self, Compared, Pairs, Row};
-use crate::analysis::ratio::Verdict;
-use crate::budget::Percent;
-use crate::record::Record;
-use crate::{library, report};
+use crate::library;
 use anyhow::{Result, bail};
 use clap::Args;
+use cpb_analysis::compare::{self, Compared, Kind, Pairs};
+use cpb_analysis::ratio::Verdict;
+use cpb_analysis::units::Times;
+use cpb_record::Record;
+use cpb_record::budget::Percent;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -115,7 +116,7 @@ impl File<'_> {
     /// Writes a page, or JSON if the file's name ends so.
     fn write(&self, compared: &Compared) -> Result<()> {
         let text = match self.path.extension().and_then(|ending| ending.to_str()) {
-            Some("html" | "htm") => report::html::comparison(compared, self.records)?,
+            Some("html" | "htm") => cpb_report::html::comparison(compared, self.records)?,
             Some("json") => json(compared)?,
             _ => bail!(
                 "-o {}: a comparison is written as a page or as JSON: name a file that ends in .html or \
@@ -170,7 +171,7 @@ pub(super) fn with(
 
 fn conclude(compared: &Compared, form: Form<'_>, fail_if_slower: Option<Percent>) -> Result<u8> {
     if compared.cells.is_empty() {
-        let machines = match report::compare::apart(compared) {
+        let machines = match cpb_report::compare::apart(compared) {
             [Some(first), Some(second)] => {
                 format!("; none of the one's machines ({first}) is one of the other's ({second})")
             }
@@ -185,7 +186,11 @@ fn conclude(compared: &Compared, form: Form<'_>, fail_if_slower: Option<Percent>
     }
     match form {
         Form::Table => {
-            output::print(&report::compare::render(compared, output::width(), output::colour()))?;
+            output::print(&cpb_report::compare::render(
+                compared,
+                output::width(),
+                output::colour(),
+            ))?;
         }
         Form::Json => output::print_json(&json(compared)?)?,
         Form::File(file) => file.write(compared)?,
@@ -195,16 +200,21 @@ fn conclude(compared: &Compared, form: Form<'_>, fail_if_slower: Option<Percent>
         bail!("--fail-if-slower: no cell has a verdict, for a single figure has no interval");
     }
     let slower = slower(compared, allowed.0);
-    for row in &slower {
-        output::say(&format!("cpb: slower than allowed: {}", report::compare::cell(row)));
+    for words in &slower {
+        output::say(&format!("cpb: slower than allowed: {words}"));
     }
     Ok(if slower.is_empty() { DONE } else { FAILED })
 }
 
-/// Cells that are surely slower, and by more than is allowed.
-fn slower(compared: &Compared, allowed: f64) -> Vec<&Row> {
-    let cells = compared.cells.iter();
-    cells
-        .filter(|row| row.verdict == Verdict::Slower && row.ratio.value.0 > 1.0 + allowed)
-        .collect()
+/// Cells that are surely slower, and by more than is allowed, and providers that are so over all their cells, each in
+/// words.
+fn slower(compared: &Compared, allowed: f64) -> Vec<String> {
+    let is_slower =
+        |verdict: Verdict, ratio: Times| verdict == Verdict::Slower && ratio.0 > 1.0 + allowed;
+    let cells = compared.cells.iter().filter(|row| is_slower(row.verdict, row.ratio.value));
+    let families = compared.families.iter().filter(|family| {
+        matches!(family.of, Kind::Provider(_)) && is_slower(family.verdict, family.ratio.value)
+    });
+    let families = families.filter_map(cpb_report::compare::family);
+    cells.map(cpb_report::compare::cell).chain(families).collect()
 }

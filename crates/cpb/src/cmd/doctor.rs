@@ -1,14 +1,14 @@
 //! `cpb doctor`: how good a place to measure this machine is.
 
 use super::{BAD_INPUT, DONE, FAILED, INTERRUPTED, output, run};
-use crate::analysis::grade::{self, Level};
-use crate::analysis::summary::summarise;
-use crate::plan::Plan;
-use crate::report::doctor::render;
+use crate::library;
 use crate::run::Ended;
-use crate::store;
 use anyhow::{Context, Result};
 use clap::Args;
+use cpb_analysis::grade::{self, Level};
+use cpb_analysis::summary::summarise;
+use cpb_record::store;
+use cpb_report::doctor::render;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -37,7 +37,8 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     };
     // What was measured here is of no use to anyone afterwards.
     let path = std::env::temp_dir().join(format!("cpb-doctor-{}.jsonl", std::process::id()));
-    let measured = run::measure(Plan::doctor()?, cpu, true, &stop, Some(path.clone()));
+    let measured =
+        run::measure(library::carried_plan(library::DOCTOR)?, cpu, true, &stop, Some(path.clone()));
     let record = store::read(&path);
     // It may never have been created.
     let _ = std::fs::remove_file(&path);

@@ -2,11 +2,11 @@
 
 use super::filter::{Filter, Sizes};
 use super::{DONE, output};
-use crate::analysis::explain::{Explanation, Question, explain};
-use crate::size::Size;
-use crate::{library, report};
+use crate::library;
 use anyhow::{Result, bail};
 use clap::Args;
+use cpb_analysis::explain::{Explanation, Question, explain};
+use cpb_record::size::Size;
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -76,7 +76,11 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     if arguments.json {
         output::print_json(&(serde_json::to_string_pretty(&explanation)? + "\n"))?;
     } else {
-        output::print(&report::explain::render(&explanation, output::width(), output::colour()))?;
+        output::print(&cpb_report::explain::render(
+            &explanation,
+            output::width(),
+            output::colour(),
+        ))?;
     }
     Ok(DONE)
 }

@@ -1,7 +1,8 @@
 //! Files that a command writes: whole or not at all, and never over another one unasked.
 
-use crate::{ascii, foreign};
 use anyhow::{Context, Result, bail};
+use cpb_record::foreign;
+use cpb_report::ascii;
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};

@@ -1,13 +1,14 @@
 //! `-a`, `-p`, `--operation`, `-s`: what a plan is to measure, or which cells of records are looked at.
 
-use crate::analysis::selection::{Contents, Selection};
-use crate::names;
-use crate::plan;
-use crate::record::Record;
-use crate::size::Size;
 use anyhow::{Result, bail};
 use clap::Args;
+use cpb_analysis::selection::{Contents, Selection};
 use cpb_core::Algorithm;
+use cpb_core::catalog;
+use cpb_record::Record;
+use cpb_record::names;
+use cpb_record::plan;
+use cpb_record::size::Size;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -74,11 +75,11 @@ impl Filter {
         let algorithms = Algorithm::ALL.iter().map(|algorithm| algorithm.name());
         let operations = plan::operations();
         let operations = operations.iter().map(|operation| operation.name());
-        let providers = cpb_providers::LIST.iter().map(|entry| entry.name);
-        let (own, foreign): (Vec<String>, Vec<String>) =
-            names::whole(&self.provider).into_iter().map(|name| name.trim().to_owned()).partition(
-                |name| cpb_providers::find(name).is_some_and(|choice| !choice.variant.is_empty()),
-            );
+        let providers = catalog::LIST.iter().map(|entry| entry.name);
+        let (own, foreign): (Vec<String>, Vec<String>) = names::whole(&self.provider)
+            .into_iter()
+            .map(|name| name.trim().to_owned())
+            .partition(|name| catalog::find(name).is_some_and(|choice| !choice.variant.is_empty()));
         let mut named = valid("provider", &foreign, providers, &contents.providers)?;
         named.extend(own);
         let parsed = sizes.size.iter().map(|size| Ok(size.parse::<Size>()?.bytes()));

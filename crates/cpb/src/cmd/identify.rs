@@ -3,13 +3,14 @@
 mod live;
 
 use super::{DONE, INTERRUPTED, output};
-use crate::analysis::identify::cores::Cores;
-use crate::analysis::identify::{identify, observed};
-use crate::record::Record;
-use crate::report::identify::Found;
-use crate::{import, library, report, store};
+use crate::library;
 use anyhow::{Context, Result};
 use clap::Args;
+use cpb_analysis::identify::cores::Cores;
+use cpb_analysis::identify::{identify, observed};
+use cpb_record::Record;
+use cpb_record::store;
+use cpb_report::identify::Found;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -59,9 +60,9 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     if arguments.json {
         output::print_json(&(serde_json::to_string_pretty(&found)? + "\n"))?;
     } else if arguments.markdown {
-        output::print(&report::identify::render_markdown(&found))?;
+        output::print(&cpb_report::identify::render_markdown(&found))?;
     } else {
-        output::print(&report::identify::render(&found, output::width(), output::colour()))?;
+        output::print(&cpb_report::identify::render(&found, output::width(), output::colour()))?;
     }
     if stopped {
         output::say("stopped: not all cores were measured");
@@ -84,7 +85,7 @@ fn from(word: &Path, cores: &Cores) -> Result<Vec<Found>> {
 fn from_file(path: &Path, cores: &Cores) -> Result<Found> {
     let record = match is_record(path)? {
         true => store::read(path)?,
-        false => import::read(path, None, &import::Options::default())?,
+        false => cpb_import::read(path, None, &cpb_import::Options::default())?,
     };
     let file =
         path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());

@@ -1,11 +1,11 @@
 //! `cpb import`: other tools' logs as records.
 
 use super::{DONE, output};
-use crate::import::{self, FORMATS, Options};
-use crate::record::{Line, Record};
-use crate::store::Store;
 use anyhow::{Result, bail};
 use clap::Args;
+use cpb_import::{FORMATS, Options};
+use cpb_record::store::Store;
+use cpb_record::{Line, Record};
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -37,12 +37,12 @@ fn after_help() -> String {
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
-    let format = arguments.format.as_deref().map(import::format).transpose()?;
+    let format = arguments.format.as_deref().map(cpb_import::format).transpose()?;
     let options = Options { elapsed: arguments.elapsed };
     let mut records = Vec::new();
     let mut refused = Vec::new();
     for file in &arguments.files {
-        match import::read(file, format, &options) {
+        match cpb_import::read(file, format, &options) {
             Ok(record) => records.push((file, record)),
             Err(error) => refused.push(format!("{error:#}")),
         }

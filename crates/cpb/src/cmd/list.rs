@@ -4,14 +4,15 @@ mod carried;
 mod kernel;
 
 use super::{DONE, output};
-use crate::budget::Seconds;
-use crate::record::ProviderRecord;
-use crate::report::wrap;
 use crate::sources;
 use crate::transport::{Patience, Place};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use cpb_core::catalog;
 use cpb_core::{Algorithm, Operation};
+use cpb_record::ProviderRecord;
+use cpb_record::budget::Seconds;
+use cpb_report::wrap;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -75,7 +76,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         return Ok(DONE);
     }
     // Named one by one, so that what is not here is listed, too.
-    let all: Vec<String> = cpb_providers::LIST.iter().map(|entry| entry.name.to_owned()).collect();
+    let all: Vec<String> = catalog::LIST.iter().map(|entry| entry.name.to_owned()).collect();
     let patience = Patience::here(arguments.timeout, &Arc::default());
     let known = sources::discover(
         &all,
@@ -87,7 +88,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let mut text = String::from("Providers\n");
     for known in &known {
         let name = &known.source.name;
-        let choice = cpb_providers::find(name);
+        let choice = catalog::find(name);
         let about = choice.map_or("foreign runner", |choice| choice.entry.about);
         if let Some(silent) = known.silent() {
             line(&mut text, name, &silent)?;

@@ -20,9 +20,10 @@ mod runner;
 mod show;
 mod sim;
 
-use crate::{ascii, foreign};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
+use cpb_record::foreign;
+use cpb_report::ascii;
 use std::process::ExitCode;
 
 /// Everything was done.

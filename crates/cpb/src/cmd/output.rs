@@ -1,11 +1,11 @@
 //! What goes to standard output: a result, in the form that was asked for.
 
-use crate::analysis::explain::explain;
-use crate::analysis::summary::summarise;
-use crate::record::Record;
-use crate::{ascii, report};
 use anyhow::{Context, Error, Result};
 use clap::Args;
+use cpb_analysis::explain::explain;
+use cpb_analysis::summary::summarise;
+use cpb_record::Record;
+use cpb_report::ascii;
 use std::io::{ErrorKind, IsTerminal, Write};
 
 /// The forms of a result.
@@ -30,18 +30,18 @@ pub(super) struct Form {
 pub(super) fn show(
     record: &Record,
     form: &Form,
-    options: &report::terminal::Options,
+    options: &cpb_report::terminal::Options,
 ) -> Result<()> {
     let summary = summarise(record);
     if form.json {
-        return print_json(&report::json::render(&summary)?);
+        return print_json(&cpb_report::json::render(&summary)?);
     }
     let text = if form.csv {
-        report::csv::render(&summary)?
+        cpb_report::csv::render(&summary)?
     } else if form.markdown {
-        report::markdown::render(&summary)
+        cpb_report::markdown::render(&summary)
     } else {
-        report::terminal::render(&summary, &explain([record], None), width(), colour(), options)
+        cpb_report::terminal::render(&summary, &explain([record], None), width(), colour(), options)
     };
     print(&text)
 }
@@ -53,20 +53,20 @@ pub(super) fn show(
 pub(super) fn show_record(
     record: &Record,
     form: &Form,
-    options: &report::terminal::Options,
+    options: &cpb_report::terminal::Options,
 ) -> Result<()> {
     if record.sources.is_empty() {
         return show(record, form, options);
     }
     if form.json {
-        return print_json(&report::published::render_json(record)?);
+        return print_json(&cpb_report::published::render_json(record)?);
     }
     let text = if form.csv {
-        report::published::render_csv(record)?
+        cpb_report::published::render_csv(record)?
     } else if form.markdown {
-        report::published::render_markdown(record)
+        cpb_report::published::render_markdown(record)
     } else {
-        report::published::render(record, width())
+        cpb_report::published::render(record, width())
     };
     print(&text)
 }
@@ -78,14 +78,14 @@ pub(super) fn show_record(
 pub(super) fn show_records(
     records: &[(String, Record)],
     form: &Form,
-    options: &report::terminal::Options,
+    options: &cpb_report::terminal::Options,
 ) -> Result<()> {
     if form.json {
-        return print_json(&report::json::of_records(records)?);
+        return print_json(&cpb_report::json::of_records(records)?);
     } else if form.csv {
-        return print(&report::csv::of_records(records)?);
+        return print(&cpb_report::csv::of_records(records)?);
     } else if form.markdown {
-        return print(&report::markdown::of_records(records));
+        return print(&cpb_report::markdown::of_records(records));
     }
     for (place, (_, record)) in records.iter().enumerate() {
         if place > 0 {

@@ -2,10 +2,11 @@
 
 use super::filter::{Filter, Sizes};
 use super::{DONE, file, output};
-use crate::record::Record;
-use crate::{foreign, library, report};
+use crate::library;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
+use cpb_record::Record;
+use cpb_record::foreign;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -92,12 +93,12 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         arguments.filter.applied(&arguments.sizes, read)?.into_iter().unzip();
     let records: Vec<(String, Record)> = names(&paths).into_iter().zip(read).collect();
     let text = match format {
-        Format::Html => report::html::render(&records)?,
-        Format::Csv => report::csv::of_records(&records)?,
-        Format::Json => report::json::of_records(&records)?,
-        Format::Markdown => report::markdown::of_records(&records),
-        Format::GoogleBenchmark => report::google_benchmark::of_records(&records)?,
-        Format::Bencher => report::bencher::of_records(&records)?,
+        Format::Html => cpb_report::html::render(&records)?,
+        Format::Csv => cpb_report::csv::of_records(&records)?,
+        Format::Json => cpb_report::json::of_records(&records)?,
+        Format::Markdown => cpb_report::markdown::of_records(&records),
+        Format::GoogleBenchmark => cpb_report::google_benchmark::of_records(&records)?,
+        Format::Bencher => cpb_report::bencher::of_records(&records)?,
     };
     match output {
         None => match format {

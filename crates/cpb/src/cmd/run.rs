@@ -6,13 +6,15 @@ mod sitting;
 
 use super::filter::{Filter, Sizes};
 use super::{BAD_INPUT, DONE, FAILED, INTERRUPTED, compare, output};
-use crate::budget::{Percent, Seconds};
-use crate::plan::Plan;
-use crate::record::{Cell, Outcome, Reason, Record};
 use crate::run::Ended;
-use crate::{report, schedule, store};
+use crate::schedule;
 use anyhow::{Context, Result};
 use clap::{Args, Command, FromArgMatches};
+use cpb_core::catalog;
+use cpb_record::budget::{Percent, Seconds};
+use cpb_record::plan::Plan;
+use cpb_record::store;
+use cpb_record::{Cell, Outcome, Reason, Record};
 use sitting::{Begun, Sitting};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -204,7 +206,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     }
     let failed = |outcome: &Outcome| matches!(outcome, Outcome::Without(Reason::Failed { .. }));
     let measured = |(cell, outcome): &(Cell, Outcome)| {
-        cell.provider != cpb_providers::NULL && matches!(outcome, Outcome::Measured(_))
+        cell.provider != catalog::NULL && matches!(outcome, Outcome::Measured(_))
     };
     Ok(match ended {
         Ended::Interrupted => {
@@ -236,7 +238,7 @@ fn show(record: &Record, arguments: &Arguments) -> Result<u8> {
         return compare::with(&store::read(before)?, record, true, allowed);
     }
     let options =
-        report::terminal::Options { all: arguments.all, by_size: false, verdict_last: true };
+        cpb_report::terminal::Options { all: arguments.all, by_size: false, verdict_last: true };
     output::show(record, &arguments.form, &options)?;
     match &arguments.against {
         Some(before) => compare::with(&store::read(before)?, record, false, allowed),

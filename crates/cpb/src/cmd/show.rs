@@ -2,10 +2,10 @@
 
 use super::filter::{Filter, Sizes};
 use super::{DONE, output};
-use crate::record::Record;
-use crate::{library, report};
+use crate::library;
 use anyhow::Result;
 use clap::Args;
+use cpb_record::Record;
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -35,7 +35,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let records: Vec<(String, Record)> =
         records.into_iter().map(|(path, record)| (path.display().to_string(), record)).collect();
     let (all, by_size) = (arguments.all, arguments.by_size);
-    let options = report::terminal::Options { all, by_size, verdict_last: false };
+    let options = cpb_report::terminal::Options { all, by_size, verdict_last: false };
     match records.as_slice() {
         [(_, record)] => output::show_record(record, &arguments.form, &options)?,
         _ => output::show_records(&records, &arguments.form, &options)?,

@@ -1,7 +1,8 @@
 //! `cpb sim`: a bare-metal program on a simulated Cortex-M7, with its cycles.
 
+mod report;
+
 use super::{BAD_INPUT, DONE, FAILED, output};
-use crate::report;
 use crate::transport::sim::carried;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -115,19 +116,19 @@ fn account(
         let text = name.with_extension("txt");
         let folded = name.with_extension("folded");
         let profile = machine.measure().profiled().context("no profile was kept")?;
-        for (path, content) in [(text, report::sim::profile(profile)), (folded, profile.folded())] {
+        for (path, content) in [(text, report::profile(profile)), (folded, profile.folded())] {
             std::fs::write(&path, content)
                 .with_context(|| format!("cannot write {}", path.display()))?;
         }
     }
     if arguments.json {
         let output = kept.0.lock().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        let text = report::sim::json(machine, image, stop, &output.unwrap_or_default())?;
+        let text = report::json(machine, image, stop, &output.unwrap_or_default())?;
         return output::print_json(&text);
     }
     if !stop.is_success() {
         output::say(&machine.diagnose(stop, image));
     }
-    output::say(&report::sim::render(machine));
+    output::say(&report::render(machine));
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! What a guest is: one TOML file.
 
-use crate::{names, settings};
 use anyhow::{Context, Result, bail};
+use cpb_record::names;
+use cpb_record::settings;
 use serde::Deserialize;
 use std::path::Path;
 

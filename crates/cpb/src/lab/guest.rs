@@ -4,8 +4,8 @@ use super::definition::Definition;
 use super::image::{self, Image};
 use super::vm::Vm;
 use crate::agent::{self, About, Answer, Order};
-use crate::machine;
 use anyhow::{Context, Result, bail};
+use cpb_record::evidence;
 use std::fmt;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -123,7 +123,7 @@ impl Guest {
     pub fn about(&self, cpu: usize, patience: Duration) -> Result<About> {
         let mut about = self.order(&Order::About { cpu }, patience)?.2.about(self.name())?;
         if self.definition.is_emulated() {
-            about.machine = machine::known_emulated(about.machine);
+            about.machine = evidence::known_emulated(about.machine);
         }
         Ok(about)
     }

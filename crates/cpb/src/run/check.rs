@@ -1,13 +1,14 @@
 //! What comes before measuring: known answers, and who supports what.
 
 use super::{Run, failed, refused, unreached};
-use crate::record::{Cell, Check, Line, Reason, Round};
 use crate::transport::conversation::Conversation;
 use crate::transport::{Runner, Source};
 use crate::vectors::Vectors;
 use anyhow::Result;
+use cpb_core::catalog;
 use cpb_core::check::Finding;
 use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Unsupported};
+use cpb_record::{Cell, Check, Line, Reason, Round};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -55,7 +56,7 @@ impl Run<'_> {
                 );
                 if let std::collections::hash_map::Entry::Vacant(place) = tried.entry(what) {
                     let (check, reason) = match &mut runner {
-                        _ if !cpb_providers::computes(&source.name) => (None, None),
+                        _ if !catalog::computes(&source.name) => (None, None),
                         Some(process) => known_answers(process, &source, vectors, what),
                         None => (None, Some(not_again())),
                     };
@@ -110,7 +111,7 @@ fn of_its_algorithms(
     source: &Source,
     runner: &mut Option<Conversation>,
 ) -> Vec<Cell> {
-    let executor = cpb_providers::find(&source.name).is_some_and(|name| !name.variant.is_empty());
+    let executor = catalog::find(&source.name).is_some_and(|name| !name.variant.is_empty());
     let Some(process) = runner.as_mut().filter(|_| executor) else { return cells };
     let mut not_its = |cell: &Cell| {
         let answer = process.supports(source.provider, &cell.workload);

@@ -1,14 +1,13 @@
 //! The host's side of the conversation with a runner, over any two streams.
 
-use super::{
-    BoardIdentity, Description, Lost, NO_ANSWER, Patience, Runner, Seen, agent, process, serial,
-};
+use super::{BoardIdentity, Description, Lost, Patience, Runner, Seen, agent, process, serial};
 use crate::vectors::OwnedCase;
 use cpb_core::check::Finding;
 use cpb_core::frame::{self, Decoder, FrameError, MAX_FRAME};
 use cpb_core::measure::Budget;
 use cpb_core::message::{ClockDescription, Reply, Request};
 use cpb_core::{CryptoWorkload, Error, Identity, Operation, Ticks, Unsupported, Workload};
+use cpb_record::NO_ANSWER;
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

@@ -12,13 +12,15 @@ use self::conversation::Conversation;
 use self::process::Program;
 use self::serial::Serial;
 use self::sim::Simulator;
-use crate::budget::Seconds;
-use crate::machine::{self, Machine};
+use crate::probe;
 use crate::vectors::OwnedCase;
 use cpb_core::check::Finding;
 use cpb_core::measure::Budget;
 use cpb_core::message::{Board, ClockDescription, Round};
 use cpb_core::{Claim, CryptoWorkload, Error, Histogram, Sample, Unsupported};
+use cpb_record::Machine;
+use cpb_record::budget::Seconds;
+use cpb_record::evidence;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::Path;
@@ -170,14 +172,14 @@ impl Patience {
 
     /// With runners on this machine: `named`, if the user says how long; else what fits the machine.
     pub fn here(named: Option<Seconds>, stop: &Arc<AtomicBool>) -> Patience {
-        let usual = || Patience::with(&Machine::read(Path::new("/"), 0));
+        let usual = || Patience::with(&probe::machine(Path::new("/"), 0));
         let answer = named.map_or_else(usual, Seconds::duration);
         Patience { answer, stop: Arc::clone(stop) }
     }
 
     /// What fits a machine.
     fn with(machine: &Machine) -> Duration {
-        if machine::emulated(machine).is_some() { Patience::SLOW } else { Patience::USUAL }
+        if evidence::emulated(machine).is_some() { Patience::SLOW } else { Patience::USUAL }
     }
 }
 
@@ -278,9 +280,6 @@ pub struct Seen {
     pub reference_cycles: u32,
 }
 
-/// How the words of a [`Lost`] begin that gave no answer in time.
-pub(crate) const NO_ANSWER: &str = "no answer for ";
-
 /// A runner that will not answer any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
@@ -308,7 +307,7 @@ mod tests {
     fn an_emulated_machine_has_more_time_to_answer() {
         let fixture = |name: &str| {
             let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/machines");
-            Patience::with(&Machine::read(&machines.join(name), 0))
+            Patience::with(&probe::machine(&machines.join(name), 0))
         };
         assert_eq!(fixture("qemu-virt-riscv64"), Patience::SLOW);
         assert_eq!(fixture("raspberry-pi-4"), Patience::USUAL);

@@ -3,6 +3,7 @@
 use super::conversation::{self, Conversation};
 use super::{Lost, Patience, Place};
 use cpb_core::Error;
+use cpb_core::catalog;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
 use std::io::Read;
@@ -53,8 +54,8 @@ impl Program {
         let mut command = Command::new(&self.path);
         command.args(&self.arguments).args(place.arguments());
         // What the user's shell sets for libcrypto must not change what a name means.
-        for entry in cpb_providers::LIST {
-            for (variable, _) in (entry.environment)() {
+        for entry in catalog::LIST {
+            for (variable, _) in cpb_providers::environment(entry) {
                 command.env_remove(variable);
             }
         }

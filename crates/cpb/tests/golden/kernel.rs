@@ -1,17 +1,17 @@
 //! What the kernel's interfaces would claim and count on a made-up board with two engines.
 
-use cpb::record::{Cell, Line, Reason, Without};
+use cpb_core::kernel::{Availability, KernelSurvey, SurveyedDriver};
 use cpb_core::message::{Counters, CpuTime};
 use cpb_core::{Claim, Unsupported};
-use cpb_providers::af_alg::{Reach, Survey, Surveyed};
 use cpb_providers::kernel_crypto::Driver;
+use cpb_record::{Cell, Line, Reason, Without};
 
 /// Those that cannot be measured.
 pub(crate) const NOT_HERE: [&str; 2] = ["cryptodev:gcm(aes)", "af_alg:cbc-aes-barred"];
 
 /// The kernel's list, as far as it tells what cannot be had.
-pub(crate) fn survey() -> Survey {
-    let driver = |name: &str, reach, devices: &[&str]| Surveyed {
+pub(crate) fn survey() -> KernelSurvey {
+    let driver = |name: &str, reach, devices: &[&str]| SurveyedDriver {
         driver: Driver {
             name: "cbc(aes)".into(),
             driver: name.into(),
@@ -22,12 +22,12 @@ pub(crate) fn survey() -> Survey {
         devices: devices.iter().map(ToString::to_string).collect(),
         interrupts: Vec::new(),
     };
-    Survey {
-        af_alg: Reach::Reachable,
+    KernelSurvey {
+        af_alg: Availability::Reachable,
         drivers: vec![
-            driver("cbc-aes-caam", Reach::Reachable, &["2101000.jr"]),
-            driver("cbc-aes-barred", Reach::Policy, &["30900000.crypto"]),
-            driver("cbc-aes-broken", Reach::SelftestFailed, &[]),
+            driver("cbc-aes-caam", Availability::Reachable, &["2101000.jr"]),
+            driver("cbc-aes-barred", Availability::Policy, &["30900000.crypto"]),
+            driver("cbc-aes-broken", Availability::SelftestFailed, &[]),
         ],
         choices: Vec::new(),
     }

@@ -3,14 +3,14 @@
 #[path = "kernel.rs"]
 mod kernel;
 
-use cpb::machine::{Machine, State};
-use cpb::plan::Plan;
-use cpb::record::{
+use cpb_core::message::ClockDescription;
+use cpb_core::{CryptoWorkload, Error, Histogram, Kind, Operation, Phase, Ticks, Unsupported};
+use cpb_record::plan::Plan;
+use cpb_record::{
     Batch, Cell, Check, End, Evidence, Header, Line, ProviderRecord, Reading, Reason, Record,
     Round, SCHEMA, Without,
 };
-use cpb_core::message::ClockDescription;
-use cpb_core::{CryptoWorkload, Error, Histogram, Kind, Operation, Phase, Ticks, Unsupported};
+use cpb_record::{Machine, State};
 
 /// What sort of record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,7 +185,7 @@ fn header(case: Case, plan: Plan, names: &[String]) -> Header {
         },
         (_, "af_alg:cbc-aes-barred") => ProviderRecord::Unavailable {
             reason: Unsupported::Policy,
-            detail: cpb_providers::af_alg::Reach::Policy.to_string(),
+            detail: cpb_core::kernel::Availability::Policy.to_string(),
         },
         (_, "cryptodev:gcm(aes)") => ProviderRecord::Unavailable {
             reason: Unsupported::Device,

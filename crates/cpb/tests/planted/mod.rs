@@ -11,16 +11,16 @@
 #[path = "../golden/records.rs"]
 mod records;
 
-use cpb::analysis::advice::Compared;
-use cpb::analysis::batches::Scale;
-use cpb::analysis::crossover::{Contest, Crossing};
-use cpb::analysis::explain::explain;
-use cpb::analysis::fit::Shape;
-use cpb::analysis::location::Location;
-use cpb::analysis::passes::Passes;
-use cpb::record::{Batch, Cell, Line, Outcome, Reading, Record, Round};
+use cpb_analysis::advice::Compared;
+use cpb_analysis::batches::Scale;
+use cpb_analysis::crossover::{Contest, Crossing};
+use cpb_analysis::explain::explain;
+use cpb_analysis::fit::Shape;
+use cpb_analysis::location::Location;
+use cpb_analysis::passes::Passes;
 use cpb_core::message::ClockDescription;
 use cpb_core::{Algorithm, CryptoWorkload, Operation, Ticks};
+use cpb_record::{Batch, Cell, Line, Outcome, Reading, Record, Round};
 use records::Case;
 use serde::Deserialize;
 

@@ -1,19 +1,19 @@
 //! Lines of records, as random as their types allow.
 
-use cpb::machine::{Machine, State};
-use cpb::plan::Plan;
-use cpb::record::{
-    Batch, Cell, Check, ClockReading, Cores, End, Evidence, Flag, FlagKind, Header, Line, Printed,
-    ProviderRecord, Published, PublishedPath, Quantity, Reading, Reason, Round, SCHEMA, Source,
-    When, Without,
-};
+use cpb_core::kernel::{Availability, KernelChoice, KernelSurvey, SurveyedDriver};
 use cpb_core::message::{ClockDescription, Counters, CpuTime};
 use cpb_core::{
     Algorithm, Claim, CryptoWorkload, DataSet, Error, KeyUse, Operation, Phase, Placement, Ticks,
     Unsupported,
 };
-use cpb_providers::af_alg::{KernelChoice, Reach, Survey, Surveyed};
 use cpb_providers::kernel_crypto::{Driver, Selftest};
+use cpb_record::plan::Plan;
+use cpb_record::{
+    Batch, Cell, Check, ClockReading, Cores, End, Evidence, Flag, FlagKind, Header, Line, Printed,
+    ProviderRecord, Published, PublishedPath, Quantity, Reading, Reason, Round, SCHEMA, Source,
+    When, Without,
+};
+use cpb_record::{Machine, State};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -180,7 +180,7 @@ fn machine() -> impl Strategy<Value = Machine> {
 fn plan() -> impl Strategy<Value = Plan> {
     let shares = (1..=5000u32, 1..=86_000u32, option::of("[a-z]{1,8}"));
     (shares, vec(any::<u8>(), 0..3)).prop_map(|((hundredths, seconds, provider), threads)| {
-        let mut plan = Plan::load(None).expect("the built-in plan");
+        let mut plan = cpb::library::plan(None).expect("the built-in plan");
         plan.precision = Some(format!("{}%", f64::from(hundredths) / 100.0).parse().unwrap());
         plan.budget = format!("{}s", f64::from(seconds) / 7.0 + 0.1).parse().unwrap();
         plan.providers = provider.into_iter().collect();
@@ -241,20 +241,20 @@ pub(crate) fn header() -> impl Strategy<Value = Header> {
 }
 
 /// What a kernel offers, or nothing of it.
-fn kernel() -> impl Strategy<Value = Option<Box<Survey>>> {
+fn kernel() -> impl Strategy<Value = Option<Box<KernelSurvey>>> {
     let reach = || {
         prop_oneof![
             select(vec![
-                Reach::Reachable,
-                Reach::Policy,
-                Reach::NotSetUp,
-                Reach::SelftestFailed,
-                Reach::InTest,
-                Reach::KernelOnly,
+                Availability::Reachable,
+                Availability::Policy,
+                Availability::NotSetUp,
+                Availability::SelftestFailed,
+                Availability::InTest,
+                Availability::KernelOnly,
             ]),
-            word().prop_map(Reach::Absent),
-            word().prop_map(Reach::Permission),
-            any::<i32>().prop_map(Reach::Failed),
+            word().prop_map(Availability::Absent),
+            word().prop_map(Availability::Permission),
+            any::<i32>().prop_map(Availability::Failed),
         ]
     };
     let words = (word(), word(), proptest::option::of(word()), vec(word(), 0..3));
@@ -276,14 +276,14 @@ fn kernel() -> impl Strategy<Value = Option<Box<Survey>>> {
                 key_bytes,
                 flags,
             };
-            Surveyed { driver, reach, interrupts: devices.clone(), devices }
+            SurveyedDriver { driver, reach, interrupts: devices.clone(), devices }
         },
     );
     let choice = (word(), word(), proptest::option::of(word()), any::<bool>()).prop_map(
         |(name, preferred, taken, fell_back)| KernelChoice { name, preferred, taken, fell_back },
     );
     let survey = (reach(), vec(driver, 0..3), vec(choice, 0..3))
-        .prop_map(|(af_alg, drivers, choices)| Box::new(Survey { af_alg, drivers, choices }));
+        .prop_map(|(af_alg, drivers, choices)| Box::new(KernelSurvey { af_alg, drivers, choices }));
     proptest::option::of(survey)
 }
 

@@ -7,6 +7,7 @@
 //! script starts the one test in it that serves instead of testing.
 
 use crate::support::Lab;
+use cpb_core::catalog;
 use cpb_core::{
     Algorithm, CryptoWorkload, Data, Error, Identity, Job, Phase, Progress, Provider, Session,
     Unsupported,
@@ -95,8 +96,8 @@ fn offers() -> Vec<Offer> {
         wanted.is_empty() || wanted.split(',').any(named)
     };
     let offer = |(name, fault, when): &(&'static str, Fault, When)| {
-        let entry = cpb_providers::find("mbedtls:c").expect("built with mbedtls");
-        let provider = entry.open().map(|inner| {
+        let entry = catalog::find("mbedtls:c").expect("built with mbedtls");
+        let provider = cpb_providers::open(&entry).map(|inner| {
             let rigged: Box<dyn Provider + Send + Sync> =
                 Box::new(Rigged { name, fault: *fault, when: *when, inner });
             rigged

@@ -29,16 +29,16 @@ fn survey_of(
     crypto: &str,
     bind: &dyn Fn(&str, &str) -> Bind,
     take: &dyn Fn(&str) -> Option<String>,
-) -> Survey {
-    Survey::of(machine(crypto).path(), Reach::Reachable, bind, take, &|_| false)
+) -> KernelSurvey {
+    super::survey_of(machine(crypto).path(), Availability::Reachable, bind, take, &|_| false)
 }
 
-fn reach_of<'s>(survey: &'s Survey, driver: &str) -> &'s Reach {
+fn reach_of<'s>(survey: &'s KernelSurvey, driver: &str) -> &'s Availability {
     let found = survey.drivers.iter().find(|one| one.driver.driver == driver);
     &found.expect("listed").reach
 }
 
-fn choice<'s>(survey: &'s Survey, name: &str) -> &'s KernelChoice {
+fn choice<'s>(survey: &'s KernelSurvey, name: &str) -> &'s KernelChoice {
     survey.choices.iter().find(|choice| choice.name == name).expect("known")
 }
 
@@ -46,9 +46,9 @@ fn choice<'s>(survey: &'s Survey, name: &str) -> &'s KernelChoice {
 fn what_can_be_bound_is_reachable_and_the_kernels_choice_is_its_preferred_one() {
     let take = |name: &str| (name == "cbc(aes)").then(|| "cbc-aes-aesni".to_owned());
     let survey = survey_of(GUEST, &|_, _| Ok(()), &take);
-    assert_eq!(*reach_of(&survey, "virtio_crypto_aes_cbc"), Reach::Reachable);
-    assert_eq!(*reach_of(&survey, "__cbc-aes-aesni"), Reach::KernelOnly);
-    assert_eq!(*reach_of(&survey, "aes-generic"), Reach::KernelOnly);
+    assert_eq!(*reach_of(&survey, "virtio_crypto_aes_cbc"), Availability::Reachable);
+    assert_eq!(*reach_of(&survey, "__cbc-aes-aesni"), Availability::KernelOnly);
+    assert_eq!(*reach_of(&survey, "aes-generic"), Availability::KernelOnly);
     let virtio = survey.drivers.iter().find(|one| one.driver.driver == "virtio_crypto_aes_cbc");
     let virtio = virtio.expect("listed");
     assert_eq!(
@@ -73,8 +73,8 @@ fn an_accelerator_that_is_listed_and_cannot_be_bound_is_kept_back_by_policy() {
     let crypto = GUEST.replace("priority     : 150\nrefcnt       : 1\nselftest     : passed\ninternal     : no\ntype         : skcipher", "priority     : 900\nrefcnt       : 1\nselftest     : passed\ninternal     : no\ntype         : skcipher");
     let taken = |_: &str| Some("cbc-aes-aesni".to_owned());
     let survey = survey_of(&crypto, &only_synchronous, &taken);
-    assert_eq!(*reach_of(&survey, "virtio_crypto_aes_cbc"), Reach::Policy);
-    assert!(Reach::Policy.to_string().contains("unreachable by policy"));
+    assert_eq!(*reach_of(&survey, "virtio_crypto_aes_cbc"), Availability::Policy);
+    assert!(Availability::Policy.to_string().contains("unreachable by policy"));
     let choice = choice(&survey, "cbc(aes)");
     assert_eq!(choice.preferred, "virtio_crypto_aes_cbc");
     assert_eq!((choice.taken.as_deref(), choice.fell_back), (Some("cbc-aes-aesni"), true));
@@ -89,7 +89,7 @@ fn a_driver_that_the_kernel_cannot_set_up_is_not_kept_back_by_policy() {
     // Other asynchronous drivers of the type can be had.
     let survey = survey_of(GUEST, &bind("virtio_crypto_aes_cbc"), &|_| None);
     let reach = reach_of(&survey, "virtio_crypto_aes_cbc");
-    assert_eq!(*reach, Reach::NotSetUp);
+    assert_eq!(*reach, Availability::NotSetUp);
     let words = reach.to_string();
     assert!(words.starts_with("listed, but the kernel cannot set it up"), "{words}");
     // Software that is done when it returns is kept back by nothing but a list ...
@@ -98,23 +98,23 @@ fn a_driver_that_the_kernel_cannot_set_up_is_not_kept_back_by_policy() {
         _ => only_synchronous("", name),
     };
     let survey = survey_of(GUEST, &refused, &|_| None);
-    assert_eq!(*reach_of(&survey, "chacha20-simd"), Reach::NotSetUp);
-    assert_eq!(*reach_of(&survey, "virtio_crypto_aes_cbc"), Reach::Policy);
+    assert_eq!(*reach_of(&survey, "chacha20-simd"), Availability::NotSetUp);
+    assert_eq!(*reach_of(&survey, "virtio_crypto_aes_cbc"), Availability::Policy);
     // ... that its algorithm is not on.
     let restricted = |bind: &dyn Fn(&str, &str) -> Bind| {
         let folder = machine(GUEST);
         let switch = folder.path().join("proc/sys/crypto/af_alg_restrict");
         fs::create_dir_all(switch.parent().expect("a folder")).expect("a folder");
         fs::write(switch, "1\n").expect("a file");
-        Survey::of(folder.path(), Reach::Reachable, bind, &|_| None, &|_| false)
+        super::survey_of(folder.path(), Availability::Reachable, bind, &|_| None, &|_| false)
     };
     let survey = restricted(&bind("sha256-generic"));
-    assert_eq!(*reach_of(&survey, "sha256-generic"), Reach::NotSetUp, "sha256-avx2 binds");
+    assert_eq!(*reach_of(&survey, "sha256-generic"), Availability::NotSetUp, "sha256-avx2 binds");
     let survey = restricted(&|_, name| match name.contains("sha256") {
         true => Err(libc::ENOENT),
         false => Ok(()),
     });
-    assert_eq!(*reach_of(&survey, "sha256-generic"), Reach::Policy);
+    assert_eq!(*reach_of(&survey, "sha256-generic"), Availability::Policy);
 }
 
 #[test]
@@ -122,16 +122,16 @@ fn a_type_that_the_kernel_does_not_offer_is_absent_and_names_its_option() {
     let bind = |kind: &str, _: &str| if kind == "aead" { Err(libc::ENOENT) } else { Ok(()) };
     let survey = survey_of(GUEST, &bind, &|_| None);
     match reach_of(&survey, "generic-gcm-aesni") {
-        Reach::Absent(missing) => assert!(missing.contains("algif_aead"), "{missing}"),
+        Availability::Absent(missing) => assert!(missing.contains("algif_aead"), "{missing}"),
         other => panic!("{other:?}"),
     }
-    assert_eq!(*reach_of(&survey, "cbc-aes-aesni"), Reach::Reachable);
+    assert_eq!(*reach_of(&survey, "cbc-aes-aesni"), Availability::Reachable);
 }
 
 #[test]
 fn a_name_without_a_driver_is_told_from_one_whose_type_is_missing() {
     let words = |name, kind, here: &[&str]| {
-        reach::nothing_called(name, kind, &|kind| here.contains(&kind)).to_string()
+        availability::nothing_called(name, kind, &|kind| here.contains(&kind)).to_string()
     };
     let all = ["skcipher", "aead", "hash", "rng"];
     assert_eq!(words("x", None, &all), "absent: this kernel has no driver x");
@@ -155,23 +155,23 @@ fn a_failed_self_test_a_running_one_and_a_missing_permission_are_three_states() 
         _ => Err(libc::EACCES),
     };
     let survey = survey_of(FAILED, &bind, &|_| Some("cbc-aes-neonbs".to_owned()));
-    assert_eq!(*reach_of(&survey, "cbc-aes-caam"), Reach::SelftestFailed);
-    assert!(matches!(reach_of(&survey, "cbc-aes-neonbs"), Reach::Permission(_)));
-    let states: Vec<&Reach> = survey.drivers.iter().map(|one| &one.reach).collect();
-    assert!(states.contains(&&Reach::InTest), "{states:?}");
+    assert_eq!(*reach_of(&survey, "cbc-aes-caam"), Availability::SelftestFailed);
+    assert!(matches!(reach_of(&survey, "cbc-aes-neonbs"), Availability::Permission(_)));
+    let states: Vec<&Availability> = survey.drivers.iter().map(|one| &one.reach).collect();
+    assert!(states.contains(&&Availability::InTest), "{states:?}");
     let words: std::collections::HashSet<String> = states.iter().map(ToString::to_string).collect();
     assert_eq!(words.len(), 3, "{words:?}");
 }
 
 #[test]
 fn without_af_alg_nothing_is_bound_and_everything_says_why() {
-    let absent = Reach::Absent("CONFIG_CRYPTO_USER_API_SKCIPHER".into());
+    let absent = Availability::Absent("CONFIG_CRYPTO_USER_API_SKCIPHER".into());
     let nobody = |_: &str, name: &str| -> Bind { panic!("bound {name}") };
     let folder = machine(GUEST);
     let survey =
-        Survey::of(folder.path(), absent.clone(), &nobody, &|_| Some("x".into()), &|_| true);
+        super::survey_of(folder.path(), absent.clone(), &nobody, &|_| Some("x".into()), &|_| true);
     assert_eq!(*reach_of(&survey, "virtio_crypto_aes_cbc"), absent);
-    assert_eq!(*reach_of(&survey, "aes-generic"), Reach::KernelOnly);
+    assert_eq!(*reach_of(&survey, "aes-generic"), Availability::KernelOnly);
     assert!(survey.choices.iter().all(|choice| choice.taken.is_none() && !choice.fell_back));
 }
 
@@ -186,17 +186,19 @@ fn a_record_keeps_the_states_as_data() {
         data.contains(r#""driver":"virtio_crypto_aes_cbc""#)
             && data.contains(r#"{"state":"policy"}"#)
     );
-    assert_eq!(serde_json::from_str::<Survey>(&data).expect("the same"), kept);
+    assert_eq!(serde_json::from_str::<KernelSurvey>(&data).expect("the same"), kept);
 }
 
 #[test]
 fn an_interface_that_is_switched_off_is_policy_and_one_that_is_refused_permission() {
     let folder = tempfile::tempdir().expect("a folder");
-    let reach = |errno| reach::interface_refused(folder.path(), errno);
-    assert!(matches!(reach(libc::EPERM), Reach::Permission(_)));
-    assert!(matches!(reach(libc::EMFILE), Reach::Failed(libc::EMFILE)));
+    let reach = |errno| availability::interface_refused(folder.path(), errno);
+    assert!(matches!(reach(libc::EPERM), Availability::Permission(_)));
+    assert!(matches!(reach(libc::EMFILE), Availability::Failed(libc::EMFILE)));
     match reach(libc::EAFNOSUPPORT) {
-        Reach::Absent(missing) => assert!(missing.contains("CONFIG_CRYPTO_USER_API"), "{missing}"),
+        Availability::Absent(missing) => {
+            assert!(missing.contains("CONFIG_CRYPTO_USER_API"), "{missing}")
+        }
         other => panic!("{other:?}"),
     }
     let release = folder.path().join("proc/sys/kernel/osrelease");
@@ -213,5 +215,5 @@ fn an_interface_that_is_switched_off_is_policy_and_one_that_is_refused_permissio
     let switch = folder.path().join("proc/sys/crypto/af_alg_restrict");
     fs::create_dir_all(switch.parent().expect("a folder")).expect("a folder");
     fs::write(switch, "2\n").expect("a file");
-    assert_eq!(reach(libc::EAFNOSUPPORT), Reach::Policy);
+    assert_eq!(reach(libc::EAFNOSUPPORT), Availability::Policy);
 }

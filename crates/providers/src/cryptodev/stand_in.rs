@@ -8,16 +8,14 @@ use super::device::{Device, Errno};
 use core::ffi::{c_int, c_void};
 use core::slice;
 use cpb_core::algorithm::Shape;
-use cpb_core::{
-    Algorithm, CryptoWorkload, Data, Error, Job, Kind, Operation, Placement, Provider, check,
-};
+use cpb_core::{Algorithm, CryptoWorkload, Data, Error, Job, Kind, Operation, Placement, check};
 use libc::Ioctl;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The module, loaded.
 pub(super) struct Module {
-    software: Box<dyn Provider + Send + Sync>,
+    software: crate::Boxed,
     state: Mutex<State>,
 }
 

@@ -22,7 +22,7 @@ fn opened(module: &Arc<Module>, variant: &str) -> Tested {
         .unwrap_or_else(|missing| panic!("{}", missing.detail))
 }
 
-fn software() -> Box<dyn Provider + Send + Sync> {
+fn software() -> crate::Boxed {
     (crate::mbedtls::C.open)("").unwrap_or_else(|missing| panic!("{}", missing.detail))
 }
 

@@ -143,7 +143,9 @@ fn a_dump_adds_flags_and_drivers_that_are_not_listed() {
     assert_eq!(drivers.len(), before + 1);
     let caam = driver(&drivers, "cbc-aes-caam");
     assert_eq!(caam.flags, Some(0x1_1485));
-    assert!(caam.flags.is_some_and(|f| f & KERNEL_DRIVER_ONLY != 0 && f & ALLOCATES_MEMORY != 0));
+    assert!(caam.flags.is_some_and(
+        |f| f & KERNEL_DRIVER_ONLY != 0 && f & cpb_core::kernel::ALLOCATES_MEMORY != 0
+    ));
     let generic = driver(&drivers, "aes-generic");
     assert_eq!((generic.module.as_deref(), generic.priority, generic.references), (None, 100, 3));
     assert_eq!((generic.kind.as_str(), generic.selftest), ("cipher", Selftest::Passed));

@@ -6,35 +6,29 @@
 
 use super::{Source, ffi, lacks, session};
 use crate::raw_jobs::software_supports;
-use crate::{Entry, Unavailable, Variants};
+use crate::{Boxed, Implementation, Unavailable};
 use core::ffi::CStr;
 use core::ptr;
 use cpb_core::{CryptoWorkload, Error, Identity, Job, Kind, Provider, Session, Unsupported};
 
-pub(crate) const EXTENSIONS: Entry = Entry {
+pub(crate) const EXTENSIONS: Implementation = Implementation {
     name: "openssl",
-    about: "OpenSSL, with the CPU's crypto instructions",
     environment: Vec::new,
-    loads: false,
-    variants: Variants::None,
+    executors: None,
     open: |_| open("openssl"),
 };
 
-pub(crate) const NOCRYPTO: Entry = Entry {
+pub(crate) const NOCRYPTO: Implementation = Implementation {
     name: "openssl:nocrypto",
-    about: "OpenSSL, crypto instructions masked, vector instructions on",
     environment: || mask(Mask::Crypto),
-    loads: false,
-    variants: Variants::None,
+    executors: None,
     open: |_| open("openssl:nocrypto"),
 };
 
-pub(crate) const SCALAR: Entry = Entry {
+pub(crate) const SCALAR: Implementation = Implementation {
     name: "openssl:scalar",
-    about: "OpenSSL, every extension masked",
     environment: || mask(Mask::Everything),
-    loads: false,
-    variants: Variants::None,
+    executors: None,
     open: |_| open("openssl:scalar"),
 };
 
@@ -75,7 +69,7 @@ struct OpenSsl {
     executor: String,
 }
 
-fn open(name: &'static str) -> Result<Box<dyn Provider + Send + Sync>, Unavailable> {
+fn open(name: &'static str) -> Result<Boxed, Unavailable> {
     Ok(Box::new(OpenSsl { name, executor: start()? }))
 }
 

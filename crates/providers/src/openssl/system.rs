@@ -15,7 +15,7 @@ use super::{Source, evp_name, lacks, session};
 use crate::interrupts::Lines;
 use crate::loaded::{Library, unavailable};
 use crate::raw_jobs::software_supports;
-use crate::{Entry, Unavailable, Variants};
+use crate::{Implementation, Unavailable};
 use core::ffi::{CStr, c_char, c_int, c_ulong};
 use core::ptr;
 use cpb_core::{
@@ -24,12 +24,10 @@ use cpb_core::{
 use engine::Engine;
 use std::ffi::CString;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Implementation = Implementation {
     name: "openssl-system",
-    about: "the libcrypto that is installed here; also :engine=NAME, :provider=NAME",
     environment: Vec::new,
-    loads: true,
-    variants: Variants::Told,
+    executors: None,
     open: |variant| Ok(Box::new(open(variant)?)),
 };
 

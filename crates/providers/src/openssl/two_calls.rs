@@ -8,23 +8,22 @@ use super::ffi::{self, Libcrypto, Linked};
 use super::linked;
 use super::mac::MacContext;
 use super::{Source, evp_name, last_error, succeeded};
+use crate::Implementation;
 use crate::lengths::keys_fit;
 use crate::raw_jobs::{RawJob, RawJobs, software_supports};
-use crate::{Entry, TWO_CALLS, Variants};
 use core::ffi::c_int;
 use core::ptr;
+use cpb_core::catalog::TWO_CALLS;
 use cpb_core::record::{CIPHER_KEY, HEADER, MAC};
 use cpb_core::{
     Algorithm, CryptoWorkload, Error, Identity, Job, Kind, Operation, Phase, Progress, Provider,
     Session, Unsupported,
 };
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Implementation = Implementation {
     name: TWO_CALLS,
-    about: "OpenSSL: CBC and HMAC as two calls, for what it also does in one pass",
     environment: Vec::new,
-    loads: false,
-    variants: Variants::None,
+    executors: None,
     open: |_| Ok(Box::new(TwoCalls { executor: linked::start()? })),
 };
 

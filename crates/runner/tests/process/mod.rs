@@ -1,5 +1,6 @@
 //! A runner as a process, asked over frames like a host does.
 
+use cpb_core::catalog;
 use cpb_core::frame::{self, Decoder, MAX_FRAME};
 use cpb_core::message::{Reply, Request};
 use std::io::{Read, Write};
@@ -16,8 +17,8 @@ impl Runner {
     /// Starts the runner of one provider.
     pub(crate) fn start(name: &str) -> Runner {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cpb-runner"));
-        let known = cpb_providers::find(name).expect("a provider");
-        command.arg(name).envs((known.entry.environment)());
+        let known = catalog::find(name).expect("a provider");
+        command.arg(name).envs(cpb_providers::environment(known.entry));
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("the runner starts");
         let requests = child.stdin.take();

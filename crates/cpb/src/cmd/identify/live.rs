@@ -1,15 +1,15 @@
 //! This machine: each type of core by itself, measured as `cpb run` measures.
 
 use super::found;
-use crate::analysis::identify::cores::Cores;
-use crate::analysis::identify::{Implied, Observed, identify, told};
 use crate::cmd::{output, run};
-use crate::machine::{self, Cluster};
-use crate::plan::Plan;
-use crate::report::identify::Found;
+use crate::library;
+use crate::probe::{self, Cluster};
 use crate::run::Ended;
-use crate::store;
 use anyhow::{Context, Result};
+use cpb_analysis::identify::cores::Cores;
+use cpb_analysis::identify::{Implied, Observed, identify, told};
+use cpb_record::store;
+use cpb_report::identify::Found;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -20,7 +20,7 @@ const OUT_OF_REACH: &str = "this process may not use these CPUs";
 /// What the cores of the machine below `root` are; whether it was stopped before all were measured.
 /// Only those of `/` can be.
 pub(super) fn identified(root: &Path, quiet: bool, cores: &Cores) -> Result<(Found, bool)> {
-    let clusters = machine::clusters(root);
+    let clusters = probe::clusters(root);
     let mut all = Found {
         file: String::new(),
         machine: clusters.first().map(|cluster| cluster.machine.words()).unwrap_or_default(),
@@ -48,7 +48,9 @@ pub(super) fn identified(root: &Path, quiet: bool, cores: &Cores) -> Result<(Fou
             all.cores.push(core);
             continue;
         };
-        let Some((path, ended)) = run::measure(Plan::identify()?, cpu, quiet, &stop, None)? else {
+        let Some((path, ended)) =
+            run::measure(library::carried_plan(library::IDENTIFY)?, cpu, quiet, &stop, None)?
+        else {
             return Ok((all, true));
         };
         if !quiet {

@@ -2,11 +2,11 @@
 
 use crate::lab::definition::Definition;
 use crate::library;
-use crate::plan::Plan;
-use crate::record::Record;
-use crate::report::wrap;
 use crate::targets;
 use anyhow::Result;
+use cpb_record::Record;
+use cpb_record::plan::Plan;
+use cpb_report::wrap;
 use std::collections::BTreeSet;
 
 /// Room for a name.

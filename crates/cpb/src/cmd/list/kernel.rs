@@ -1,13 +1,14 @@
 //! `cpb list --kernel`: every driver, and what stands between it and a program.
 
 use crate::cmd::output;
-use crate::report::wrap;
-use cpb_providers::af_alg::{Reach, Survey, Surveyed};
-use cpb_providers::kernel_crypto::{ALLOCATES_MEMORY, NEEDS_FALLBACK, Selftest};
+use cpb_core::kernel::{
+    ALLOCATES_MEMORY, Availability, KernelSurvey, NEEDS_FALLBACK, Selftest, SurveyedDriver,
+};
+use cpb_report::wrap;
 use std::fmt::{Result, Write};
 
 /// The survey for people, by algorithm.
-pub(super) fn words(survey: &Survey) -> std::result::Result<String, std::fmt::Error> {
+pub(super) fn words(survey: &KernelSurvey) -> std::result::Result<String, std::fmt::Error> {
     let mut text = String::new();
     paragraph(&mut text, "", &format!("AF_ALG: {}", survey.af_alg))?;
     if survey.drivers.is_empty() {
@@ -22,11 +23,11 @@ pub(super) fn words(survey: &Survey) -> std::result::Result<String, std::fmt::Er
             writeln!(text, "{name}")?;
         }
         // Where nothing is reached, it is said once.
-        let told = survey.af_alg != Reach::Reachable && one.reach == survey.af_alg;
+        let told = survey.af_alg != Availability::Reachable && one.reach == survey.af_alg;
         let reach = if told { "not reached".to_owned() } else { one.reach.to_string() };
         paragraph(&mut text, "  ", &format!("{}: {reach}, {}", one.driver.driver, about(one)))?;
     }
-    if survey.af_alg != Reach::Reachable {
+    if survey.af_alg != Availability::Reachable {
         return Ok(text);
     }
     if !survey.choices.is_empty() {
@@ -46,7 +47,7 @@ pub(super) fn words(survey: &Survey) -> std::result::Result<String, std::fmt::Er
     Ok(text)
 }
 
-fn about(one: &Surveyed) -> String {
+fn about(one: &SurveyedDriver) -> String {
     let driver = &one.driver;
     let mut words = vec![driver.kind.clone()];
     words.push(format!("priority {}", driver.priority));

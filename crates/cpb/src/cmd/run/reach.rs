@@ -2,11 +2,9 @@
 
 use super::Arguments;
 use crate::board::Board;
-use crate::budget::Seconds;
 use crate::cmd::output;
 use crate::lab::definition::Definition;
 use crate::lab::guest::Guest;
-use crate::names;
 use crate::remote::{Address, Remote};
 use crate::sources::{self, Home};
 use crate::targets;
@@ -14,6 +12,8 @@ use crate::transport::serial::{self, Serial};
 use crate::transport::sim::Simulator;
 use crate::transport::{Line, Patience, Place};
 use anyhow::{Context, Result, bail};
+use cpb_record::budget::Seconds;
+use cpb_record::names;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 

@@ -1,9 +1,9 @@
 //! How a run compares with the last one of the same plan on the same machine.
 
-use crate::analysis::compare::{Pairs, runs};
-use crate::record::Record;
-use crate::report::compare::counts;
-use crate::store;
+use cpb_analysis::compare::{Pairs, runs};
+use cpb_record::Record;
+use cpb_record::store;
+use cpb_report::compare::counts;
 use std::path::{Path, PathBuf};
 
 /// One line that compares the record at `path` with the last one before it in its folder. `None` if there is none of

@@ -2,29 +2,33 @@
 
 use super::Arguments;
 use super::reach::{cpus, fits_guest, place, reach};
-use crate::analysis::batches::Scale;
-use crate::analysis::crowding::Alone;
-use crate::analysis::{estimate, location};
-use crate::budget::{Percent, Seconds};
 use crate::cmd::output;
 use crate::company::Company;
-use crate::machine::{self, Machine};
-use crate::plan::{Changes, Plan};
+use crate::library;
+use crate::probe;
 use crate::progress::Progress;
-use crate::record::{
-    Cell, End, Evidence, Header, Line, Outcome, ProviderRecord, Reason, Round, SCHEMA,
-};
 use crate::run::{self, Ended, Enough, Gauge, Run};
 use crate::schedule;
 use crate::sources::{self, Home, Known};
-use crate::store::{self, Store};
 use crate::transport::{Patience, Place};
 use crate::vectors::Vectors;
 use anyhow::{Context, Result, bail};
+use cpb_analysis::batches::Scale;
+use cpb_analysis::crowding::Alone;
+use cpb_analysis::{estimate, location};
+use cpb_core::catalog;
+use cpb_core::kernel::KernelSurvey;
 use cpb_core::measure::Budget;
 use cpb_core::message::ClockDescription;
 use cpb_core::{Algorithm, CryptoWorkload, Error, Ticks};
-use cpb_providers::af_alg::Survey;
+use cpb_record::Machine;
+use cpb_record::budget::{Percent, Seconds};
+use cpb_record::evidence;
+use cpb_record::plan::{Changes, Plan};
+use cpb_record::store::{self, Store};
+use cpb_record::{
+    Cell, End, Evidence, Header, Line, Outcome, ProviderRecord, Reason, Round, SCHEMA,
+};
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -35,7 +39,7 @@ use std::time::{Duration, Instant};
 /// The most time that a run by precision takes if no budget is given.
 const PRECISION_LIMIT: Duration = Duration::from_secs(600);
 
-/// Why there is nothing to refine under emulation; see [`crate::analysis::meaningful`].
+/// Why there is nothing to refine under emulation; see [`cpb_analysis::meaningful`].
 const NO_CROSSOVER: &str = "the engine is native and the CPU is not, so crossovers mean nothing";
 
 /// A run that takes longer than so many times its budget ...
@@ -120,8 +124,7 @@ impl Sitting {
             return Ok(Begun::Stopped);
         }
         let known = known?;
-        if !known.iter().any(|known| known.available() && known.source.name != cpb_providers::NULL)
-        {
+        if !known.iter().any(|known| known.available() && known.source.name != catalog::NULL) {
             let why = known.iter().map(|known| match known.record() {
                 ProviderRecord::Unavailable { detail, .. } => {
                     format!("{}: {detail}", known.source.name)
@@ -133,7 +136,7 @@ impl Sitting {
                 bail!(
                     "{} is only the harness's own floor, measured in each run; name another \
                      provider as well (`cpb list` shows all)",
-                    cpb_providers::NULL
+                    catalog::NULL
                 );
             }
             bail!("no provider can run here: {}", why.join("; "));
@@ -165,7 +168,7 @@ impl Sitting {
             .map(|known| known.source.name.clone())
             .collect();
         let cells = run::cells(&header.plan, &providers);
-        if !cells.iter().any(|cell| cell.provider != cpb_providers::NULL) {
+        if !cells.iter().any(|cell| cell.provider != catalog::NULL) {
             bail!("nothing to measure: {}", nobody_is_for(&providers, &header.plan));
         }
         let store = Store::create(&path, &header)?;
@@ -229,7 +232,7 @@ impl Sitting {
         })?;
         for known in &mut known {
             // Its name comes from the record now; what the user named is in the plan.
-            known.source.found = cpb_providers::find(&known.source.name)
+            known.source.found = catalog::find(&known.source.name)
                 .is_some_and(|choice| !choice.variant.is_empty())
                 && !header.plan.providers.contains(&known.source.name);
         }
@@ -365,14 +368,14 @@ fn plan(arguments: &Arguments) -> Result<(Plan, String)> {
         return Ok((plan.clone(), String::new()));
     }
     let Some(path) = &arguments.against else {
-        return Ok((Plan::load(arguments.plan.as_deref())?, String::new()));
+        return Ok((library::plan(arguments.plan.as_deref())?, String::new()));
     };
     let before = store::read(path)?;
     if !before.published.is_empty() {
         bail!("--against {}: a published table; name a record of a run", path.display());
     }
     match &arguments.plan {
-        Some(plan) => Ok((Plan::load(Some(plan))?, String::new())),
+        Some(plan) => Ok((library::plan(Some(plan))?, String::new())),
         None => Ok((before.header.plan, before.header.target)),
     }
 }
@@ -438,8 +441,8 @@ fn header(
         }
         ProviderRecord::Unavailable { .. } => false,
     });
-    let evidence: Evidence = machine::evidence(&machine, clock_known);
-    let mut warnings = machine::doubts(&machine, clock_known);
+    let evidence: Evidence = evidence::evidence(&machine, clock_known);
+    let mut warnings = probe::doubts(&machine, clock_known);
     warnings.extend(plan.untaken().into_iter().map(|(size, algorithms)| {
         let names: Vec<&str> = algorithms.into_iter().map(Algorithm::name).collect();
         format!(
@@ -455,7 +458,7 @@ fn header(
         format!("Nothing of {operation} was measured: no algorithm in the plan has it.")
     }));
     if home.has_a_state() {
-        warnings.extend(machine::warnings(&machine, cpu));
+        warnings.extend(probe::warnings(&machine, cpu));
     }
     Header {
         schema: SCHEMA,
@@ -476,15 +479,15 @@ fn header(
 /// and so are some algorithms.
 fn nobody_is_for(providers: &[String], plan: &Plan) -> String {
     let for_one = |name: &String| {
-        let mut algorithms = Algorithm::ALL.iter().filter(|a| cpb_providers::is_for(name, **a));
+        let mut algorithms = Algorithm::ALL.iter().filter(|a| catalog::is_for(name, **a));
         let only = algorithms.next()?;
         algorithms.next().is_none().then(|| format!("{name} is for {only} only: `-a {only}`"))
     };
     let of_one = |workload: CryptoWorkload| {
         let algorithm = workload.algorithm;
-        let mut names = cpb_providers::LIST.iter().map(|entry| entry.name);
+        let mut names = catalog::LIST.iter().map(|entry| entry.name);
         names
-            .find(|name| cpb_providers::is_for(name, algorithm))
+            .find(|name| catalog::is_for(name, algorithm))
             .map(|name| format!("of these providers none has {algorithm}: `-p {name}`"))
     };
     let mut why: BTreeSet<String> = providers.iter().filter_map(for_one).collect();
@@ -495,7 +498,7 @@ fn nobody_is_for(providers: &[String], plan: &Plan) -> String {
 }
 
 /// Where the kernel runs in software what a device was there for.
-fn fallen_back(survey: &Survey) -> impl Iterator<Item = String> + '_ {
+fn fallen_back(survey: &KernelSurvey) -> impl Iterator<Item = String> + '_ {
     survey.choices.iter().filter(|choice| choice.fell_back).map(|choice| {
         format!(
             "asked for {}, the kernel takes {} although it lists {} with a higher priority: it fell \

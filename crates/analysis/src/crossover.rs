@@ -1,0 +1,322 @@
+//! From which message size on another path is the faster one.
+//!
+//! At a size that both paths were measured at, one is faster, or they tie, or that is not known. Between two
+//! such sizes nothing was measured, and software runs no straight line there: a partial block, a vector loop
+//! that begins at 256 bytes, a lookup table cost up to 165 % more than the line through the neighbours says
+//! (`bench/dense_truth.py`). So the interval of a crossover reaches from the last size at which the one path is
+//! sure to be faster to the first at which the other is. The size at which straight lines would meet is its
+//! estimate. Measuring in between (`cpb run --refine`) is what narrows the interval.
+
+use crate::fit::Sized;
+use crate::ratio::Verdict;
+use crate::uncertain::Uncertain;
+use crate::units::Times;
+use serde::Serialize;
+
+/// Two single readings that differ by less than this share cannot be told apart: nothing is known of their
+/// noise, and tables of this kind repeat to some percent.
+pub const SINGLE: f64 = 0.05;
+
+/// One of two paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// The first that was given.
+    First,
+    /// The second.
+    Second,
+}
+
+impl Side {
+    /// The other one.
+    pub fn other(self) -> Side {
+        match self {
+            Side::First => Side::Second,
+            Side::Second => Side::First,
+        }
+    }
+}
+
+/// Where one path stops and another begins to be the faster one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Crossing {
+    /// Message length in bytes at which both would cost the same if costs ran straight between the measured
+    /// sizes.
+    pub bytes: f64,
+    /// The largest measured size at which the path below is sure to be faster.
+    pub low: f64,
+    /// The least measured size above it at which the other is.
+    pub high: f64,
+    /// Which path is faster below.
+    pub below: Side,
+}
+
+/// How two paths compare at the sizes that both were measured at.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Contest {
+    /// One is faster at each size.
+    Never {
+        /// Which.
+        faster: Side,
+    },
+    /// The faster one changes, by ascending size.
+    Crosses(Vec<Crossing>),
+    /// One is faster at some sizes, and at the others they tie or that is not known.
+    Partly {
+        /// Which.
+        faster: Side,
+        /// The sizes in bytes at which it is sure to be.
+        sure: Vec<f64>,
+    },
+    /// They tie at each size.
+    Tie,
+    /// It is not known at any size which is faster, and not at each that they tie.
+    Unknown,
+}
+
+/// Two paths at the sizes that both were measured at, in one unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// By ascending size.
+    sizes: Vec<At>,
+}
+
+/// Two paths at one size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct At {
+    bytes: f64,
+    /// Cost of the first less cost of the second.
+    difference: f64,
+    /// How the first compares with the second.
+    standing: Standing,
+}
+
+/// How one path compares with another at a size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Standing {
+    /// What may be said of it.
+    pub verdict: Verdict,
+    /// Its cost divided by the other's.
+    pub ratio: f64,
+    /// The 95 % interval of that. `None` if nothing is known of the noise.
+    pub bounds: Option<(f64, f64)>,
+}
+
+impl Standing {
+    /// Of the first of two costs.
+    fn of(first: &Uncertain, second: &Uncertain) -> Standing {
+        let ratio = first.value / second.value;
+        if first.is_single() || second.is_single() {
+            let verdict = match ratio {
+                ratio if ratio > 1.0 + SINGLE => Verdict::Slower,
+                ratio if ratio < 1.0 / (1.0 + SINGLE) => Verdict::Faster,
+                _ => Verdict::Unknown,
+            };
+            return Standing { verdict, ratio, bounds: None };
+        }
+        let log = Uncertain::sum([(1.0, &first.ln(1.0, 0.0)), (-1.0, &second.ln(1.0, 0.0))]);
+        let interval = log.map::<Times>(f64::exp).interval;
+        let bounds = interval.map(|interval| (interval.low.0, interval.high.0));
+        Standing { verdict: Verdict::of(&log), ratio, bounds }
+    }
+
+    /// How the other compares with this one.
+    pub fn inverse(self) -> Standing {
+        Standing {
+            verdict: self.verdict.inverse(),
+            ratio: 1.0 / self.ratio,
+            bounds: self.bounds.map(|(low, high)| (1.0 / high, 1.0 / low)),
+        }
+    }
+}
+
+impl Pair {
+    /// Of two paths by ascending size. `None` if they have no size in common.
+    pub fn of(first: &[Sized], second: &[Sized]) -> Option<Pair> {
+        let at = |one: &Sized| {
+            let other = second.iter().find(|other| other.bytes == one.bytes)?;
+            Some(At {
+                bytes: one.bytes,
+                difference: one.cost.value - other.cost.value,
+                standing: Standing::of(&one.cost, &other.cost),
+            })
+        };
+        let sizes: Vec<At> = first.iter().filter_map(at).collect();
+        (!sizes.is_empty()).then_some(Pair { sizes })
+    }
+
+    /// The sizes that both were measured at.
+    pub fn sizes(&self) -> impl Iterator<Item = f64> + '_ {
+        self.sizes.iter().map(|at| at.bytes)
+    }
+
+    /// How the first path compares with the second at a size. `None` if one was not measured there.
+    pub fn at(&self, bytes: f64) -> Option<Standing> {
+        self.sizes.iter().find(|at| at.bytes == bytes).map(|at| at.standing)
+    }
+
+    /// Which path is faster where.
+    pub fn contest(&self) -> Contest {
+        let decided: Vec<(usize, Side)> =
+            self.sizes.iter().enumerate().filter_map(|(n, at)| Some((n, side(at)?))).collect();
+        let Some(&(_, faster)) = decided.first() else {
+            let tie = self.sizes.iter().all(|at| at.standing.verdict == Verdict::Tie);
+            return if tie { Contest::Tie } else { Contest::Unknown };
+        };
+        let changes = decided.windows(2).filter(|pair| pair[0].1 != pair[1].1);
+        let crossings: Vec<Crossing> = changes
+            .map(|pair| Crossing {
+                bytes: self.zero(pair[0].0, pair[1].0),
+                low: self.sizes[pair[0].0].bytes,
+                high: self.sizes[pair[1].0].bytes,
+                below: pair[0].1,
+            })
+            .collect();
+        if !crossings.is_empty() {
+            Contest::Crosses(crossings)
+        } else if decided.len() == self.sizes.len() {
+            Contest::Never { faster }
+        } else {
+            let sure = decided.iter().map(|(place, _)| self.sizes[*place].bytes);
+            Contest::Partly { faster, sure: sure.collect() }
+        }
+    }
+
+    /// Where straight costs meet between two places at which different paths are faster. If they meet several
+    /// times, it is the last.
+    fn zero(&self, from: usize, to: usize) -> f64 {
+        let mut zeros = self.sizes[from..=to].windows(2).filter_map(|pair| {
+            let [low, high] = pair else { return None };
+            let changes = (low.difference > 0.0) != (high.difference > 0.0);
+            let share = low.difference / (low.difference - high.difference);
+            changes.then_some(low.bytes + share * (high.bytes - low.bytes))
+        });
+        zeros.next_back().unwrap_or(self.sizes[from].bytes)
+    }
+}
+
+fn side(at: &At) -> Option<Side> {
+    match at.standing.verdict {
+        Verdict::Faster => Some(Side::First),
+        Verdict::Slower => Some(Side::Second),
+        Verdict::Tie | Verdict::Unknown => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZES: [f64; 6] = [16.0, 64.0, 256.0, 1024.0, 4096.0, 16384.0];
+
+    fn path(seed: u64, noise: f64, cost: impl Fn(f64) -> f64) -> Vec<Sized> {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let sized = |bytes: f64| {
+            let values: Vec<(u32, f64)> = (0..20)
+                .map(|pass| (pass, cost(bytes) * (1.0 + noise * (random.f64() - 0.5))))
+                .collect();
+            Sized { bytes, cost: Uncertain::planted(&values) }
+        };
+        SIZES.map(sized).to_vec()
+    }
+
+    fn single(cost: impl Fn(f64) -> f64) -> Vec<Sized> {
+        SIZES.map(|bytes| Sized { bytes, cost: Uncertain::single(cost(bytes)) }).to_vec()
+    }
+
+    fn contest(first: &[Sized], second: &[Sized]) -> Contest {
+        Pair::of(first, second).unwrap().contest()
+    }
+
+    #[test]
+    fn a_crossover_lies_between_the_sizes_at_which_different_paths_are_faster() {
+        for seed in 0..200 {
+            // Equal at 1500 bytes.
+            let software = path(2 * seed, 0.02, |bytes| 100.0 + 20.0 * bytes);
+            let engine = path(2 * seed + 1, 0.02, |bytes| 28_600.0 + bytes);
+            let Contest::Crosses(found) = contest(&software, &engine) else { panic!() };
+            let [crossing] = found[..] else { panic!("{found:?}") };
+            assert_eq!((crossing.low, crossing.high), (1024.0, 4096.0), "{found:?}");
+            assert_eq!(crossing.below, Side::First);
+            assert!((crossing.bytes / 1500.0 - 1.0).abs() < 0.03, "{found:?}");
+        }
+    }
+
+    /// Dense sizes put AES-256-CTR of two libraries at 34 bytes, where lines through 16 and 1024 said 20 to 21.
+    #[test]
+    fn what_is_no_line_between_the_sizes_does_not_leave_the_interval() {
+        // The second takes blocks one by one below 256 bytes and eight at a time from there on.
+        let stepped = |bytes: f64| 40.0 + if bytes < 256.0 { 2.0 * bytes } else { 0.3 * bytes };
+        let straight = |bytes: f64| 100.0 + 0.5 * bytes;
+        let Contest::Crosses(found) = contest(&single(straight), &single(stepped)) else {
+            panic!()
+        };
+        for crossing in &found {
+            let (low, high) = (crossing.low, crossing.high);
+            let sides = [low, high].map(|bytes| stepped(bytes) < straight(bytes));
+            assert_ne!(sides[0], sides[1], "{crossing:?}");
+        }
+        // Both changes lie inside: at 40 bytes, and at 256.
+        assert!(found.iter().any(|c| c.low <= 40.0 && 40.0 <= c.high), "{found:?}");
+        assert!(found.iter().any(|c| c.low < 256.0 && 256.0 <= c.high), "{found:?}");
+    }
+
+    #[test]
+    fn a_path_that_is_slower_at_every_size_is_never_faster() {
+        let [fast, slow] = [1.0, 1.05].map(|f| path(1, 0.01, move |bytes| f * (100.0 + bytes)));
+        assert_eq!(contest(&fast, &slow), Contest::Never { faster: Side::First });
+        assert_eq!(contest(&slow, &fast), Contest::Never { faster: Side::Second });
+    }
+
+    #[test]
+    fn a_tie_is_known_and_want_of_knowledge_is_none() {
+        let [one, same] = [1, 2].map(|seed| path(seed, 0.02, |bytes| 100.0 + bytes));
+        assert_eq!(contest(&one, &same), Contest::Tie);
+        let [one, same] = [1, 2].map(|seed| path(seed, 0.9, |bytes| 100.0 + bytes));
+        assert_eq!(contest(&one, &same), Contest::Unknown);
+    }
+
+    #[test]
+    fn what_the_last_sizes_do_not_decide_is_no_crossover() {
+        // They meet at the largest size, within its noise.
+        let small = path(3, 0.02, |bytes| 100.0 + 1.0 * bytes);
+        let large = path(4, 0.02, |bytes| 8_292.0 + 0.5 * bytes);
+        let Contest::Partly { faster, sure } = contest(&small, &large) else { panic!() };
+        assert_eq!((faster, sure), (Side::First, SIZES[..5].to_vec()));
+    }
+
+    #[test]
+    fn of_single_readings_that_differ_by_some_percent_nothing_is_known() {
+        let (one, other) = (single(|bytes| 100.0 + bytes), single(|bytes| 103.0 + bytes));
+        assert_eq!(contest(&one, &other), Contest::Unknown);
+        let slow = single(|bytes| 200.0 + 2.0 * bytes);
+        assert_eq!(contest(&one, &slow), Contest::Never { faster: Side::First });
+        assert_eq!(contest(&one[..1], &slow[..1]), Contest::Never { faster: Side::First });
+        assert!(Pair::of(&one[..1], &slow[1..]).is_none());
+    }
+
+    /// Seven sizes of a published table lost their verdict because no line described one of the paths.
+    #[test]
+    fn a_poor_fit_is_no_noise() {
+        let odd = single(|bytes| 5.0 * bytes.sqrt() * (1.0 + (bytes / 64.0) % 3.0));
+        let slow = SIZES.map(|bytes| {
+            let cost = odd.iter().find(|sized| sized.bytes == bytes).unwrap().cost.value;
+            Sized { bytes, cost: Uncertain::single(5.0 * cost) }
+        });
+        assert_eq!(contest(&odd, &slow), Contest::Never { faster: Side::First });
+    }
+
+    #[test]
+    fn two_changes_are_two_crossings() {
+        let one = single(|bytes| if bytes < 1000.0 { 100.0 + bytes } else { 5_000.0 });
+        let two = single(|bytes| match bytes {
+            bytes if bytes < 100.0 => 1_000.0,
+            bytes if bytes < 2_000.0 => 200.0,
+            _ => 50_000.0,
+        });
+        let Contest::Crosses(found) = contest(&one, &two) else { panic!() };
+        let below: Vec<Side> = found.iter().map(|crossing| crossing.below).collect();
+        assert_eq!(below, [Side::First, Side::Second]);
+    }
+}

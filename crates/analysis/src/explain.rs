@@ -1,0 +1,340 @@
+//! What an engineer asks of records: which path at which size, what it costs, how sure that is.
+
+use crate::advice::{self, Advice, Border, Compared};
+use crate::cost::{self, Cost, Cpu, Load};
+use crate::crossover;
+use crate::facts;
+use crate::fit::{self, Fit, NoFit};
+use crate::location::Confidence;
+use crate::meaningful::{Metric, meaningful};
+use crate::no_figure::NoFigure;
+use crate::paths::{self, Path, Subject, Task};
+use crate::ratio::Verdict;
+use crate::uncertain::{Bounded, Uncertain};
+use crate::units::{Nanoseconds, Times};
+use cpb_record::{Evidence, Record};
+use serde::Serialize;
+
+/// Threads that add less than this share to the rate are not worth their cores.
+const WORTH_A_THREAD: f64 = 0.05;
+
+/// A user's own messages, or load.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Question {
+    /// Message length in bytes; what is done with key pairs is asked for without.
+    pub bytes: Option<u32>,
+    /// Operations a second.
+    pub rate: Option<f64>,
+}
+
+/// Which path to take at one size that was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    /// Message length in bytes.
+    pub bytes: u32,
+    /// The paths that the advice for this size takes. Empty if it gives none.
+    pub take: Vec<String>,
+    /// The advice changes somewhere around this size, and either path may lose much (see [`Border::open`]).
+    pub open: bool,
+    /// Other paths whose interval at this size reaches below the end of theirs: they may be faster.
+    pub maybe: Vec<String>,
+    /// Whether the paths to take were measured at this size.
+    pub measured: bool,
+}
+
+/// Everything explained.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explanation {
+    /// Tasks with something to say of, in the order of the records.
+    pub tasks: Vec<Explained>,
+    /// How more threads help.
+    pub scaling: Vec<Scaling>,
+    /// What was asked.
+    pub question: Option<Question>,
+    /// Tasks with one path at one size only: there is nothing to compare or fit.
+    pub alone: usize,
+    /// Cells without a figure, and why.
+    pub without: Vec<(String, NoFigure)>,
+    /// What spoils the records' figures, each once.
+    pub warnings: Vec<String>,
+}
+
+/// One task.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explained {
+    /// On which machine.
+    pub machine: String,
+    /// What is to be done.
+    pub subject: Subject,
+    /// In how many threads.
+    pub threads: u8,
+    /// What it rests on.
+    pub evidence: Evidence,
+    /// Whether each figure is a single reading, so that intervals are of their scatter.
+    pub single_readings: bool,
+    /// Each path's costs.
+    pub paths: Vec<Costs>,
+    /// Pairs of paths; or why they are not compared.
+    pub pairs: Result<Vec<Compared>, &'static str>,
+    /// What to take: it loses at most [`advice::LOSS`] to the fastest at each measured size.
+    pub advice: Vec<Advice>,
+    /// The same in few ranges, which may lose more.
+    pub verdict: Vec<Advice>,
+    /// Variants that cost the same as their library at every size: (variant, library).
+    pub same: Vec<(String, String)>,
+    /// What to take at the size that was asked for. `None` if none was, or it is beyond the measured sizes.
+    pub answer: Option<Answer>,
+}
+
+impl Explained {
+    /// What may be said of one path against another at a size. `None` if they were not compared there.
+    pub(crate) fn standing(&self, one: &str, other: &str, bytes: u32) -> Option<Verdict> {
+        let pairs = self.pairs.as_ref().ok()?;
+        advice::standing(pairs, one, other, bytes).map(|standing| standing.verdict)
+    }
+}
+
+/// What one path costs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Costs {
+    /// Name of the provider.
+    pub provider: String,
+    /// Costs at any size, or why there is no line through them.
+    pub fit: Result<Fit, NoFit>,
+    /// At each measured size.
+    pub sizes: Vec<SizeCost>,
+    /// An operation at the size that was asked for. `None` if it is beyond the measured ones.
+    pub asked: Option<Cost>,
+    /// What the load that was asked for takes.
+    pub load: Option<Load>,
+}
+
+/// What one path costs at one size.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SizeCost {
+    /// Message length in bytes.
+    pub bytes: u32,
+    /// Time of an operation.
+    #[serde(rename = "time_ns")]
+    pub time: Bounded<Nanoseconds>,
+    /// CPU time of it, where it is known.
+    pub cpu: Option<Cpu>,
+    /// Share of a core that operations one after another keep busy.
+    pub cpu_share: Option<f64>,
+    /// CPU seconds for a megabyte.
+    pub cpu_seconds_per_megabyte: Option<f64>,
+}
+
+/// How a path's rate grows with threads, at its largest size.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scaling {
+    /// What is done.
+    pub subject: Subject,
+    /// By whom.
+    pub provider: String,
+    /// Message length in bytes.
+    pub bytes: u32,
+    /// Rate of so many threads by that of the fewest: (threads, ratio).
+    pub rates: Vec<(u8, Bounded<Times>)>,
+    /// The number of threads after which more add less than the noise, or than 5 %; none: each more
+    /// gained something.
+    pub stops_at: Option<u8>,
+}
+
+/// Explains some records together.
+pub fn explain<'a>(
+    records: impl IntoIterator<Item = &'a Record>,
+    question: Option<Question>,
+) -> Explanation {
+    let records: Vec<&Record> = records.into_iter().collect();
+    let tasks = paths::of_records(records.iter().copied());
+    let (alone, worth): (Vec<&Task>, Vec<&Task>) =
+        tasks.all.iter().partition(|task| task.paths.len() == 1 && task.paths[0].points.len() == 1);
+    let single = tasks.all.iter().map(|task| task.threads).min().unwrap_or(1);
+    let fewest = worth.iter().filter(|task| task.threads == single);
+    let mut warnings = facts::once(records.iter().flat_map(|record| &record.warnings));
+    warnings.extend(without_interval(&tasks.all));
+    Explanation {
+        tasks: fewest.map(|task| one(task, question)).collect(),
+        scaling: scaling(&tasks.all),
+        question,
+        alone: alone.iter().filter(|task| task.threads == single).count(),
+        without: tasks.without,
+        warnings,
+    }
+}
+
+/// How many measured figures have no interval, and what that means here.
+fn without_interval(tasks: &[Task]) -> Option<String> {
+    let measured = tasks.iter().filter(|task| task.evidence == Evidence::Hardware);
+    let points = measured.flat_map(|task| &task.paths).flat_map(|path| &path.points);
+    let unsure = points.filter(|point| point.time.margin(Confidence::Shown).is_none()).count();
+    (unsure > 0).then(|| {
+        format!(
+            "Without an interval, being of fewer than three passes: {unsure} of these figures. What \
+             differs by more than {:.0}% counts as different there, and may be chance. Measure for \
+             longer.",
+            100.0 * crossover::SINGLE
+        )
+    })
+}
+
+fn one(task: &Task, question: Option<Question>) -> Explained {
+    let fits: Vec<Result<Fit, NoFit>> = task.paths.iter().map(fit_of).collect();
+    let pairs = meaningful(Metric::AcrossExecutors, task.evidence)
+        .map(|()| advice::compare(&task.paths, &fits));
+    let (advice, verdict, same) = match &pairs {
+        Ok(pairs) => (
+            advice::advise(&task.paths, &fits, pairs, advice::LOSS),
+            advice::verdict(&task.paths, &fits, pairs),
+            advice::same(&task.paths, pairs),
+        ),
+        Err(_) => Default::default(),
+    };
+    let points = task.paths.iter().flat_map(|path| &path.points);
+    let asked = |path: &Path| {
+        let bytes = match task.subject.has_sizes() {
+            true => question?.bytes?,
+            false => path.points.first()?.bytes,
+        };
+        Some((bytes, cost::at(&path.costs(), bytes.into())?))
+    };
+    let paths =
+        task.paths.iter().zip(fits).map(|(path, fit)| costs(path, fit, asked(path), question));
+    let paths: Vec<Costs> = paths.collect();
+    let bytes = question.and_then(|question| question.bytes).filter(|_| task.subject.has_sizes());
+    Explained {
+        machine: task.machine.clone(),
+        subject: task.subject.clone(),
+        threads: task.threads,
+        evidence: task.evidence,
+        single_readings: points.clone().all(|point| point.time.is_single()),
+        answer: bytes.and_then(|bytes| answer(bytes, &advice, &paths)),
+        paths,
+        pairs,
+        advice,
+        verdict,
+        same,
+    }
+}
+
+/// What to take at a size by the advice around it. `None` beyond the measured sizes.
+fn answer(bytes: u32, advice: &[Advice], paths: &[Costs]) -> Option<Answer> {
+    let holds = |advice: &&Advice| {
+        let size = f64::from(bytes);
+        advice.from.map_or(f64::from(advice.least) <= size, |border| border.bytes <= size)
+            && advice.to.map_or(size <= f64::from(advice.largest), |border| size < border.bytes)
+    };
+    let take = advice.iter().find(holds).map(|advice| advice.take.clone()).unwrap_or_default();
+    let within = |border: Border| border.open && border.low < bytes && bytes < border.high;
+    let open = advice.iter().any(|advice| advice.to.is_some_and(within));
+    let of = |costs: &&Costs| take.contains(&costs.provider);
+    let asked = || paths.iter().filter_map(|costs| Some((costs, costs.asked?)));
+    asked().next()?;
+    let end =
+        |cost: &Cost| cost.time.interval.map_or(cost.time.value.0, |interval| interval.high.0);
+    let begin =
+        |cost: &Cost| cost.time.interval.map_or(cost.time.value.0, |interval| interval.low.0);
+    let taken = asked().filter(|(costs, _)| of(costs)).map(|(_, cost)| end(&cost));
+    let least = taken.fold(f64::INFINITY, f64::min);
+    let measured = asked().filter(|(costs, _)| of(costs)).all(|(_, cost)| cost.between.is_none());
+    let maybe = asked().filter(|(costs, cost)| !of(costs) && begin(cost) < least && !measured);
+    Some(Answer {
+        bytes,
+        maybe: maybe.map(|(costs, _)| costs.provider.clone()).collect(),
+        take,
+        open,
+        measured,
+    })
+}
+
+fn fit_of(path: &Path) -> Result<Fit, NoFit> {
+    // What has no message has no cost of a byte.
+    let with_bytes = path.points.iter().all(|point| point.bytes > 0);
+    if !with_bytes {
+        return Err(NoFit::FewSizes);
+    }
+    fit::of(&path.scattered_times(), &path.cycles())
+}
+
+fn costs(
+    path: &Path,
+    fit: Result<Fit, NoFit>,
+    asked: Option<(u32, Cost)>,
+    question: Option<Question>,
+) -> Costs {
+    let size = |(point, timed): (&paths::Point, fit::Sized)| {
+        let bytes = f64::from(point.bytes);
+        SizeCost {
+            bytes: point.bytes,
+            time: timed.cost.bounded(),
+            cpu: point.cpu,
+            cpu_share: point.cpu.map(|cpu| cpu.share(point.time.value)),
+            cpu_seconds_per_megabyte: point
+                .cpu
+                .filter(|_| bytes > 0.0)
+                .map(|cpu| cpu.seconds_per_megabyte(bytes)),
+        }
+    };
+    Costs {
+        provider: path.provider.clone(),
+        fit,
+        sizes: path.points.iter().zip(path.scattered_times()).map(size).collect(),
+        asked: asked.map(|(_, cost)| cost),
+        load: asked
+            .zip(question.and_then(|question| question.rate))
+            .map(|((bytes, cost), rate)| cost.load(bytes.into(), rate)),
+    }
+}
+
+fn scaling(tasks: &[Task]) -> Vec<Scaling> {
+    let mut all: Vec<Scaling> = Vec::new();
+    for first in tasks {
+        let mut same: Vec<&Task> = tasks
+            .iter()
+            .filter(|task| {
+                task.subject == first.subject
+                    && task.run == first.run
+                    && task.machine == first.machine
+                    && meaningful(Metric::Scaling, task.evidence).is_ok()
+            })
+            .collect();
+        same.sort_by_key(|task| task.threads);
+        if same.len() < 2 || !std::ptr::eq(same[0], first) {
+            continue;
+        }
+        for path in &first.paths {
+            all.extend(of_threads(first, path, &same));
+        }
+    }
+    all
+}
+
+fn of_threads(first: &Task, path: &Path, same: &[&Task]) -> Option<Scaling> {
+    let bytes = path.points.last()?.bytes;
+    // Rates as logarithms, so that their ratio is a difference.
+    let rate = |task: &&Task| {
+        let path = task.paths.iter().find(|other| other.provider == path.provider)?;
+        let point = path.points.iter().find(|point| point.bytes == bytes)?;
+        Some((task.threads, point.time.ln(-1.0, f64::from(task.threads).ln())))
+    };
+    let rates: Vec<(u8, Uncertain)> = same.iter().filter_map(rate).collect();
+    let (_, fewest) = rates.first().filter(|_| rates.len() > 1)?;
+    let gain = |pair: &[(u8, Uncertain)]| {
+        let gain = Uncertain::sum([(1.0, &pair[1].1), (-1.0, &pair[0].1)]);
+        let sure = gain.value > gain.margin(Confidence::Shown).unwrap_or(f64::INFINITY);
+        sure && gain.value > (1.0 + WORTH_A_THREAD).ln()
+    };
+    let stops = rates.windows(2).find(|pair| !gain(pair)).map(|pair| pair[0].0);
+    let ratio = |(threads, rate): &(u8, Uncertain)| {
+        let ratio = Uncertain::sum([(1.0, rate), (-1.0, fewest)]);
+        (*threads, ratio.map(f64::exp))
+    };
+    Some(Scaling {
+        subject: first.subject.clone(),
+        provider: path.provider.clone(),
+        bytes,
+        rates: rates.iter().map(ratio).collect(),
+        stops_at: stops,
+    })
+}

@@ -1,0 +1,165 @@
+//! Rounds with planted figures, for the tests of this folder.
+
+use crate::batches::Scale;
+use crate::location::{Location, Scatter};
+use crate::passes::{Pass, Passes};
+use cpb_core::message::{ClockDescription, Counters};
+use cpb_core::{Algorithm, Claim, CryptoWorkload, Operation, Ticks};
+use cpb_record::Machine;
+use cpb_record::plan::Plan;
+use cpb_record::{
+    Batch, Cell, Evidence, Header, Outcome, ProviderRecord, Reading, Record, Round, SCHEMA,
+};
+
+/// A nanosecond clock.
+pub(crate) fn clock(cost: u64) -> ClockDescription {
+    ClockDescription {
+        frequency: 1_000_000_000,
+        resolution: Ticks(1),
+        cost: Ticks(cost),
+        reference_cycles: 30_000,
+        ..ClockDescription::default()
+    }
+}
+
+/// How to read ticks of a clock where nothing is known of sharing.
+pub(crate) fn by(clock: &ClockDescription) -> Scale<'_> {
+    Scale { clock, alone: None }
+}
+
+/// A batch between two readings of the reference chain; its bursts take half of that.
+pub(crate) fn batch(ticks: u64, before: u64, after: u64) -> Batch {
+    let reading = |chain| Reading(chain, chain / 2);
+    Batch(ticks, reading(before), reading(after))
+}
+
+/// A round whose reference chain takes 30,000 cycles.
+pub(crate) fn round(pass: u32, iterations: u32, samples: Vec<Vec<Batch>>) -> Round {
+    let workload = CryptoWorkload::new(Algorithm::Aes256Cbc, Operation::Encrypt, 16384);
+    Round {
+        cell: Cell { provider: "openssl".into(), workload, threads: samples.len() as u8 },
+        pass,
+        at_ms: 0,
+        reference_cycles: 30_000,
+        iterations,
+        output: "00".into(),
+        samples,
+        latency: Vec::new(),
+        latency_max: 0,
+        counters: Counters::default(),
+    }
+}
+
+/// Rounds of operations that take `time` nanoseconds, with as much noise in passes as `noise` says,
+/// and as much in batches, which it only lengthens; on a core at 3 GHz and with clock(20).
+pub(crate) fn noisy_rounds(seed: u64, passes: u32, time: f64, noise: f64) -> Vec<Round> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut draw = || noise * Noise::Heavy.draw(&mut random);
+    (0..passes)
+        .map(|pass| {
+            let time = time * draw().exp();
+            let late = |_| (time * draw().max(0.0).exp() * 100.0) as u64;
+            let batches =
+                (0..10).map(late).map(|ticks| batch(ticks + 20, 10_020, 10_020)).collect();
+            round(pass, 100, vec![batches])
+        })
+        .collect()
+}
+
+/// Passes with these costs.
+pub(crate) fn passes(costs: &[f64]) -> Passes {
+    let pass = |(number, &cost): (usize, &f64)| Pass {
+        number: number as u32,
+        time: cost,
+        cycles: Some(cost * 3.0),
+        time_spread: None,
+        cycles_spread: None,
+        clock: Some(3e9),
+        grain: 0.0,
+        operations: 1000,
+    };
+    let all: Vec<Pass> = costs.iter().enumerate().map(pass).collect();
+    let scatter = Scatter::Disturbed;
+    Passes { batches: all.len() as u32, scatter, unsteady: 0, crowded: 0, all }
+}
+
+/// Kinds of noise that passes show, in units of their typical deviation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Noise {
+    /// The textbook's.
+    Normal,
+    /// One pass in ten is ten times as noisy.
+    Heavy,
+    /// Two modes, as page placement gives.
+    Bimodal,
+    /// One pass in eight is late by up to ten deviations.
+    Late,
+}
+
+impl Noise {
+    pub(crate) const ALL: [Noise; 4] = [Noise::Normal, Noise::Heavy, Noise::Bimodal, Noise::Late];
+
+    pub(crate) fn draw(self, random: &mut fastrand::Rng) -> f64 {
+        let normal = normal(random);
+        match self {
+            Noise::Normal => normal,
+            Noise::Heavy if random.u8(..10) == 0 => normal * 10.0,
+            Noise::Heavy => normal,
+            Noise::Bimodal => normal * 0.3 + if random.bool() { 1.0 } else { -1.0 },
+            Noise::Late if random.u8(..8) == 0 => normal + 10.0 * random.f64(),
+            Noise::Late => normal,
+        }
+    }
+
+    /// What the location of very many draws is.
+    pub(crate) fn centre(self) -> f64 {
+        let mut random = fastrand::Rng::with_seed(1);
+        let draws: Vec<f64> = (0..200_000).map(|_| self.draw(&mut random)).collect();
+        Location::of(&draws).map_or(0.0, |location| location.value)
+    }
+}
+
+/// Box and Muller's transformation.
+fn normal(random: &mut fastrand::Rng) -> f64 {
+    let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * random.f64()).cos()
+}
+
+/// A record of these cells, given by their rounds.
+pub(crate) fn record(cells: impl Iterator<Item = Vec<Round>>) -> Record {
+    let providers = ["null", "openssl", "openssl:nocrypto", "mbedtls:accel", "mbedtls:c"];
+    let available = |clock| ProviderRecord::Available {
+        version: "1".into(),
+        executor: "CPU".into(),
+        claim: Claim::Process,
+        options: String::new(),
+        clock,
+    };
+    let header = Header {
+        target: String::new(),
+        schema: SCHEMA,
+        version: "0".into(),
+        began: "2026-01-01T00:00:00Z".into(),
+        evidence: Evidence::Hardware,
+        machine: Machine::default(),
+        plan: Plan::read(std::path::Path::new(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../plans/default.toml"
+        )))
+        .unwrap(),
+        cpus: vec![0],
+        providers: providers.iter().map(|name| ((*name).into(), available(clock(20)))).collect(),
+        kernel: None,
+        warnings: Vec::new(),
+    };
+    let cells = cells.map(|rounds| (rounds[0].cell.clone(), Outcome::Measured(rounds))).collect();
+    Record {
+        header,
+        checks: Vec::new(),
+        cells,
+        sources: Vec::new(),
+        published: Vec::new(),
+        warnings: Vec::new(),
+        end: None,
+    }
+}

@@ -1,0 +1,141 @@
+//! The data that constants are computed from: `cores.toml`, and the sbc-bench project's table as cpb keeps
+//! it for everybody.
+
+use super::Family;
+use crate::identify::Rates;
+use cpb_record::{Line, Quantity};
+use serde::Deserialize;
+
+const FILE: &str = include_str!("../cores.toml");
+const TABLE: &str = include_str!("../../../../../records/armv8-aes.jsonl");
+
+/// The data file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    pub(super) family: Vec<Family>,
+    pub(super) core: Vec<CoreData>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CoreData {
+    pub(super) name: String,
+    pub(super) family: String,
+    #[serde(default)]
+    pub(super) known_as: Vec<String>,
+    #[serde(default)]
+    pub(super) table: Option<String>,
+    #[serde(default)]
+    pub(super) seen: Vec<Seen>,
+    #[serde(default)]
+    pub(super) stated: Vec<Stated>,
+    /// Where it is said which family a core without figures belongs to.
+    #[serde(default)]
+    #[serde(rename = "guide")]
+    pub(super) _guide: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Seen {
+    pub(super) log: String,
+    pub(super) mhz: f64,
+    #[serde(rename = "openssl")]
+    pub(super) _openssl: String,
+    #[serde(default)]
+    pub(super) aes128: Option<[f64; 2]>,
+    #[serde(default)]
+    pub(super) aes192: Option<[f64; 2]>,
+    pub(super) aes256: [f64; 2],
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Stated {
+    pub(super) bits: u16,
+    pub(super) cycles_per_byte: f64,
+    #[serde(rename = "source")]
+    pub(super) _source: String,
+}
+
+impl Seen {
+    pub(super) fn rates(&self) -> Rates {
+        let mut rates = Rates::default();
+        for (bits, row) in [(128, self.aes128), (192, self.aes192), (256, Some(self.aes256))] {
+            let row = row.into_iter().flatten();
+            for (bytes, kilobytes) in [16, 16_384].into_iter().zip(row) {
+                rates.insert(bits, bytes, kilobytes * 1e3);
+            }
+        }
+        rates
+    }
+}
+
+/// A score of the published table: core's name there, machine, score.
+pub(super) struct Scored {
+    pub(super) core: String,
+    pub(super) machine: String,
+    pub(super) score: f64,
+}
+
+impl File {
+    pub(super) fn load() -> File {
+        toml::from_str(FILE).expect("cores.toml is part of the program")
+    }
+}
+
+/// The scores of the published table.
+pub(super) fn table() -> Vec<Scored> {
+    let lines = TABLE.lines().map(serde_json::from_str::<Line>);
+    let scored = lines.filter_map(|line| {
+        let Line::Published(cell) = line.expect("a record is part of the program") else {
+            return None;
+        };
+        let (machine, core) = cell.machine.rsplit_once(", ")?;
+        let score =
+            cell.number(Quantity::KilobytesPerSecond)? / cell.number(Quantity::Megahertz)?;
+        Some(Scored { core: core.to_owned(), machine: machine.to_owned(), score })
+    });
+    scored.collect()
+}
+
+/// One reading that constants are made of, to be held against the constants of all others.
+#[cfg(test)]
+pub(in super::super) struct Reading {
+    pub(in super::super) core: String,
+    pub(in super::super) family: String,
+    pub(in super::super) log: String,
+    pub(in super::super) row: Option<(String, String)>,
+    pub(in super::super) mhz: f64,
+    pub(in super::super) rates: Rates,
+}
+
+#[cfg(test)]
+pub(in super::super) fn readings() -> Vec<Reading> {
+    let file = File::load();
+    let mut readings = Vec::new();
+    for core in &file.core {
+        let reading = |log: &str, row, mhz, rates| Reading {
+            core: core.name.clone(),
+            family: core.family.clone(),
+            log: log.to_owned(),
+            row,
+            mhz,
+            rates,
+        };
+        readings
+            .extend(core.seen.iter().map(|seen| reading(&seen.log, None, seen.mhz, seen.rates())));
+        for row in table().iter().filter(|row| core.table.as_ref() == Some(&row.core)) {
+            let mut rates = Rates::default();
+            rates.insert(256, 16_384, row.score * 1e6);
+            readings.push(reading(
+                "",
+                Some((row.core.clone(), row.machine.clone())),
+                1000.0,
+                rates,
+            ));
+        }
+    }
+    readings
+}

@@ -1,0 +1,117 @@
+//! What a published table or another tool's log knows of each core. Its figures are text.
+
+use super::of_record::{hz, place, told};
+use super::{Observed, Rates};
+use cpb_record::{ClockReading, Cores, Published, Record, Source, When};
+
+/// What the constants are of, by its operation and phase: nothing else at the same time, a stream.
+const OPERATION: &str = "encrypt";
+const PHASE: &str = "update";
+
+/// The cores of a table: those that a log names, or those that its rows do.
+pub(super) fn observed(record: &Record, source: &Source) -> Vec<Observed> {
+    let cells = record.published.iter().filter(|cell| cell.table == source.table);
+    let cells: Vec<&Published> = cells.filter(|cell| key(cell).is_some()).collect();
+    let tool = tool(source);
+    match source.cores.as_deref() {
+        Some(cores) if !cells.is_empty() => {
+            vec![Observed { tool, ..of_cores(record, source, cores, &cells) }]
+        }
+        Some(_) => Vec::new(),
+        None => {
+            let rows = cells.chunk_by(|a, b| who(a) == who(b));
+            rows.map(|cells| Observed { tool: tool.clone(), ..of_rows(record, cells) }).collect()
+        }
+    }
+}
+
+/// The cores that a log names.
+fn of_cores(record: &Record, source: &Source, cores: &Cores, cells: &[&Published]) -> Observed {
+    let machine = told(&record.header.machine, &[]);
+    let name = [cores.name.trim(), cores.revision.trim()].join(" ");
+    let reported = match cores.name.trim_matches([' ', '-']) {
+        "" if cores.others.is_empty() => record.header.machine.cpu.clone(),
+        "" => String::new(),
+        _ => name.trim().to_owned(),
+    };
+    let listed = Some(cores.features.clone()).filter(|features| !features.is_empty());
+    let measured = |when| hz(cores.fastest(when).and_then(ClockReading::measured)?);
+    let (rates, apart) = rates(cells);
+    Observed {
+        place: match cores.cpus.is_empty() {
+            true => source.table.clone(),
+            false => place(&cores.cpus.iter().map(|cpu| *cpu as usize).collect::<Vec<usize>>()),
+        },
+        reported,
+        features: listed.or(machine.features.clone()),
+        stated_hz: cores.stated_khz.and_then(hz),
+        measured_hz: [When::Before, When::After].into_iter().filter_map(measured).collect(),
+        elsewhere: match cores.pinned {
+            Some(false) => cores.others.clone(),
+            _ => Vec::new(),
+        },
+        rates,
+        apart,
+        ..machine
+    }
+}
+
+/// What rows have in common that are of one core: machine, clock and path.
+fn who(cell: &Published) -> (&str, Option<u64>, &str) {
+    (&cell.machine, cell.core_hz, &cell.provider)
+}
+
+/// Rows of a table, which name their machine and perhaps a core and a clock.
+fn of_rows(record: &Record, cells: &[&Published]) -> Observed {
+    let first = cells.first();
+    let machine = first.map_or("", |cell| cell.machine.as_str());
+    let (rates, apart) = rates(cells);
+    Observed {
+        place: machine.split(", ").next().unwrap_or_default().to_owned(),
+        reported: machine.rsplit_once(", ").map_or("", |(_, core)| core).to_owned(),
+        measured_hz: first.and_then(|cell| cell.core_hz).map(|hz| hz as f64).into_iter().collect(),
+        rates,
+        apart,
+        stated_hz: None,
+        ..told(&record.header.machine, &[])
+    }
+}
+
+/// Rates by key and size, and how far apart rows of the same key are at long messages. Of several the
+/// highest counts: what disturbs a run makes it slower.
+fn rates(cells: &[&Published]) -> (Rates, f64) {
+    let (mut highest, mut lowest) = (Rates::default(), Rates::default());
+    for cell in cells {
+        let (Some(bits), Some(bytes), Some(time)) = (key(cell), cell.bytes, cell.nanoseconds())
+        else {
+            continue;
+        };
+        let rate = f64::from(bytes) * 1e9 / time;
+        highest.insert(bits, bytes, highest.at(bits, bytes).map_or(rate, |known| known.max(rate)));
+        lowest.insert(bits, bytes, lowest.at(bits, bytes).map_or(rate, |known| known.min(rate)));
+    }
+    let apart = |bits| Some(highest.of_long(bits)? / lowest.of_long(bits)? - 1.0);
+    let apart = [128, 192, 256].into_iter().filter_map(apart).fold(0.0, f64::max);
+    (highest, apart)
+}
+
+/// The length of its key, if a cell is of AES-CBC encryption of a stream.
+fn key(cell: &Published) -> Option<u16> {
+    let same = |told: &Option<String>, word| told.as_deref() == Some(word);
+    let of_stream = same(&cell.operation, OPERATION) && same(&cell.phase, PHASE);
+    match cell.algorithm.as_str() {
+        "aes-128-cbc" if of_stream => Some(128),
+        "aes-192-cbc" if of_stream => Some(192),
+        "aes-256-cbc" if of_stream => Some(256),
+        _ => None,
+    }
+}
+
+/// What computed; with its options where they name an engine.
+fn tool(source: &Source) -> String {
+    let Some(path) = source.paths.values().next() else { return String::new() };
+    match path.options.contains("engine") {
+        true => format!("{}, {}", path.version, path.options),
+        false => path.version.clone(),
+    }
+}

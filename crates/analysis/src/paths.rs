@@ -1,0 +1,278 @@
+//! Records seen as tasks, and the paths that can run each: what fits, crossovers and advice work on.
+//!
+//! Measured cells are compared within their record only, for only there are passes neighbours in
+//! time. Published tables of one machine are compared with each other, whichever records they are in.
+
+use crate::agreement;
+use crate::cost::{At, Cpu};
+use crate::crowding::Alone;
+use crate::fit::{self, Sized};
+use crate::latency::{self, Latency};
+use crate::levels::{self, Levels};
+use crate::location::Scatter;
+use crate::meaningful::{Metric, meaningful};
+use crate::no_figure::NoFigure;
+use crate::passes::{Pass, Passes};
+use crate::summary;
+use crate::uncertain::Uncertain;
+use cpb_core::catalog;
+use cpb_core::{Algorithm, CryptoWorkload};
+use cpb_record::{Cell, Evidence, Outcome, Published, Record};
+use serde::Serialize;
+
+/// What is to be done, whatever the size.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Subject {
+    /// A workload with a message length of 0.
+    Measured(CryptoWorkload),
+    /// In the words of a published table.
+    Published {
+        /// The algorithm.
+        algorithm: String,
+        /// What is done with it.
+        operation: Option<String>,
+        /// Which part is timed.
+        phase: Option<String>,
+    },
+}
+
+impl Subject {
+    /// The algorithm's name.
+    pub fn algorithm(&self) -> &str {
+        match self {
+            Subject::Measured(workload) => workload.algorithm.name(),
+            Subject::Published { algorithm, .. } => algorithm,
+        }
+    }
+
+    /// Whether it is asked how long its messages are; what is done with key pairs has one length.
+    pub fn has_sizes(&self) -> bool {
+        match self {
+            Subject::Measured(workload) => !workload.algorithm.has_key_pairs(),
+            Subject::Published { .. } => true,
+        }
+    }
+
+    /// The operation's name, if it is told.
+    pub fn operation(&self) -> Option<&str> {
+        match self {
+            Subject::Measured(workload) => Some(workload.operation.name()),
+            Subject::Published { operation, .. } => operation.as_deref(),
+        }
+    }
+
+    /// The phase's name, if it is told.
+    pub fn phase(&self) -> Option<&str> {
+        match self {
+            Subject::Measured(workload) => Some(workload.phase.name()),
+            Subject::Published { phase, .. } => phase.as_deref(),
+        }
+    }
+
+    /// Message lengths are multiples of this.
+    pub fn block(&self) -> usize {
+        let algorithm = match self {
+            Subject::Measured(workload) => Some(workload.algorithm),
+            Subject::Published { algorithm, .. } => algorithm.parse::<Algorithm>().ok(),
+        };
+        algorithm.map_or(1, |algorithm| algorithm.shape().block.max(1))
+    }
+}
+
+/// A task, and the paths that were measured for it.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Which of the records it is of, by place; published ones of several are of the first.
+    pub run: usize,
+    /// On which machine.
+    pub machine: String,
+    /// What is to be done.
+    pub subject: Subject,
+    /// In how many threads at once.
+    pub threads: u8,
+    /// What the figures rest on.
+    pub evidence: Evidence,
+    /// Who does it, in the order of the records.
+    pub paths: Vec<Path>,
+}
+
+/// A path at the sizes that it was measured at.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// Name of the provider.
+    pub provider: String,
+    /// By ascending size.
+    pub points: Vec<Point>,
+}
+
+/// A path at one size.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Message length in bytes; 0 where there is no message.
+    pub bytes: u32,
+    /// Time that a thread takes for an operation, in nanoseconds.
+    pub time: Uncertain,
+    /// The same in core cycles, where they are known.
+    pub cycles: Option<Uncertain>,
+    /// Where the passes of the figure that leads, cycles if they are known, lie on two levels.
+    pub levels: Option<Levels>,
+    /// CPU time of it; of one thread only.
+    pub cpu: Option<Cpu>,
+    /// Times of single operations.
+    pub latency: Option<Latency>,
+}
+
+impl Path {
+    /// Times by size.
+    pub fn times(&self) -> Vec<Sized> {
+        let sized = |point: &Point| Sized { bytes: point.bytes.into(), cost: point.time.clone() };
+        self.points.iter().map(sized).collect()
+    }
+
+    /// The same; of single readings near a line, their scatter about it is their error. Where no line is near
+    /// them, how far they are off it says nothing of their noise.
+    pub fn scattered_times(&self) -> Vec<Sized> {
+        let times = self.times();
+        let single = self.points.iter().all(|point| point.time.is_single());
+        if single { fit::with_scatter(&times) } else { times }
+    }
+
+    /// Cycles by size; empty unless they are known at each.
+    pub fn cycles(&self) -> Vec<Sized> {
+        let sized =
+            |point: &Point| Some(Sized { bytes: point.bytes.into(), cost: point.cycles.clone()? });
+        self.points.iter().map(sized).collect::<Option<_>>().unwrap_or_default()
+    }
+
+    /// All costs by size, to be read between sizes.
+    pub fn costs(&self) -> Vec<At> {
+        let at = |(point, timed): (&Point, Sized)| At {
+            bytes: point.bytes.into(),
+            time: timed.cost.bounded(),
+            cpu: point.cpu.map(|cpu| cpu.total.0),
+            p99: point.latency.and_then(|latency| latency.p99).map(|p99| p99.0),
+        };
+        self.points.iter().zip(self.scattered_times()).map(at).collect()
+    }
+}
+
+/// Tasks of some records, and why some of their cells are in none.
+#[derive(Clone, Debug, Default)]
+pub struct Tasks {
+    /// They themselves, in the order of the records.
+    pub all: Vec<Task>,
+    /// Cells without a figure, or with one that is left out: (what, why).
+    pub without: Vec<(String, NoFigure)>,
+}
+
+/// All tasks of some records.
+pub fn of_records<'a>(records: impl IntoIterator<Item = &'a Record>) -> Tasks {
+    let mut tasks = Tasks::default();
+    for (run, record) in records.into_iter().enumerate() {
+        // Tasks before this place belong to other runs.
+        let own = tasks.all.len();
+        measured(run, record, &mut tasks, own);
+        for cell in &record.published {
+            published(run, record.header.evidence, cell, &mut tasks);
+        }
+    }
+    for path in tasks.all.iter_mut().flat_map(|task| &mut task.paths) {
+        path.points.sort_by_key(|point| point.bytes);
+    }
+    tasks
+}
+
+fn measured(run: usize, record: &Record, tasks: &mut Tasks, own: usize) {
+    let evidence = record.header.evidence;
+    let suspects = agreement::disagreements(record);
+    let alone = Alone::of_record(record);
+    for (cell, outcome) in &record.cells {
+        // Floors compute nothing: no path to anywhere.
+        if !catalog::computes(&cell.provider) {
+            continue;
+        }
+        let passes = match suspects.get(cell) {
+            Some(reason) => Err(reason.clone()),
+            None => summary::of_cell(record, cell, outcome, alone),
+        };
+        let point = passes
+            .and_then(|passes| point(record, cell, outcome, &passes).ok_or(NoFigure::NotReached));
+        match point {
+            Ok(point) => {
+                let subject = Subject::Measured(CryptoWorkload { message: 0, ..cell.workload });
+                let place = tasks.all[own..]
+                    .iter()
+                    .position(|task| task.subject == subject && task.threads == cell.threads);
+                let task = match place {
+                    Some(place) => &mut tasks.all[own + place],
+                    None => {
+                        let (threads, paths) = (cell.threads, Vec::new());
+                        let machine = record.header.machine.words();
+                        tasks.all.push(Task { run, machine, subject, threads, evidence, paths });
+                        tasks.all.last_mut().unwrap_or_else(|| unreachable!("just added"))
+                    }
+                };
+                add(&mut task.paths, &cell.provider, point);
+            }
+            Err(reason) => tasks.without.push((cell.to_string(), reason)),
+        }
+    }
+}
+
+fn point(record: &Record, cell: &Cell, outcome: &Outcome, passes: &Passes) -> Option<Point> {
+    let evidence = record.header.evidence;
+    let time = passes.cost(|pass| Some(pass.time))?;
+    let cycles = (passes.cycles_known() && meaningful(Metric::Cycles, evidence).is_ok())
+        .then(|| passes.cost(|pass| pass.cycles))
+        .flatten();
+    // An operation that itself takes as long as chance will have it has no levels.
+    let leading = |pass: &Pass| if cycles.is_some() { pass.cycles } else { Some(pass.time) };
+    let levels = match passes.scatter {
+        Scatter::Disturbed => levels::of(passes.all.iter().filter_map(leading)),
+        Scatter::Chance => None,
+    };
+    let rounds = match outcome {
+        Outcome::Measured(rounds) => rounds.as_slice(),
+        Outcome::Without(_) => &[],
+    };
+    let cpu = if cell.threads == 1 { Cpu::of(rounds, time.value) } else { None };
+    let latency = meaningful(Metric::Latency, evidence)
+        .ok()
+        .and_then(|()| latency::of(rounds, record.clock(&cell.provider)?).ok());
+    Some(Point { bytes: cell.workload.message, time, cycles, levels, cpu, latency })
+}
+
+fn published(run: usize, evidence: Evidence, cell: &Published, tasks: &mut Tasks) {
+    let Some((bytes, time)) = cell.bytes.zip(cell.nanoseconds()) else { return };
+    let subject = Subject::Published {
+        algorithm: cell.algorithm.clone(),
+        operation: cell.operation.clone(),
+        phase: cell.phase.clone(),
+    };
+    let place = tasks.all.iter().position(|task| {
+        task.subject == subject && task.evidence == evidence && task.machine == cell.machine
+    });
+    let place = place.unwrap_or_else(|| {
+        let machine = cell.machine.clone();
+        tasks.all.push(Task { run, machine, subject, threads: 1, evidence, paths: Vec::new() });
+        tasks.all.len() - 1
+    });
+    let time = Uncertain::single(time);
+    let point = Point { bytes, time, cycles: None, levels: None, cpu: None, latency: None };
+    if !add(&mut tasks.all[place].paths, &cell.provider, point) {
+        let words = [&cell.provider, &cell.row, &cell.column].map(String::as_str);
+        let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+        tasks.without.push((words.join(", "), NoFigure::Repeated));
+    }
+}
+
+/// Adds a point to its path, unless the path has one of that size already.
+fn add(paths: &mut Vec<Path>, provider: &str, point: Point) -> bool {
+    match paths.iter_mut().find(|path| path.provider == provider) {
+        Some(path) if path.points.iter().any(|known| known.bytes == point.bytes) => return false,
+        Some(path) => path.points.push(point),
+        None => paths.push(Path { provider: provider.to_owned(), points: vec![point] }),
+    }
+    true
+}

@@ -1,0 +1,286 @@
+//! How two cells compare, and what may be said of it.
+//!
+//! The difference of two cells' costs is known with the error that their passes leave. Passes that measured
+//! both are neighbours in time: what disturbs such a pass disturbs both, so its two errors are subtracted
+//! before they are squared. A pass that measured only one of them adds its own error.
+//!
+//! *Faster* and *slower* need a 99 % interval that leaves 1 out. A *tie* is a claim as well: it needs a 95 %
+//! interval that lies within [`TIE`]. Everything else is *unknown*.
+
+use crate::location::Confidence;
+use crate::no_figure::NoFigure;
+use crate::passes::{Pass, Passes};
+use crate::uncertain::{Bounded, Uncertain};
+use crate::units::{Interval, Times};
+use serde::Serialize;
+
+/// Costs whose ratio is known to lie within this share of 1, either way, are a tie: no reader would choose
+/// by less, and builds of one library differ by as much.
+pub const TIE: f64 = 0.03;
+
+/// What the first cell costs in terms of the second.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Ratio {
+    /// Cost of the first divided by cost of the second: above 1 the first is slower.
+    pub value: Times,
+    /// Contains the truth 95 times of 100. `None` if a cell has fewer than three passes.
+    pub interval: Option<Interval<Times>>,
+    /// What may be said of the first.
+    pub verdict: Verdict,
+    /// How many times as many passes would give a verdict other than unknown, if the noise stays as it is.
+    /// `None` if there is one, or too few passes to tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needs: Option<f64>,
+    /// What was compared.
+    pub metric: Metric,
+    /// Passes of the cell that has fewer.
+    pub passes: usize,
+}
+
+/// What can be said of the first of two cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It costs less, 99 times of 100.
+    Faster,
+    /// It costs more, 99 times of 100.
+    Slower,
+    /// Their costs differ by less than [`TIE`], 95 times of 100.
+    Tie,
+    /// None of these: the interval is too wide, or there is none.
+    Unknown,
+}
+
+/// What a ratio was taken of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Core cycles: both cells know them.
+    Cycles,
+    /// Wall-clock time.
+    Time,
+}
+
+impl Verdict {
+    /// Of the logarithm of a ratio.
+    pub fn of(log: &Uncertain) -> Verdict {
+        let beyond = |margin: f64| log.value.abs() > margin;
+        match log.margin(Confidence::Verdict) {
+            Some(margin) if beyond(margin) && log.value > 0.0 => Verdict::Slower,
+            Some(margin) if beyond(margin) => Verdict::Faster,
+            _ if is_tie(log) => Verdict::Tie,
+            _ => Verdict::Unknown,
+        }
+    }
+
+    /// The same seen from the second cell.
+    pub fn inverse(self) -> Verdict {
+        match self {
+            Verdict::Faster => Verdict::Slower,
+            Verdict::Slower => Verdict::Faster,
+            other => other,
+        }
+    }
+}
+
+/// Whether the 95 % interval of a ratio, given by its logarithm, lies within [`TIE`] of 1.
+pub(crate) fn is_tie(log: &Uncertain) -> bool {
+    let margin = log.margin(Confidence::Shown);
+    margin.is_some_and(|margin| log.value.abs() + margin <= TIE.ln_1p())
+}
+
+/// See [`Ratio::needs`]: an error falls with the root of the number of passes.
+pub(crate) fn needs(log: &Uncertain) -> Option<f64> {
+    if Verdict::of(log) != Verdict::Unknown {
+        return None;
+    }
+    let (shown, verdict) = (log.margin(Confidence::Shown)?, log.margin(Confidence::Verdict)?);
+    let room = TIE.ln_1p() - log.value.abs();
+    let (apart, tie) = ((verdict / log.value.abs()).powi(2), (shown / room).powi(2));
+    Some(if room > 0.0 { apart.min(tie) } else { apart })
+}
+
+impl Ratio {
+    /// The same seen from the second cell.
+    pub fn inverse(&self) -> Ratio {
+        let turn = |times: Times| Times(1.0 / times.0);
+        let interval = self
+            .interval
+            .map(|Interval { low, high }| Interval { low: turn(high), high: turn(low) });
+        Ratio { value: turn(self.value), interval, verdict: self.verdict.inverse(), ..*self }
+    }
+
+    /// Multiplied by a number that is exact.
+    pub fn scaled(&self, factor: f64) -> (Times, Option<Interval<Times>>) {
+        let scale = |times: Times| Times(times.0 * factor);
+        let interval = self
+            .interval
+            .map(|Interval { low, high }| Interval { low: scale(low), high: scale(high) });
+        (scale(self.value), interval)
+    }
+
+    /// Half of the interval's width as a share of the ratio.
+    pub fn precision(&self) -> Option<f64> {
+        let interval = self.interval?;
+        Some((interval.high.0 - interval.low.0) / 2.0 / self.value.0)
+    }
+}
+
+/// Compares two cells: in cycles where both know them, else in time.
+///
+/// # Errors
+/// One of them has no pass.
+pub fn of(first: &Passes, second: &Passes) -> Result<Ratio, NoFigure> {
+    if first.cycles_known() && second.cycles_known() {
+        compare(first, second, Metric::Cycles, |pass| pass.cycles)
+    } else {
+        time(first, second)
+    }
+}
+
+/// Compares two cells in wall-clock time.
+///
+/// # Errors
+/// One of them has no pass.
+pub fn time(first: &Passes, second: &Passes) -> Result<Ratio, NoFigure> {
+    compare(first, second, Metric::Time, |pass| Some(pass.time))
+}
+
+fn compare(
+    first: &Passes,
+    second: &Passes,
+    metric: Metric,
+    figure: impl Fn(&Pass) -> Option<f64>,
+) -> Result<Ratio, NoFigure> {
+    let log = |passes: &Passes| {
+        let cost = passes.cost(&figure).ok_or(NoFigure::NotReached)?;
+        Ok(cost.ln(1.0, 0.0))
+    };
+    let log = Uncertain::sum([(1.0, &log(first)?), (-1.0, &log(second)?)]);
+    let Bounded { value, interval } = log.map(f64::exp);
+    Ok(Ratio {
+        value,
+        interval,
+        verdict: Verdict::of(&log),
+        needs: needs(&log),
+        metric,
+        passes: first.all.len().min(second.all.len()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{Noise, by, clock, noisy_rounds, passes};
+    use cpb_record::Round;
+
+    #[test]
+    fn a_ratio_is_taken_of_all_passes_and_has_an_inverse() {
+        let first = noisy_rounds(1, 12, 2000.0, 0.001);
+        let second = &noisy_rounds(2, 14, 1000.0, 0.001)[4..];
+        let [first, second]: [Vec<&Round>; 2] = [first.iter().collect(), second.iter().collect()];
+        let ratio = compared(&first, &second);
+        assert_eq!(
+            (ratio.passes, ratio.metric, ratio.verdict),
+            (10, Metric::Cycles, Verdict::Slower)
+        );
+        let interval = ratio.interval.unwrap();
+        assert!(interval.low.0 < 2.0 && 2.0 < interval.high.0, "{ratio:?}");
+        let inverse = compared(&second, &first);
+        assert!((inverse.value.0 * ratio.value.0 - 1.0).abs() < 1e-9);
+        assert_eq!(ratio.inverse().verdict, Verdict::Faster);
+        // The first has twelve passes, of which the second shares eight.
+        assert!(ratio.interval.is_some());
+    }
+
+    #[test]
+    fn a_cell_that_does_not_know_its_cycles_is_compared_in_time() {
+        let first = noisy_rounds(1, 12, 2000.0, 0.001);
+        let mut second = noisy_rounds(2, 12, 1000.0, 0.001);
+        for round in &mut second {
+            round.reference_cycles = 0;
+        }
+        let [first, second]: [Vec<&Round>; 2] = [first.iter().collect(), second.iter().collect()];
+        let ratio = compared(&first, &second);
+        assert_eq!((ratio.metric, ratio.passes), (Metric::Time, 12));
+    }
+
+    fn compared(first: &[&Round], second: &[&Round]) -> Ratio {
+        let clock = clock(20);
+        let [first, second] =
+            [first, second].map(|rounds| Passes::of(rounds.iter().copied(), by(&clock)).unwrap());
+        of(&first, &second).unwrap()
+    }
+
+    #[test]
+    fn two_passes_decide_nothing() {
+        let (first, second) = (passes(&[2.0, 2.0]), passes(&[1.0, 1.0]));
+        assert_eq!(of(&first, &second).unwrap().verdict, Verdict::Unknown);
+    }
+
+    /// Seen on a busy host: `=309` MB/s beside `=10244`, for of twenty passes three were common to both.
+    #[test]
+    fn want_of_evidence_is_no_tie() {
+        let numbered = |numbers: &[u32], cost: f64| {
+            let costs: Vec<f64> =
+                numbers.iter().map(|n| cost * (1.0 + 0.1 * f64::from(n % 3))).collect();
+            let mut passes = passes(&costs);
+            for (pass, number) in passes.all.iter_mut().zip(numbers) {
+                pass.number = *number;
+            }
+            passes
+        };
+        let slow = numbered(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 33.0);
+        let fast = numbered(&[8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18], 1.0);
+        let ratio = of(&slow, &fast).unwrap();
+        assert_eq!((ratio.verdict, ratio.needs), (Verdict::Slower, None), "{ratio:?}");
+        // Three passes each, noisy: nothing is known, and what it would take is told.
+        let noisy = |cost: f64| passes(&[cost, 1.2 * cost, 1.5 * cost]);
+        let ratio = of(&noisy(1.0), &noisy(1.0)).unwrap();
+        assert_eq!(ratio.verdict, Verdict::Tie, "the same noise in both: {ratio:?}");
+        let other = passes(&[1.3, 1.0, 1.4]);
+        let ratio = of(&noisy(1.0), &other).unwrap();
+        assert_eq!(ratio.verdict, Verdict::Unknown, "{ratio:?}");
+        assert!(ratio.needs.unwrap() > 10.0, "{ratio:?}");
+    }
+
+    #[test]
+    fn a_tie_is_sure_to_be_within_its_bounds() {
+        let log = |value: f64, error: f64| Uncertain::single(value).scattered(error, 1000);
+        assert_eq!(Verdict::of(&log(0.0, 0.01)), Verdict::Tie);
+        assert_eq!(Verdict::of(&log(0.02, 0.01)), Verdict::Unknown);
+        assert_eq!(Verdict::of(&log(0.0, 0.02)), Verdict::Unknown);
+        assert_eq!(Verdict::of(&log(0.02, 0.005)), Verdict::Slower);
+        assert_eq!(Verdict::of(&log(-0.02, 0.005)), Verdict::Faster);
+        assert_eq!(Verdict::of(&Uncertain::single(0.0)), Verdict::Unknown);
+        assert_eq!(needs(&Uncertain::single(0.0)), None);
+        // Twice the error of what would be a tie.
+        let wide = log(0.0, 0.03);
+        assert!((needs(&wide).unwrap() - (1.962 * 0.03 / TIE.ln_1p()).powi(2)).abs() < 0.01);
+    }
+
+    /// What is asked of a comparison: 1 % is seen 95 times of 100, nothing 5 times at most.
+    #[test]
+    fn a_planted_percent_is_seen_and_nothing_is_not() {
+        for noise in Noise::ALL {
+            for count in [10, 20, 60] {
+                let (mut seen, mut alarms) = (0, 0);
+                for seed in 0..100 {
+                    let mut random = fastrand::Rng::with_seed(seed * 1000 + count);
+                    let mut draw = |centre: f64| -> Passes {
+                        let value = |_| centre * (0.001 * noise.draw(&mut random)).exp();
+                        passes(&(0..count).map(value).collect::<Vec<f64>>())
+                    };
+                    let (base, same, slow) = (draw(1000.0), draw(1000.0), draw(1010.0));
+                    seen += u32::from(of(&slow, &base).unwrap().verdict == Verdict::Slower);
+                    let other = of(&same, &base).unwrap().verdict;
+                    alarms += u32::from(other != Verdict::Tie);
+                }
+                assert!(
+                    seen >= 95 && alarms <= 5,
+                    "{noise:?} {count}: {seen} seen, {alarms} alarms"
+                );
+            }
+        }
+    }
+}

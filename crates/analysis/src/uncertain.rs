@@ -1,0 +1,204 @@
+//! Figures that know where their errors come from, so that sums and differences of them are as sure
+//! as they are, not as sure as if their errors had nothing to do with each other.
+//!
+//! What slows the machine for a while slows all cells of a pass. Each figure therefore carries what
+//! each pass adds to its error (the jackknife's contributions); in a sum they are added pass by pass
+//! before they are squared. So a difference of two cells is surer than either, exactly as far as they
+//! moved together.
+
+use crate::location::{Confidence, Location, student};
+use crate::units::{Interval, Unit};
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// A figure and the parts of its error.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Uncertain {
+    /// The figure.
+    pub value: f64,
+    /// What each pass adds to the error: (number, error), by number.
+    by_pass: Vec<(u32, f64)>,
+    /// Variance that belongs to no pass.
+    own: f64,
+    /// Degrees of freedom of the error; none: nothing is known of it.
+    freedom: Option<usize>,
+}
+
+/// A figure with its bounds, for reports.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Bounded<U> {
+    /// The figure.
+    pub value: U,
+    /// Contains the truth 95 times of 100; none where nothing is known of the error.
+    pub interval: Option<Interval<U>>,
+}
+
+impl Uncertain {
+    /// A location, in logarithms, of a figure of passes that have these `numbers`, in ascending order;
+    /// `grain` is what rounding to the clock's steps leaves open, as a share.
+    pub fn of_passes(
+        location: &Location,
+        numbers: impl Iterator<Item = u32>,
+        grain: f64,
+    ) -> Uncertain {
+        let value = location.value.exp();
+        let by_pass = numbers.zip(location.errors().map(|error| error * value)).collect();
+        Uncertain { value, by_pass, own: (grain * value).powi(2), freedom: location.freedom() }
+    }
+
+    /// Of passes with these numbers and values above 0, in ascending order, for tests.
+    #[cfg(test)]
+    pub(crate) fn planted(passes: &[(u32, f64)]) -> Uncertain {
+        let logs: Vec<f64> = passes.iter().map(|(_, value)| value.ln()).collect();
+        let location = Location::of(&logs).expect("passes");
+        Uncertain::of_passes(&location, passes.iter().map(|(number, _)| *number), 0.0)
+    }
+
+    /// A single reading, of whose error nothing is known.
+    pub fn single(value: f64) -> Uncertain {
+        Uncertain { value, by_pass: Vec::new(), own: 0.0, freedom: None }
+    }
+
+    /// The same, with an error more that no other figure shares: `error` is its standard deviation,
+    /// known with so many degrees of `freedom`.
+    pub fn scattered(&self, error: f64, freedom: usize) -> Uncertain {
+        Uncertain {
+            own: self.own + error.powi(2),
+            freedom: Some(self.freedom.unwrap_or(freedom)),
+            ..self.clone()
+        }
+    }
+
+    /// A sum of multiples of figures that are no sums of each other.
+    pub fn sum<'a>(terms: impl IntoIterator<Item = (f64, &'a Uncertain)>) -> Uncertain {
+        let mut sum =
+            Uncertain { value: 0.0, by_pass: Vec::new(), own: 0.0, freedom: Some(usize::MAX) };
+        for (factor, term) in terms {
+            sum.value += factor * term.value;
+            sum.own += factor.powi(2) * term.own;
+            sum.freedom = sum.freedom.zip(term.freedom).map(|(a, b)| a.min(b));
+            sum.by_pass = merged(&sum.by_pass, &term.by_pass, factor);
+        }
+        sum
+    }
+
+    /// The same with errors that no other figure shares: of another run, whose passes are not these.
+    pub fn apart(&self) -> Uncertain {
+        let own = self.error().powi(2);
+        Uncertain { value: self.value, by_pass: Vec::new(), own, freedom: self.freedom }
+    }
+
+    /// The errors of this one about another figure.
+    pub fn about(self, value: f64) -> Uncertain {
+        Uncertain { value, ..self }
+    }
+
+    /// Whether nothing is known of its error.
+    pub fn is_single(&self) -> bool {
+        self.freedom.is_none()
+    }
+
+    /// `offset` and `factor` times its natural logarithm, errors to first order.
+    pub fn ln(&self, factor: f64, offset: f64) -> Uncertain {
+        let scale = factor / self.value;
+        let by_pass = self.by_pass.iter().map(|(n, error)| (*n, error * scale)).collect();
+        let value = offset + factor * self.value.ln();
+        Uncertain { value, by_pass, own: self.own * scale.powi(2), freedom: self.freedom }
+    }
+
+    /// The standard error, as far as it is known.
+    pub fn error(&self) -> f64 {
+        let squares: f64 = self.by_pass.iter().map(|(_, error)| error.powi(2)).sum();
+        (squares + self.own).sqrt()
+    }
+
+    /// Half the width of its interval; none where nothing is known of the error.
+    pub fn margin(&self, confidence: Confidence) -> Option<f64> {
+        Some(self.error() * student(self.freedom?, confidence))
+    }
+
+    /// How likely a figure is to be this far from 0 by its error alone, if it is 0. `None` where nothing is
+    /// known of the error.
+    pub fn chance_of_nothing(&self) -> Option<f64> {
+        let freedom = self.freedom? as f64;
+        let distance = self.value.abs() / self.error();
+        if distance.is_nan() {
+            return Some(1.0);
+        }
+        let student = StudentsT::new(0.0, 1.0, freedom.clamp(1.0, 1e6)).ok()?;
+        Some(2.0 * student.sf(distance))
+    }
+
+    /// With the bounds of its 95 % interval.
+    pub fn bounded<U: Unit>(&self) -> Bounded<U> {
+        self.map(|value| value)
+    }
+
+    /// The same of a function that only rises or only falls.
+    pub fn map<U: Unit>(&self, function: impl Fn(f64) -> f64) -> Bounded<U> {
+        let interval = self.margin(Confidence::Shown).map(|margin| {
+            let bounds = [self.value - margin, self.value + margin].map(&function);
+            let (low, high) = (bounds[0].min(bounds[1]), bounds[0].max(bounds[1]));
+            Interval { low: U::of(low), high: U::of(high) }
+        });
+        Bounded { value: U::of(function(self.value)), interval }
+    }
+}
+
+/// Errors by pass, those of `others` taken `factor` times.
+fn merged(errors: &[(u32, f64)], others: &[(u32, f64)], factor: f64) -> Vec<(u32, f64)> {
+    let mut all = Vec::with_capacity(errors.len().max(others.len()));
+    let mut errors = errors.iter().copied().peekable();
+    for &(number, other) in others {
+        while let Some(error) = errors.next_if(|error| error.0 < number) {
+            all.push(error);
+        }
+        let own = errors.next_if(|error| error.0 == number).map_or(0.0, |error| error.1);
+        all.push((number, own + factor * other));
+    }
+    all.extend(errors);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Nanoseconds;
+
+    fn figure(values: &[f64]) -> Uncertain {
+        let numbered: Vec<(u32, f64)> = (0..).zip(values.iter().copied()).collect();
+        Uncertain::planted(&numbered)
+    }
+
+    #[test]
+    fn what_moves_both_of_a_pair_leaves_their_difference_sure() {
+        let mut random = fastrand::Rng::with_seed(5);
+        let common: Vec<f64> = (0..40).map(|_| 1.0 + 0.1 * random.f64()).collect();
+        let of = |factor: f64| figure(&common.iter().map(|c| c * factor).collect::<Vec<_>>());
+        let (double, single) = (of(2.0), of(1.0));
+        let difference = Uncertain::sum([(1.0, &double), (-2.0, &single)]);
+        assert!(difference.value.abs() < 1e-12 && difference.error() < 1e-12, "{difference:?}");
+        assert!(Uncertain::sum([(1.0, &double), (2.0, &single)]).error() > 0.005);
+    }
+
+    #[test]
+    fn passes_of_only_one_of_a_pair_count_for_it_alone() {
+        let numbered = |from: u32| -> Vec<(u32, f64)> {
+            (from..from + 20).map(|n| (n, 100.0 + f64::from(n % 3))).collect()
+        };
+        let [first, second] = [0, 20].map(|from| Uncertain::planted(&numbered(from)));
+        let sum = Uncertain::sum([(1.0, &first), (1.0, &second)]);
+        assert!((sum.error() - first.error().hypot(second.error())).abs() < 1e-9);
+    }
+
+    #[test]
+    fn nothing_is_known_of_a_single_reading_until_its_scatter_is() {
+        let single = Uncertain::single(7.0);
+        assert_eq!(single.margin(Confidence::Shown), None);
+        assert_eq!(single.bounded::<Nanoseconds>().interval, None);
+        let sum = Uncertain::sum([(1.0, &single), (1.0, &figure(&[1.0, 2.0, 1.5]))]);
+        assert_eq!(sum.margin(Confidence::Shown), None);
+        let known = single.scattered(1.0, 3);
+        assert!((known.margin(Confidence::Shown).unwrap() - 3.182).abs() < 0.001);
+    }
+}

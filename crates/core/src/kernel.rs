@@ -1,0 +1,51 @@
+//! Linux's own crypto: how it spells algorithms, and on a host what it says of its drivers.
+
+#[cfg(feature = "std")]
+mod survey;
+
+use crate::algorithm::Algorithm;
+#[cfg(feature = "std")]
+pub use survey::*;
+
+/// The AF_ALG type of an algorithm, and the kernel's spelling of it; none that the kernel does not have.
+pub fn kernel_name(algorithm: Algorithm) -> Option<(&'static str, &'static str)> {
+    Some(match algorithm {
+        Algorithm::Aes128Cbc | Algorithm::Aes192Cbc | Algorithm::Aes256Cbc => {
+            ("skcipher", "cbc(aes)")
+        }
+        Algorithm::Aes128Ecb | Algorithm::Aes192Ecb | Algorithm::Aes256Ecb => {
+            ("skcipher", "ecb(aes)")
+        }
+        Algorithm::Aes128Ctr | Algorithm::Aes192Ctr | Algorithm::Aes256Ctr => {
+            ("skcipher", "ctr(aes)")
+        }
+        Algorithm::Aes128Xts | Algorithm::Aes256Xts => ("skcipher", "xts(aes)"),
+        Algorithm::Aes128Gcm | Algorithm::Aes192Gcm | Algorithm::Aes256Gcm => ("aead", "gcm(aes)"),
+        Algorithm::Aes128Ccm | Algorithm::Aes192Ccm | Algorithm::Aes256Ccm => ("aead", "ccm(aes)"),
+        Algorithm::Chacha20Poly1305 => ("aead", "rfc7539(chacha20,poly1305)"),
+        Algorithm::Chacha20 => ("skcipher", "chacha20"),
+        Algorithm::Camellia256Cbc => ("skcipher", "cbc(camellia)"),
+        Algorithm::TripleDesCbc => ("skcipher", "cbc(des3_ede)"),
+        Algorithm::DesCbc => ("skcipher", "cbc(des)"),
+        Algorithm::Md5 => ("hash", "md5"),
+        Algorithm::Sha1 => ("hash", "sha1"),
+        Algorithm::Sha224 => ("hash", "sha224"),
+        Algorithm::Sha256 => ("hash", "sha256"),
+        Algorithm::Sha384 => ("hash", "sha384"),
+        Algorithm::Sha512 => ("hash", "sha512"),
+        Algorithm::Sha3_256 => ("hash", "sha3-256"),
+        Algorithm::Sha3_512 => ("hash", "sha3-512"),
+        Algorithm::HmacSha1 => ("hash", "hmac(sha1)"),
+        Algorithm::HmacSha256 => ("hash", "hmac(sha256)"),
+        Algorithm::HmacSha512 => ("hash", "hmac(sha512)"),
+        Algorithm::Aes128Cmac | Algorithm::Aes256Cmac => ("hash", "cmac(aes)"),
+        // Whatever it computes: which driver it is, the provider knows.
+        Algorithm::HmacDrbgSha256 | Algorithm::HmacDrbgSha512 | Algorithm::CtrDrbgAes256 => {
+            ("rng", "stdrng")
+        }
+        // The kernel's takes its key as the message's first bytes, and not in all versions.
+        Algorithm::Poly1305 => return None,
+        // To copy is nothing for a kernel, and for key pairs it has no interface here.
+        _ => return None,
+    })
+}

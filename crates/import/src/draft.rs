@@ -1,0 +1,208 @@
+//! A record in the making.
+
+use super::Format;
+use anyhow::{Result, bail};
+use cpb_record::Machine;
+use cpb_record::plan::Plan;
+use cpb_record::{
+    Evidence, Flag, FlagKind, Header, Line, Printed, Published, PublishedPath, Quantity, Record,
+    SCHEMA, Source,
+};
+use std::collections::BTreeMap;
+
+/// The most figures of one log: a thousand times what is usual.
+const MAX_FIGURES: usize = 100_000;
+/// The most warnings of one log.
+const MAX_WARNINGS: usize = 64;
+
+/// What an importer found.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    /// The machine, as far as the log tells.
+    pub(super) machine: Machine,
+    /// When it was measured, RFC 3339, UTC; empty: not told.
+    pub(super) began: String,
+    /// Where figures stand.
+    pub(super) sources: Vec<Source>,
+    /// They themselves.
+    pub(super) cells: Vec<Published>,
+    /// What spoils them, each a sentence.
+    pub(super) warnings: Vec<String>,
+    figures: usize,
+}
+
+impl Draft {
+    /// Adds a cell.
+    ///
+    /// # Errors
+    /// It has one figure too many.
+    pub(super) fn push(&mut self, cell: Published) -> Result<()> {
+        let line = cell.figures.iter().find_map(|figure| figure.line);
+        self.count(cell.figures.len().max(1), line)?;
+        self.cells.push(cell);
+        Ok(())
+    }
+
+    /// Adds a figure to the cell that was added last.
+    ///
+    /// # Errors
+    /// It is one too many.
+    pub(super) fn push_figure(&mut self, figure: Printed) -> Result<()> {
+        self.count(1, figure.line)?;
+        if let Some(last) = self.cells.last_mut() {
+            last.figures.push(figure);
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, more: usize, line: Option<u32>) -> Result<()> {
+        self.figures += more;
+        if self.figures > MAX_FIGURES {
+            let line = line.unwrap_or(1);
+            bail!("line {line} has one figure more than {MAX_FIGURES}: no log has as many");
+        }
+        Ok(())
+    }
+
+    /// Adds a warning, once. After some dozens one more tells nobody anything.
+    pub(super) fn warn(&mut self, warning: impl Into<String>) {
+        const MORE: &str = "There is more of the kind.";
+        let warning = warning.into();
+        if self.warnings.len() == MAX_WARNINGS {
+            self.warnings.push(MORE.to_owned());
+        } else if self.warnings.len() < MAX_WARNINGS && !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// The record of a log called `name`. A figure that is no number gets a flag here, if its format has
+    /// given it none.
+    pub(super) fn record(self, name: &str, format: &Format) -> Record {
+        let (mut sources, mut cells) = (self.sources, self.cells);
+        for source in &mut sources {
+            name.clone_into(&mut source.title);
+        }
+        // Two logs that name no machine are not of one machine.
+        for cell in cells.iter_mut().filter(|cell| cell.machine.is_empty()) {
+            cell.machine = file_stem(name);
+        }
+        for cell in &mut cells {
+            cell.figures = std::mem::take(&mut cell.figures).into_iter().map(sound).collect();
+        }
+        let reason = format!("What did {} print into {name}?", format.tool);
+        let plan = Plan::of_nothing(file_stem(name), reason);
+        let header = Header {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            began: self.began,
+            evidence: Evidence::Imported,
+            target: String::new(),
+            machine: self.machine,
+            plan,
+            cpus: Vec::new(),
+            providers: BTreeMap::new(),
+            kernel: None,
+            warnings: self.warnings,
+        };
+        let sources = sources.into_iter().map(Line::Source);
+        Record::assemble(header, sources.chain(cells.into_iter().map(Line::Published)))
+    }
+}
+
+/// A file's name without its ending.
+fn file_stem(name: &str) -> String {
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    if stem.is_empty() { name.to_owned() } else { stem.to_owned() }
+}
+
+/// What the cells of one table share.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    /// A word for it.
+    pub(super) name: String,
+    /// Who ran the operations.
+    pub(super) provider: String,
+    /// The machine; empty: not told.
+    pub(super) machine: String,
+    /// The core's clock, where the log tells.
+    pub(super) core_hz: Option<u64>,
+}
+
+/// What one cell is of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Done {
+    /// The algorithm, in cpb's spelling.
+    pub(super) algorithm: String,
+    /// What is done with it; empty: not told.
+    pub(super) operation: String,
+    /// Which part is timed; empty: not told.
+    pub(super) phase: &'static str,
+    /// Message length.
+    pub(super) bytes: Option<u32>,
+}
+
+impl Table {
+    /// A cell of it.
+    pub(super) fn cell(
+        &self,
+        row: &str,
+        column: &str,
+        done: Done,
+        figures: Vec<Printed>,
+    ) -> Published {
+        let told = |words: &str| (!words.is_empty()).then(|| words.to_owned());
+        Published {
+            table: self.name.clone(),
+            row: row.to_owned(),
+            column: column.to_owned(),
+            machine: self.machine.clone(),
+            core_hz: self.core_hz,
+            provider: self.provider.clone(),
+            operation: told(&done.operation),
+            algorithm: done.algorithm,
+            phase: told(done.phase),
+            bytes: done.bytes,
+            figures,
+        }
+    }
+
+    /// Where it is from. `tool` is what printed it, with its version.
+    pub(super) fn source(
+        &self,
+        tool: &str,
+        version: &str,
+        place: String,
+        notes: &[&str],
+    ) -> Source {
+        let path = PublishedPath { version: version.to_owned(), ..PublishedPath::default() };
+        Source {
+            table: self.name.clone(),
+            title: String::new(),
+            publisher: tool.to_owned(),
+            date: String::new(),
+            place,
+            paths: BTreeMap::from([(self.provider.clone(), path)]),
+            notes: notes.iter().map(|note| (*note).to_owned()).collect(),
+            cores: None,
+        }
+    }
+}
+
+/// A printed figure with the line that it is from.
+pub(super) fn printed(quantity: Quantity, characters: &str, line: u32) -> Printed {
+    Printed { quantity, printed: characters.to_owned(), flag: None, line: Some(line) }
+}
+
+/// The same, flagged.
+pub(super) fn flagged(mut figure: Printed, kind: FlagKind, why: impl Into<String>) -> Printed {
+    figure.flag = Some(Flag { kind, why: why.into() });
+    figure
+}
+
+/// The same, flagged if it is no number that a figure can be, and has no flag yet.
+fn sound(figure: Printed) -> Printed {
+    if figure.flag.is_some() || figure.number().is_some() {
+        return figure;
+    }
+    flagged(figure, FlagKind::Unverified, "nothing, negative, infinite or no number")
+}

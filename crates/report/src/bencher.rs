@@ -1,0 +1,33 @@
+//! Bencher Metric Format: `latency` in nanoseconds, `throughput` in operations a second, each with the
+//! bounds of its 95 % interval where it is known.
+
+use super::named;
+use anyhow::Result;
+use cpb_record::Record;
+use serde_json::{Map, Value, json};
+
+/// All cells with figures.
+///
+/// # Errors
+/// They hold something that JSON cannot.
+pub fn of_records(records: &[(String, Record)]) -> Result<String> {
+    let mut document = Map::new();
+    for cell in named::all(records) {
+        let metric = |value: f64, bounds: Option<(f64, f64)>| match bounds {
+            Some((low, high)) => {
+                json!({ "value": value, "lower_value": low, "upper_value": high })
+            }
+            None => json!({ "value": value }),
+        };
+        let each = |time: f64| 1e9 * f64::from(cell.threads) / time;
+        let throughput =
+            metric(each(cell.time), cell.interval.map(|(low, high)| (each(high), each(low))));
+        let mut name = cell.name;
+        if cell.threads > 1 {
+            name += &format!("/threads:{}", cell.threads);
+        }
+        let latency = metric(cell.time, cell.interval);
+        document.insert(name, json!({ "latency": latency, "throughput": throughput }));
+    }
+    Ok(serde_json::to_string_pretty(&Value::Object(document))? + "\n")
+}

@@ -1,0 +1,274 @@
+//! What the terminal's tables hold: rates, threads, latencies.
+
+use super::groups::{Comparisons, Group};
+use super::numbers::{large, margin, megabytes, short, significant, time};
+use super::table::{Block, Place};
+use anstyle::Style;
+use cpb_analysis::no_figure::NoFigure;
+use cpb_analysis::summary::{Figures, Known, Row};
+use cpb_record::size::Size;
+use std::collections::HashMap;
+
+/// Sizes that fit beside each other.
+pub(crate) const SHOWN: usize = 3;
+
+/// Which margins there is room for.
+#[derive(Clone, Copy)]
+pub(crate) struct Margins {
+    /// Of rates.
+    pub(crate) rate: bool,
+    /// Of gains.
+    pub(crate) gain: bool,
+    /// Of cycles.
+    pub(crate) cycles: bool,
+}
+
+/// From most to fewest: what is tried until a table fits.
+pub(crate) const MARGINS: [Margins; 4] = [
+    Margins { rate: true, gain: true, cycles: true },
+    Margins { rate: true, gain: true, cycles: false },
+    Margins { rate: true, gain: false, cycles: false },
+    Margins { rate: false, gain: false, cycles: false },
+];
+
+/// What rates are shown with.
+pub(crate) struct Rates<'a> {
+    /// Who is fastest, what extensions gain.
+    pub(crate) comparisons: &'a Comparisons<'a>,
+    /// How the fastest looks.
+    pub(crate) fastest: Style,
+    /// Whether any cell knows its cycles.
+    pub(crate) cycles: bool,
+    /// Whether any gain is known.
+    pub(crate) gains: bool,
+    /// Every size instead of the smallest, a middle one and the largest, and every provider.
+    pub(crate) all: bool,
+    /// So many providers of each group, the fastest first; variants are folded into their library's gain.
+    pub(crate) best: usize,
+    /// What to call providers.
+    pub(crate) labels: &'a HashMap<String, String>,
+}
+
+impl Rates<'_> {
+    /// Each group as one block, or, if all sizes are wanted, as several.
+    pub(crate) fn blocks(&self, groups: &[&Group<'_>], margins: Margins) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        let most = groups.iter().map(|group| match group.workload().algorithm.has_key_pairs() {
+            true => SHOWN,
+            false => group.sizes.len().min(SHOWN),
+        });
+        let most = most.max().unwrap_or(0);
+        for group in groups {
+            // Sizes that were added near a crossover are of its two paths only.
+            let common: Vec<u32> = group
+                .sizes
+                .iter()
+                .copied()
+                .filter(|size| group.providers.iter().all(|who| group.row(who, *size).is_some()))
+                .collect();
+            let some = if common.len() < SHOWN { &group.sizes } else { &common };
+            let sizes = match some.as_slice() {
+                _ if self.all || group.sizes.len() <= SHOWN => group.sizes.clone(),
+                some => vec![some[0], some[some.len() / 2], some[some.len() - 1]],
+            };
+            for sizes in sizes.chunks(SHOWN) {
+                blocks.push(self.block(group, sizes, most, margins));
+            }
+        }
+        blocks
+    }
+
+    /// Some sizes of a group beside each other, in as many columns as `width` says.
+    pub(crate) fn block(
+        &self,
+        group: &Group<'_>,
+        sizes: &[u32],
+        width: usize,
+        margins: Margins,
+    ) -> Block {
+        let unused = width - sizes.len();
+        let largest = *sizes.last().unwrap_or(&0);
+        let mut columns = vec![String::new(); unused];
+        let in_operations = group.workload().algorithm.has_key_pairs() && unused >= 2;
+        if in_operations {
+            columns[unused - 2..].clone_from_slice(&["ops/s", "p99"].map(str::to_owned));
+        }
+        columns.extend(sizes.iter().map(|size| match size {
+            0 => "time".to_owned(),
+            size => Size::from(*size).to_string(),
+        }));
+        if self.cycles {
+            columns.push(if largest == 0 { "cycles" } else { "c/byte" }.to_owned());
+        }
+        if self.gains {
+            columns.push("gain".to_owned());
+        }
+        let row = |provider: &&str| {
+            let mut places = vec![Place::Blank; unused];
+            let rate = |row| self.rate(row, margins.rate);
+            places.extend(
+                sizes.iter().map(|size| group.row(provider, *size).map_or(Place::Blank, rate)),
+            );
+            let row = group.row(provider, largest);
+            if let (true, Some(row)) = (in_operations, row) {
+                places[unused - 2] = operations(row);
+                places[unused - 1] = far(row);
+            }
+            if self.cycles {
+                let figures = row.and_then(|row| row.figures.measured());
+                places.push(figures.map_or(Place::Blank, |found| cycles(found, margins.cycles)));
+            }
+            if self.gains {
+                places.push(row.map_or(Place::Blank, |row| self.gain(row, margins.gain)));
+            }
+            (self.labels.get(*provider).map_or(*provider, String::as_str).to_owned(), places)
+        };
+        let rows = match self.all {
+            true => group.providers.iter().map(row).collect(),
+            false => group.ranked().iter().take(self.best).map(row).collect(),
+        };
+        Block { heading: group.heading.clone(), columns, rows }
+    }
+
+    fn rate(&self, row: &Row, with_margin: bool) -> Place {
+        let figures = match &row.figures {
+            Known::Measured(figures) => figures,
+            Known::Without(reason) => return Place::Word(reason.short()),
+        };
+        let (number, precision) = number(figures);
+        let margin = if with_margin { margin(precision) } else { String::new() };
+        match self.comparisons.mark(row) {
+            Some(mark) => {
+                Place::Figure { number: format!("{mark}{number}"), margin, style: self.fastest }
+            }
+            None => Place::figure(number, margin),
+        }
+    }
+
+    fn gain(&self, row: &Row, with_margin: bool) -> Place {
+        let gain = match self.all {
+            true => self.comparisons.gain(row),
+            false => self.comparisons.own_gain(row).or_else(|| self.comparisons.gain(row)),
+        };
+        gain.map_or(Place::Blank, |gain| {
+            let margin = if with_margin { margin(gain.precision()) } else { String::new() };
+            Place::figure(format!("{}×", short(gain.value.0)), margin)
+        })
+    }
+}
+
+/// A rate, or where there are no bytes the time, and its precision.
+fn number(figures: &Figures) -> (String, Option<f64>) {
+    match &figures.rate {
+        Some(rate) => (megabytes(rate.value), rate.precision()),
+        None => (time(figures.time.value), figures.time.precision()),
+    }
+}
+
+fn cycles(figures: &Figures, with_margin: bool) -> Place {
+    let per_byte = figures
+        .cycles_per_byte
+        .map(|cycles| (significant(cycles.value.0, 4), cycles.precision()))
+        .or_else(|| figures.cycles.map(|cycles| (short(cycles.value.0), cycles.precision())));
+    per_byte.map_or(Place::Blank, |(number, precision)| {
+        let margin = if with_margin { margin(precision) } else { String::new() };
+        Place::figure(number, margin)
+    })
+}
+
+/// What several threads do together and gain over one, at the largest size.
+pub(crate) fn threads(groups: &[Group<'_>]) -> Vec<Block> {
+    let fewest = groups.iter().map(|group| group.threads).min().unwrap_or(1);
+    let first = groups.iter().filter(|group| group.threads == fewest && !group.meaningless());
+    first.filter_map(|first| threads_of(groups, first)).collect()
+}
+
+/// The same of the kind of one group; none of one number of threads.
+pub(crate) fn threads_of(groups: &[Group<'_>], first: &Group<'_>) -> Option<Block> {
+    let mut same: Vec<&Group<'_>> = groups.iter().filter(|group| group.same_kind(first)).collect();
+    same.sort_by_key(|group| group.threads);
+    let &largest = first.sizes.last().filter(|_| same.len() > 1)?;
+    let rows = first.providers.iter().map(|provider| {
+        let place = |group: &&Group<'_>| {
+            group.row(provider, largest).map_or(Place::Blank, rate_and_scaling)
+        };
+        ((*provider).to_owned(), same.iter().map(place).collect())
+    });
+    let threads = |threads| match threads {
+        1 => "1 thread".to_owned(),
+        several => format!("{several} threads"),
+    };
+    let size = match largest {
+        0 => String::new(),
+        size => format!(", {}", Size::from(size)),
+    };
+    Some(Block {
+        heading: format!("{}{size}", first.kind()),
+        columns: same.iter().map(|group| threads(group.threads)).collect(),
+        rows: rows.collect(),
+    })
+}
+
+/// Operations in a second, of all threads together.
+pub(crate) fn operations(row: &Row) -> Place {
+    let measured = row.figures.measured();
+    measured.map_or(Place::Blank, |f| Place::figure(per_second(row, f), String::new()))
+}
+
+fn per_second(row: &Row, figures: &Figures) -> String {
+    match f64::from(row.threads) * 1e9 / figures.time.value.0 {
+        few if few < 999.5 => short(few),
+        many => large(many),
+    }
+}
+
+/// What ninety-nine of a hundred operations take at most, if so many were timed.
+pub(crate) fn far(row: &Row) -> Place {
+    let latency = row.figures.measured().and_then(|figures| figures.latency.measured());
+    let p99 = latency.and_then(|latency| latency.p99);
+    p99.map_or(Place::Blank, |p99| Place::figure(time(p99), String::new()))
+}
+
+fn rate_and_scaling(row: &Row) -> Place {
+    match &row.figures {
+        Known::Without(reason) => Place::Word(reason.short()),
+        Known::Measured(figures) => {
+            let (number, precision) = match row.workload.algorithm.has_key_pairs() {
+                true => (per_second(row, figures) + "/s", figures.time.precision()),
+                false => number(figures),
+            };
+            let gain = figures.scaling.map(|scaling| format!("  {}×", short(scaling.value.0)));
+            Place::figure(number, format!("{:<6}{}", margin(precision), gain.unwrap_or_default()))
+        }
+    }
+}
+
+/// Times of single operations; none if the clock cannot tell any.
+pub(crate) fn latencies(group: &Group<'_>) -> Option<Block> {
+    let mut rows = Vec::new();
+    let cells = group
+        .providers
+        .iter()
+        .flat_map(|provider| group.sizes.iter().filter_map(|size| group.row(provider, *size)));
+    for row in cells {
+        let Some(figures) = row.figures.measured() else { continue };
+        let places = match &figures.latency {
+            Known::Without(NoFigure::NotReached) => continue,
+            Known::Without(reason) => {
+                vec![Place::Word(reason.short()), Place::Blank, Place::Blank, Place::Blank]
+            }
+            Known::Measured(found) => [Some(found.p50), found.p90, found.p99, Some(found.max)]
+                .map(|ns| ns.map_or(Place::Blank, |ns| Place::figure(time(ns), String::new())))
+                .to_vec(),
+        };
+        let name = match row.workload.bytes() as u32 {
+            0 => row.provider.clone(),
+            size => format!("{} {}", row.provider, Size::from(size)),
+        };
+        rows.push((name, places));
+    }
+    let told = |(_, places): &(String, Vec<Place>)| matches!(places[0], Place::Figure { .. });
+    let columns = ["p50", "p90", "p99", "longest"].map(str::to_owned).to_vec();
+    let heading = format!("{}, one operation", group.heading);
+    rows.iter().any(told).then_some(Block { heading, columns, rows })
+}

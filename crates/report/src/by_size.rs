@@ -1,0 +1,154 @@
+//! One column a message size, one block a figure: how tables of accelerators have long been printed,
+//! with what it took of the machine beside it. For a plan that says `report = "by-size"`.
+
+use super::groups::Group;
+use super::numbers::{count, large, megabytes, share, short};
+use super::table::{Block, Place};
+use super::{execution, notes};
+use cpb_analysis::execution::{CpuUse, Execution};
+use cpb_analysis::no_figure::NoFigure;
+use cpb_analysis::summary::{Figures, Known, Row, Summary};
+use cpb_record::{Evidence, ProviderRecord};
+
+/// What `openssl speed` runs each size for, in nanoseconds: its tables count operations in 3 s.
+const SPAN: f64 = 3e9;
+
+/// What the blocks mean.
+pub(crate) const LEGEND: &str = "Operations in 3 s and MB/s (1 MB = 1,000,000 bytes) by wall-clock \
+     time, operations as the measured rate gives them. Interrupts: of the executor's engine, of all \
+     engines while software works; context switches: asked for or not. CPU: share of one CPU's time \
+     that the measuring threads had, and CPU time for each MB; all CPUs: share of all CPUs' time in which they did anything.";
+
+/// A figure: what it is called, and what a cell has of it.
+type Figure = (&'static str, fn(&Row) -> Known<String>);
+
+const FIGURES: [Figure; 7] = [
+    ("operations in 3 s", |row| timed(row, |figures| Some(large(SPAN / figures.time.value.0)))),
+    ("MB/s", |row| timed(row, |figures| figures.rate.map(|rate| megabytes(rate.value)))),
+    ("interrupts an operation", |row| {
+        counted(row, |execution| execution.interrupts_per_operation.map(count))
+    }),
+    ("context switches an operation", |row| {
+        counted(row, |execution| execution.switches.map(|switches| count(switches.all())))
+    }),
+    ("CPU", |row| used(row, |cpu| Some(share(cpu.own)))),
+    ("CPU ms/MB", |row| {
+        used(row, |cpu| cpu.seconds_per_megabyte.map(|seconds| short(seconds * 1e3)))
+    }),
+    ("all CPUs", |row| used(row, |cpu| cpu.machine.map(share))),
+];
+
+/// What is left out unless all is asked for.
+const MORE: [Figure; 4] = [
+    ("context switches that were not asked for", |row| {
+        counted(row, |execution| execution.switches.map(|switches| count(switches.involuntary)))
+    }),
+    ("CPU, in user mode", |row| used(row, |cpu| cpu.user.map(share))),
+    ("CPU, in the kernel", |row| used(row, |cpu| cpu.system.map(share))),
+    ("all CPUs, in work after interrupts (softirq)", |row| used(row, |cpu| cpu.softirq.map(share))),
+];
+
+fn timed(row: &Row, show: fn(&Figures) -> Option<String>) -> Known<String> {
+    match &row.figures {
+        Known::Measured(figures) => show(figures).ok_or(NoFigure::NotCounted).into(),
+        Known::Without(reason) => Known::Without(reason.clone()),
+    }
+}
+
+fn counted(row: &Row, show: fn(&Execution) -> Option<String>) -> Known<String> {
+    match (&row.execution, &row.figures) {
+        (Some(execution), _) => show(execution).ok_or(NoFigure::NotCounted).into(),
+        (None, Known::Without(reason)) => Known::Without(reason.clone()),
+        (None, Known::Measured(_)) => Known::Without(NoFigure::NotCounted),
+    }
+}
+
+fn used(row: &Row, show: fn(&CpuUse) -> Option<String>) -> Known<String> {
+    match row.execution.as_deref().map(|execution| &execution.cpu) {
+        Some(Known::Measured(cpu)) => show(cpu).ok_or(NoFigure::NotCounted).into(),
+        Some(Known::Without(reason)) => Known::Without(reason.clone()),
+        None => counted(row, |_| None),
+    }
+}
+
+/// The blocks of a group: who executed, then each figure at each size.
+pub(crate) fn blocks(summary: &Summary, group: &Group<'_>, more: bool) -> Vec<Block> {
+    let mut blocks = vec![who(summary, group)];
+    let figures = FIGURES.iter().chain(MORE.iter().filter(|_| more));
+    blocks.extend(figures.filter_map(|(name, of)| block(summary, group, name, *of)));
+    blocks
+}
+
+fn who(summary: &Summary, group: &Group<'_>) -> Block {
+    let mut rows: Vec<(String, Vec<Place>)> = group
+        .providers
+        .iter()
+        .map(|provider| {
+            let words = execution::verdict_and_driver(group, provider);
+            let words = words.or_else(|| common(group, provider).map(|why| why.to_string()));
+            ((*provider).to_owned(), vec![Place::Note(words.unwrap_or_default())])
+        })
+        .collect();
+    for (name, provider) in &summary.run.providers {
+        if let ProviderRecord::Unavailable { reason, detail } = provider {
+            let why = notes::unavailable(*reason, detail).to_owned();
+            rows.push((name.clone(), vec![Place::Note(why)]));
+        }
+    }
+    let columns = vec![String::new(); group.sizes.len()];
+    Block { heading: "who executed".to_owned(), columns, rows }
+}
+
+/// The reason for which a provider has no figure at any size, if it is one.
+fn common<'a>(group: &Group<'a>, provider: &str) -> Option<&'a NoFigure> {
+    let rows = group.sizes.iter().filter_map(|size| group.row(provider, *size));
+    let mut reasons = rows.map(|row| match &row.figures {
+        Known::Without(reason) => Some(reason),
+        Known::Measured(_) => None,
+    });
+    let first = reasons.next()??;
+    reasons.all(|reason| reason == Some(first)).then_some(first)
+}
+
+/// One figure; none if nobody has it, for example a library interrupts.
+fn block(
+    summary: &Summary,
+    group: &Group<'_>,
+    name: &str,
+    of: fn(&Row) -> Known<String>,
+) -> Option<Block> {
+    let columns = group.sizes.iter().map(ToString::to_string).collect();
+    let heading = name.to_owned();
+    let mut rows = Vec::new();
+    let mut refused = None;
+    for provider in &group.providers {
+        let found: Vec<Option<Known<String>>> =
+            group.sizes.iter().map(|size| group.row(provider, *size).map(of)).collect();
+        let by_evidence =
+            |known: &&Known<String>| matches!(known, Known::Without(NoFigure::Meaningless(_)));
+        if found.iter().flatten().any(|known| by_evidence(&known)) {
+            refused = Some(refusal(summary.run.evidence));
+        }
+        if found.iter().flatten().any(|known| known.measured().is_some()) {
+            rows.push(((*provider).to_owned(), found.into_iter().map(place).collect()));
+        }
+    }
+    match (rows.is_empty(), refused) {
+        (false, _) => Some(Block { heading, columns, rows }),
+        (true, Some(words)) => Some(Block { heading, columns, rows: vec![(words, Vec::new())] }),
+        (true, None) => None,
+    }
+}
+
+fn place(known: Option<Known<String>>) -> Place {
+    match known {
+        Some(Known::Measured(text)) => Place::figure(text, String::new()),
+        Some(Known::Without(NoFigure::NotCounted)) | None => Place::Blank,
+        Some(Known::Without(reason)) => Place::Word(reason.short()),
+    }
+}
+
+/// A refusal and the evidence that is the reason for it.
+fn refusal(evidence: Evidence) -> String {
+    format!("refused: {}", format!("{evidence:?}").to_lowercase())
+}

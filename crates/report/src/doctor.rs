@@ -1,0 +1,17 @@
+//! What `cpb doctor` prints.
+
+use super::notes::graded;
+use super::terminal::write_note;
+use cpb_analysis::grade::Grade;
+use cpb_analysis::summary::Summary;
+
+/// The grade in its first line, then what is known of the machine.
+pub fn render(summary: &Summary, grade: &Grade, width: usize) -> String {
+    let mut text = String::new();
+    write_note(&mut text, "machine", &graded(grade), width);
+    write_note(&mut text, "CPU", &summary.run.machine.words(), width);
+    for warning in &summary.run.warnings {
+        write_note(&mut text, "warning", warning, width);
+    }
+    text
+}

@@ -1,0 +1,459 @@
+//! What explanations say, in words; laid out by [`super::explain`].
+
+use super::groups::heading;
+use super::numbers::{percent, short, time};
+use cpb_analysis::advice::{Advice, Border, Compared, LOSS, Reason, STAKE};
+use cpb_analysis::crossover::{Contest, Crossing};
+use cpb_analysis::explain::{Explained, Explanation, Scaling};
+use cpb_analysis::fit::Shape;
+use cpb_analysis::no_figure::NoFigure;
+use cpb_analysis::paths::Subject;
+use cpb_analysis::units::Unit;
+use cpb_record::Evidence;
+use cpb_record::size::Size;
+
+/// So many paths have all their pairs shown; of more, only those that are taken one after the other.
+const FEW: usize = 3;
+
+/// Each reason for missing figures once, with the cells that it concerns or how many they are.
+fn without(explanation: &Explanation) -> Vec<(&'static str, String)> {
+    let mut reasons: Vec<(&NoFigure, Vec<&str>)> = Vec::new();
+    for (what, why) in &explanation.without {
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, cells)) => cells.push(what),
+            None => reasons.push((why, vec![what])),
+        }
+    }
+    let words = |(why, cells): (&NoFigure, Vec<&str>)| {
+        // What went wrong might have been the best path: it is always named.
+        let wrong =
+            matches!(why, NoFigure::Failed(_) | NoFigure::WrongAnswer(_) | NoFigure::AllDiscarded);
+        let many = cells.len() > FEW && !wrong;
+        // Rows as they were printed may hold commas; and of these nothing else tells which they are.
+        let (label, cells) = match *why == NoFigure::Repeated {
+            true if many => ("left out", format!("{} cells, from {} on", cells.len(), cells[0])),
+            true => ("left out", cells.join("; ")),
+            false if many => ("no figure", format!("{} cells", cells.len())),
+            false => ("no figure", cells.join(", ")),
+        };
+        (label, format!("{cells}: {why}"))
+    };
+    reasons.into_iter().map(words).collect()
+}
+
+pub(crate) fn title(task: &Explained) -> String {
+    let what = what(&task.subject, task.threads);
+    let evidence = match task.evidence {
+        Evidence::Hardware => "",
+        Evidence::Emulated => "; emulated",
+        Evidence::Simulated => "; simulated",
+        Evidence::Published => "; published, not measured by cpb",
+        Evidence::Imported => "; from another tool's log",
+    };
+    match task.machine.as_str() {
+        "" => format!("{what}{evidence}"),
+        machine => format!("{what}: {machine}{evidence}"),
+    }
+}
+
+/// What is done, in words.
+pub(crate) fn what(subject: &Subject, threads: u8) -> String {
+    match subject {
+        Subject::Measured(workload) => heading(workload, threads, false),
+        Subject::Published { algorithm, operation, phase } => {
+            let what = [Some(algorithm), operation.as_ref()];
+            let what: Vec<&str> = what.into_iter().flatten().map(String::as_str).collect();
+            match phase {
+                Some(phase) => format!("{}, {phase}", what.join(" ")),
+                None => what.join(" "),
+            }
+        }
+    }
+}
+
+/// A size that was computed: to the byte where that is short, else to three digits.
+pub(crate) fn about(bytes: f64) -> String {
+    match bytes {
+        bytes if bytes < 10_000.0 => format!("{bytes:.0} B"),
+        bytes if bytes < 1_048_576.0 => format!("{} KiB", short(bytes / 1024.0)),
+        bytes => format!("{} MiB", short(bytes / 1_048_576.0)),
+    }
+}
+
+pub(crate) fn size(bytes: f64) -> String {
+    Size::from(bytes as u32).to_string()
+}
+
+fn times(ratio: f64) -> String {
+    short(ratio)
+}
+
+/// What to do, in parts.
+pub(crate) struct Advised {
+    /// Whom to take.
+    pub(crate) who: String,
+    /// At which sizes, as words that follow the name after a space; empty where there is no message.
+    pub(crate) sizes: String,
+    /// Why.
+    pub(crate) why: String,
+}
+
+impl Advised {
+    /// All of it.
+    pub(crate) fn sentence(&self) -> String {
+        let Advised { who, sizes, why } = self;
+        match sizes.as_str() {
+            "" => format!("{who}: {why}"),
+            sizes => format!("{who} {sizes}: {why}"),
+        }
+    }
+}
+
+/// So many of several paths that will do are named.
+const NAMED: usize = 3;
+
+/// Several paths of which each will do.
+pub(crate) fn any_of(names: &[String]) -> String {
+    match names.len() {
+        0..=NAMED => names.join(" or "),
+        many => format!("{} or {} others", names[..NAMED - 1].join(", "), many - NAMED + 1),
+    }
+}
+
+/// Measured sizes that are more than so many times apart leave room for anything between them.
+const WIDE: f64 = 1.5;
+
+/// Where advice changes: an estimate, unless sizes close to it were measured.
+fn at(border: Border) -> String {
+    let Border { bytes, low, high, open } = border;
+    if !open && f64::from(high) <= WIDE * f64::from(low) {
+        return about(bytes);
+    }
+    format!("about {} ({} to {} not measured)", about(bytes), size(low.into()), size(high.into()))
+}
+
+/// At which sizes advice holds. Empty where there is no message.
+fn range(advice: &Advice, task: &Explained, all: bool) -> String {
+    let (least, largest) = (size(advice.least.into()), size(advice.largest.into()));
+    let from = advice.from.map(|border| format!("from {}", about(border.bytes)));
+    let to = advice.to.map(|border| format!("up to {}", at(border)));
+    match (from, to) {
+        _ if advice.largest == 0 || !task.subject.has_sizes() => String::new(),
+        _ if all && advice.least == advice.largest => format!("at {least}"),
+        _ if all => format!("at every size measured, {least} to {largest}"),
+        (Some(from), Some(to)) => format!("{from} {to}"),
+        (Some(from), None) => format!("{from} to {largest}"),
+        (None, Some(to)) => format!("from {least} {to}"),
+        (None, None) => format!("from {least} to {largest}"),
+    }
+}
+
+/// What to do with a range of sizes, and why.
+pub(crate) fn advise(advice: &Advice, task: &Explained) -> Advised {
+    let who = any_of(&advice.take);
+    let sizes = range(advice, task, task.advice.len() == 1);
+    let ns = |ns: f64| time(Unit::of(ns));
+    let why = match &advice.reason {
+        Reason::Only => "there is no other".to_owned(),
+        Reason::Tie => format!("they differ by {} at most", lost(advice.loss)),
+        Reason::Faster { than, least, most } => {
+            let (least, most) = (times(*least), times(*most));
+            let times = if least == most { least } else { format!("{least} to {most}") };
+            format!("it is {times} times as fast as {than}, the next best")
+        }
+        Reason::Fixed { than, own, other } if *own > 0.0 => {
+            let (own, other) = (ns(*own), ns(*other));
+            format!("an operation's fixed cost is {own} against {other} of {than}")
+        }
+        Reason::Fixed { than, other, .. } => {
+            format!("it has no fixed cost to speak of, {than} one of {}", ns(*other))
+        }
+        Reason::PerByte { than, own, other } => {
+            let (own, other) = (ns(*own), ns(*other));
+            format!("a byte costs {own} against {other} of {than}")
+        }
+    };
+    let spares = advice.spares.as_ref().map(|spares| {
+        format!(
+            "; {} takes {} times as long but leaves {} of a core free",
+            spares.provider,
+            times(spares.slower),
+            whole_percent(spares.free)
+        )
+    });
+    let rivals = advice.rivals.iter().map(|rival| {
+        let by = rival.gain.map(|gain| format!(", by up to {}", percent(gain.max(0.0))));
+        format!("; {} may be faster{}: measure for longer", rival.provider, by.unwrap_or_default())
+    });
+    let why = why + &spares.unwrap_or_default() + &rivals.collect::<String>();
+    Advised { who, sizes, why }
+}
+
+/// A loss, of which less than a tenth of a percent is none.
+fn lost(loss: f64) -> String {
+    if loss < 0.001 { "0.1%".to_owned() } else { percent(loss) }
+}
+
+/// The advice for a task in a sentence, in as few ranges as the verdict has. `None` without advice.
+pub(crate) fn verdict(task: &Explained) -> Option<String> {
+    let all = task.verdict.len() == 1;
+    let parts: Vec<String> = task
+        .verdict
+        .iter()
+        .map(|advice| {
+            let sizes = match (advice.from, advice.to) {
+                _ if all || !task.subject.has_sizes() => String::new(),
+                (_, Some(to)) => format!(" up to {}", at(to)),
+                (Some(_), None) => " above".to_owned(),
+                (None, None) => String::new(),
+            };
+            let rivals: Vec<String> =
+                advice.rivals.iter().map(|rival| rival.provider.clone()).collect();
+            let perhaps = match rivals.is_empty() {
+                true => String::new(),
+                false => format!(" or perhaps {}", any_of(&rivals)),
+            };
+            format!("{}{perhaps}{sizes}", any_of(&advice.take))
+        })
+        .collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let worst = task.verdict.iter().map(|advice| advice.loss).fold(0.0, f64::max);
+    let worst = (worst > LOSS).then(|| format!(" (within {} of the fastest)", percent(worst)));
+    let most = task.verdict.iter().filter_map(|advice| match &advice.reason {
+        Reason::Faster { than, least, most } if all && *least >= 1.0 => {
+            let [least, most] = [*least, *most].map(times);
+            let times = if least == most { least } else { format!("{least} to {most}") };
+            Some(format!(", {times}× as fast as {than}"))
+        }
+        _ => None,
+    });
+    let most: String = most.collect();
+    Some(format!("{}{}{most}", parts.join(", "), worst.unwrap_or_default()))
+}
+
+/// The answer to "which path at this size?" in words.
+pub(crate) fn answer(task: &Explained) -> Option<(&'static str, String)> {
+    let answer = task.answer.as_ref()?;
+    let at = size(answer.bytes.into());
+    if answer.take.is_empty() {
+        return Some(("at", format!("{at}: there is no choice")));
+    }
+    let costs = |name: &String| task.paths.iter().find(|costs| costs.provider == *name)?.asked;
+    let best = answer
+        .take
+        .iter()
+        .filter_map(costs)
+        .map(|cost| cost.time.value.0)
+        .fold(f64::INFINITY, f64::min);
+    let mut words = match answer.open {
+        true => format!(
+            "{at}: not known. The advice changes near it, and the wrong path may take {} longer; {} if costs run \
+             straight there",
+            whole_percent(STAKE),
+            any_of(&answer.take)
+        ),
+        false => format!("{at}: take {}", any_of(&answer.take)),
+    };
+    if best.is_finite() {
+        words += &format!(", about {} an operation", time(Unit::of(best)));
+    }
+    if !answer.measured {
+        let around = answer.take.iter().filter_map(costs).find_map(|cost| cost.between);
+        if let Some((low, high)) = around {
+            words += &format!(". Not measured: {} and {} were", size(low), size(high));
+        }
+        if !answer.maybe.is_empty() {
+            words += &format!(", and between them {} may be faster", any_of(&answer.maybe));
+        }
+        if let Subject::Measured(workload) = &task.subject {
+            let (algorithm, operation) = (workload.algorithm, workload.operation);
+            let bytes = answer.bytes;
+            words +=
+                &format!(". To know: cpb run -a {algorithm} --operation {operation} -s {bytes}");
+        }
+    }
+    Some(("at", words))
+}
+
+pub(crate) fn whole_percent(share: f64) -> String {
+    format!("{:.0}%", share * 100.0)
+}
+
+pub(crate) fn notes(task: &Explained) -> Vec<(&'static str, String)> {
+    let mut notes = Vec::new();
+    if !task.same.is_empty() {
+        let same: Vec<String> =
+            task.same.iter().map(|(variant, library)| format!("{variant} as {library}")).collect();
+        notes.push(("the same", format!("{}: within 3% at every size", same.join(", "))));
+    }
+    if let Ok(pairs) = &task.pairs {
+        let few = task.paths.len() <= FEW;
+        for pair in pairs.iter().filter(|pair| pair.sizes.len() > 1) {
+            if few || between_neighbours(pair, &task.advice) {
+                notes.push(("crossover", contest(pair, task)));
+            }
+        }
+    }
+    for costs in &task.paths {
+        let Ok(fit) = &costs.fit else { continue };
+        let (worst, at) = (percent(fit.worst), size(fit.worst_bytes));
+        let name = &costs.provider;
+        match fit.shape {
+            Shape::Line => {}
+            Shape::Poor => notes.push((
+                "poor fit",
+                format!("{name}: no line is near its times, the best is off by {worst} at {at}"),
+            )),
+            Shape::Switch { after, before } => notes.push((
+                "switch",
+                format!(
+                    "{name} changes its costs between {} and {}: another path inside, or another \
+                     cache",
+                    size(after),
+                    size(before)
+                ),
+            )),
+        }
+    }
+    notes
+}
+
+/// What is to be said beside the tasks: a word, and the words to it.
+pub(crate) fn remarks(explanation: &Explanation) -> Vec<(&'static str, String)> {
+    let scaling = explanation.scaling.iter().map(|scaling| ("threads", threads(scaling)));
+    let mut remarks: Vec<(&'static str, String)> = scaling.collect();
+    remarks.extend(without(explanation));
+    if explanation.alone > 0 {
+        let words = match explanation.alone {
+            1 => "one task has one path at one size only".to_owned(),
+            many => format!("{many} tasks have one path at one size each"),
+        };
+        let words = format!("{words}: nothing to compare or fit; `cpb show` shows the figures");
+        remarks.push(("left out", words));
+    }
+    remarks.extend(common(explanation).into_iter().map(|words| ("note", words.to_owned())));
+    remarks
+}
+
+/// What holds for all tasks.
+fn common(explanation: &Explanation) -> Vec<&'static str> {
+    let fitted = |task: &&Explained| task.paths.iter().any(|costs| costs.fit.is_ok());
+    let single = || explanation.tasks.iter().filter(|task| task.single_readings);
+    let mut notes = Vec::new();
+    if explanation.tasks.iter().any(|task| fitted(&task)) {
+        notes.push(
+            "time = fixed + bytes × per byte; MB/s: of messages without end; half at: the size that \
+             reaches half of that rate; ±: half of the 95% interval",
+        );
+    }
+    if single().any(|task| fitted(&task)) {
+        notes.push(
+            "published readings are single: their ± is from how the sizes scatter about their line, \
+             not from repeated runs",
+        );
+    }
+    if single().any(|task| !fitted(&task)) {
+        notes.push(
+            "of single readings without a line nothing is known of the noise: what differs by less than 5% \
+             is not told apart",
+        );
+    }
+    notes
+}
+
+/// Whether one of the pair is taken up to where the other is.
+fn between_neighbours(pair: &Compared, advice: &[Advice]) -> bool {
+    let pair = [&pair.first, &pair.second];
+    advice.windows(2).any(|classes| {
+        let [small, large] = classes else { return false };
+        small.take.iter().any(|one| {
+            large
+                .take
+                .iter()
+                .any(|other| one != other && pair.contains(&one) && pair.contains(&other))
+        })
+    })
+}
+
+fn contest(pair: &Compared, task: &Explained) -> String {
+    let (Some(least), Some(largest)) = (pair.sizes.first(), pair.sizes.last()) else {
+        return String::new();
+    };
+    let pair_name = format!("{} and {}", pair.first, pair.second);
+    match &pair.contest {
+        Contest::Tie => format!("{pair_name} tie: within 3% at every size measured"),
+        Contest::Unknown => {
+            format!("whether {} or {} is faster is not known at any size", pair.first, pair.second)
+        }
+        Contest::Never { faster } => {
+            let check = match pair.by_fits.filter(|bytes| bytes > largest) {
+                Some(bytes) => format!("; their lines would meet at {}", about(bytes)),
+                None => String::new(),
+            };
+            let (winner, loser) = (pair.name(*faster), pair.name(faster.other()));
+            format!(
+                "{loser} is slower than {winner} at each of {} sizes, {} to {}{check}",
+                pair.sizes.len(),
+                size(*least),
+                size(*largest)
+            )
+        }
+        Contest::Partly { faster, sure } => {
+            let sizes: Vec<String> = sure.iter().map(|bytes| size(*bytes)).collect();
+            let at = match sizes.as_slice() {
+                [first, .., last] if sizes.len() > NAMED => {
+                    format!("{} sizes from {first} to {last}", sizes.len())
+                }
+                few => few.join(" and "),
+            };
+            format!(
+                "{} is faster than {} at {at}; at the others they tie, or that is not known",
+                pair.name(*faster),
+                pair.name(faster.other())
+            )
+        }
+        Contest::Crosses(crossings) => {
+            let words: Vec<String> = crossings
+                .iter()
+                .map(|crossing| crossed(pair, crossing, task.subject.block(), crossings.len()))
+                .collect();
+            words.join("; ")
+        }
+    }
+}
+
+fn crossed(pair: &Compared, crossing: &Crossing, block: usize, count: usize) -> String {
+    let (below, above) = (pair.name(crossing.below), pair.name(crossing.below.other()));
+    let (low, high) = (size(crossing.low), size(crossing.high));
+    let mut words = format!("{above} overtakes {below} between {low} and {high}");
+    // Neighbouring blocks leave nothing to estimate.
+    if crossing.high - crossing.low > block as f64 {
+        words += &format!(", at {} if costs run straight there", about(crossing.bytes));
+    }
+    if count == 1 {
+        let threshold = (crossing.bytes / block as f64).ceil() * block as f64;
+        words += &format!(": let {below} have messages below {threshold:.0} B");
+    }
+    words
+}
+
+fn threads(scaling: &Scaling) -> String {
+    let rates: Vec<String> = scaling
+        .rates
+        .iter()
+        .skip(1)
+        .map(|(threads, ratio)| format!("{}× with {threads}", short(ratio.value.0)))
+        .collect();
+    let stops = match scaling.stops_at {
+        Some(threads) => format!("more than {threads} gain nothing"),
+        None => "each more gained something".to_owned(),
+    };
+    let what = what(&scaling.subject, 1);
+    let size = match scaling.subject.has_sizes() {
+        true => format!(" at {}", Size::from(scaling.bytes)),
+        false => String::new(),
+    };
+    format!("{} {what}{size}: {}; {stops}", scaling.provider, rates.join(", "))
+}

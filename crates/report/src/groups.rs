@@ -1,0 +1,216 @@
+//! Cells put together as reports show them: what differs only in provider and size is one group.
+
+use cpb_analysis::comparison::{Comparison, is_variant_of};
+use cpb_analysis::no_figure::NoFigure;
+use cpb_analysis::ratio::Ratio;
+use cpb_analysis::summary::{Known, Row, Summary};
+use cpb_core::catalog;
+use cpb_core::{CryptoWorkload, DataSet, Depth, Dispatch, Phase};
+use std::collections::{HashMap, HashSet};
+
+/// Cells of one algorithm and operation, in one way.
+pub(crate) struct Group<'a> {
+    /// The workload with a message length of 0.
+    kind: CryptoWorkload,
+    /// In how many threads.
+    pub(crate) threads: u8,
+    /// What it is, in words.
+    pub(crate) heading: String,
+    /// Message lengths, ascending; 0 for a key schedule, and for what is done with key pairs.
+    pub(crate) sizes: Vec<u32>,
+    /// Who was measured, in the order of the list of providers.
+    pub(crate) providers: Vec<&'a str>,
+    rows: HashMap<(&'a str, u32), &'a Row>,
+}
+
+impl<'a> Group<'a> {
+    /// The cell of a provider at a size.
+    pub(crate) fn row(&self, provider: &str, size: u32) -> Option<&'a Row> {
+        self.rows.get(&(provider, size)).copied()
+    }
+
+    /// All its cells, in no order.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &'a Row> + '_ {
+        self.rows.values().copied()
+    }
+
+    /// What it is, with a message length of 0.
+    pub(crate) fn workload(&self) -> &CryptoWorkload {
+        &self.kind
+    }
+
+    /// Whether this is the other in another number of threads.
+    pub(crate) fn same_kind(&self, other: &Group<'_>) -> bool {
+        self.kind == other.kind
+    }
+
+    /// The heading without the number of threads.
+    pub(crate) fn kind(&self) -> String {
+        heading(&self.kind, 1, false)
+    }
+
+    /// Whether there is nothing to show of it, by the kind of evidence.
+    pub(crate) fn meaningless(&self) -> bool {
+        let mut figures = self.rows.values().map(|row| &row.figures);
+        figures.all(|figures| matches!(figures, Known::Without(NoFigure::Meaningless(_))))
+    }
+}
+
+/// All groups, in the plan's order. The null provider is not in them: it has no rate.
+pub(crate) fn groups(summary: &Summary) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut places: HashMap<(CryptoWorkload, u8), usize> = HashMap::new();
+    let mut phases: HashMap<_, HashSet<Phase>> = HashMap::new();
+    for CryptoWorkload { algorithm, operation, phase, .. } in
+        summary.cells.iter().map(|row| row.workload)
+    {
+        phases.entry((algorithm, operation)).or_default().insert(phase);
+    }
+    for row in summary.cells.iter().filter(|row| row.provider != catalog::NULL) {
+        let kind = CryptoWorkload { message: 0, ..row.workload };
+        let phases_vary = phases[&(kind.algorithm, kind.operation)].len() > 1;
+        let place = *places.entry((kind, row.threads)).or_insert_with(|| {
+            groups.push(Group {
+                kind,
+                threads: row.threads,
+                heading: heading(&kind, row.threads, phases_vary),
+                sizes: Vec::new(),
+                providers: Vec::new(),
+                rows: HashMap::new(),
+            });
+            groups.len() - 1
+        });
+        let group = &mut groups[place];
+        let size = row.workload.bytes() as u32;
+        if let Err(place) = group.sizes.binary_search(&size) {
+            group.sizes.insert(place, size);
+        }
+        if !group.providers.contains(&row.provider.as_str()) {
+            group.providers.push(&row.provider);
+        }
+        group.rows.insert((&row.provider, size), row);
+    }
+    for group in &mut groups {
+        // A stable sort: those that this build does not know stay as they are, at the end.
+        group.providers.sort_by_key(|name| catalog::place(name));
+    }
+    groups
+}
+
+/// What differs from the plain case, in words.
+pub(crate) fn heading(kind: &CryptoWorkload, threads: u8, phases_vary: bool) -> String {
+    let mut words = vec![format!("{} {}", kind.algorithm, kind.operation)];
+    if phases_vary || kind.phase != Phase::Message {
+        words.push(kind.phase.name().replace('-', " "));
+    }
+    if kind.associated > 0 {
+        words.push(format!("{} B associated", kind.associated));
+    }
+    let plain = CryptoWorkload::new(kind.algorithm, kind.operation, 0);
+    if kind.placement != plain.placement {
+        words.push(kind.placement.name().replace('-', " "));
+    }
+    if let DataSet::Unique { chunks } = kind.data {
+        words.push(format!("{chunks} buffers"));
+    }
+    if kind.keys != plain.keys {
+        words.push(kind.keys.name().replace('-', " "));
+    }
+    match (kind.dispatch, kind.dispatch.depth) {
+        (Dispatch::SERIAL, _) => {}
+        (Dispatch::ALL_AT_ONCE, _) => words.push("all at once".to_owned()),
+        (_, Depth::Jobs(depth)) => words.push(format!("{depth} in flight")),
+        (_, Depth::Ring) => words.push("ring full".to_owned()),
+    }
+    if kind.checking != plain.checking {
+        words.push("checked each".to_owned());
+    }
+    if threads > 1 {
+        words.push(format!("{threads} threads"));
+    }
+    words.join(", ")
+}
+
+impl<'a> Group<'a> {
+    /// Providers from the fastest on, by how far they are from it over all sizes; without variants whose library
+    /// is here as well, for what these are there for is the library's gain.
+    pub(crate) fn ranked(&self) -> Vec<&'a str> {
+        let time =
+            |name: &str, size: u32| Some(self.row(name, size)?.figures.measured()?.time.value.0);
+        let folded = |variant: &str| {
+            let beside = |name: &&&str| self.rows().any(|row| row.provider == ***name);
+            self.providers.iter().filter(beside).any(|name| is_variant_of(variant, name))
+        };
+        let lost = |name: &str| {
+            let logs: Vec<f64> = self
+                .sizes
+                .iter()
+                .filter_map(|size| {
+                    let times = self.providers.iter().filter_map(|other| time(other, *size));
+                    Some((time(name, *size)? / times.fold(f64::INFINITY, f64::min)).ln())
+                })
+                .collect();
+            // What has no figure comes last.
+            if logs.is_empty() {
+                f64::INFINITY
+            } else {
+                logs.iter().sum::<f64>() / logs.len() as f64
+            }
+        };
+        let names = self.providers.iter().copied().filter(|name| !folded(name));
+        let mut ranked: Vec<(&str, f64)> = names.map(|name| (name, lost(name))).collect();
+        ranked.sort_by(|a, b| a.1.total_cmp(&b.1));
+        ranked.into_iter().map(|(name, _)| name).collect()
+    }
+}
+
+/// Comparisons, to be found by cell.
+pub(crate) struct Comparisons<'a> {
+    fastest: HashMap<(CryptoWorkload, u8), &'a Comparison>,
+    gains: HashMap<(CryptoWorkload, u8, &'a str), &'a Ratio>,
+    /// By the provider with extensions: its gain over the first of its variants.
+    folded: HashMap<(CryptoWorkload, u8, &'a str), &'a Ratio>,
+}
+
+impl<'a> Comparisons<'a> {
+    /// Of a summary.
+    pub(crate) fn of(summary: &'a Summary) -> Comparisons<'a> {
+        let mut all =
+            Comparisons { fastest: HashMap::new(), gains: HashMap::new(), folded: HashMap::new() };
+        for found in &summary.comparisons {
+            all.fastest.insert((found.workload, found.threads), found);
+            for gain in &found.gains {
+                let cell = (found.workload, found.threads, gain.masked.as_str());
+                all.gains.insert(cell, &gain.ratio);
+                let library = (found.workload, found.threads, gain.extended.as_str());
+                all.folded.entry(library).or_insert(&gain.ratio);
+            }
+        }
+        all
+    }
+
+    /// `*` for the fastest provider; `=` for one that ties with others as the fastest; `?` for one of which it is
+    /// not known whether it is, and for the fastest if there is nothing but such others.
+    pub(crate) fn mark(&self, row: &Row) -> Option<char> {
+        let Comparison { fastest, unknown, .. } = self.fastest.get(&(row.workload, row.threads))?;
+        if unknown.iter().any(|(name, _)| *name == row.provider) {
+            return Some('?');
+        }
+        let mark = match (fastest.len(), unknown.len()) {
+            (1, 0) => '*',
+            (1, _) => '?',
+            _ => '=',
+        };
+        fastest.contains(&row.provider).then_some(mark)
+    }
+
+    /// What this cell gains by extensions over its library without them.
+    pub(crate) fn own_gain(&self, row: &Row) -> Option<&'a Ratio> {
+        self.folded.get(&(row.workload, row.threads, row.provider.as_str())).copied()
+    }
+
+    /// What extensions gain over this cell.
+    pub(crate) fn gain(&self, row: &Row) -> Option<&'a Ratio> {
+        self.gains.get(&(row.workload, row.threads, row.provider.as_str())).copied()
+    }
+}

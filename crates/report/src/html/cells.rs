@@ -1,0 +1,188 @@
+//! Every figure of every cell, to be sorted, filtered and taken away as CSV by the page's script.
+
+use super::Measured;
+use super::tables::scrolled_as;
+use crate::groups::{Comparisons, heading};
+use crate::{numbers, published};
+use cpb_analysis::execution::{CpuUse, Execution};
+use cpb_analysis::summary::{Figures, Known, Row};
+use cpb_core::Claim;
+use cpb_record::Record;
+use maud::{Markup, html};
+
+/// A table of more rows has a height of its own: what it holds is laid out when it is about to be seen,
+/// and the page is as high before as after.
+const MANY: usize = 60;
+
+/// A cell, and what it is compared with.
+struct Cell<'a> {
+    run: &'a str,
+    row: &'a Row,
+    comparisons: &'a Comparisons<'a>,
+}
+
+type Text = fn(&Cell<'_>) -> String;
+type Number = fn(&Cell<'_>) -> Option<f64>;
+
+/// What stands in a column. Each number has its unit in the heading.
+enum Column {
+    Text(&'static str, Text),
+    Number(&'static str, Number),
+}
+use Column::{Number as N, Text as T};
+
+const COLUMNS: &[Column] = &[
+    T("path", |cell| cell.row.provider.clone()),
+    T("record", |cell| cell.run.to_owned()),
+    T("algorithm", |cell| cell.row.workload.algorithm.to_string()),
+    T("operation", |cell| cell.row.workload.operation.to_string()),
+    T("variant", variant),
+    N("message (B)", |cell| Some(cell.row.workload.message.into())),
+    N("threads", |cell| Some(cell.row.threads.into())),
+    T("fastest", |cell| match cell.comparisons.mark(cell.row) {
+        Some('=') => "tie".to_owned(),
+        Some(_) => "yes".to_owned(),
+        None => String::new(),
+    }),
+    N("MB/s", |cell| Some(figures(cell)?.rate?.value.0 / 1e6)),
+    N("time (ns)", |cell| Some(figures(cell)?.time.value.0)),
+    N("± (%)", |cell| Some(figures(cell)?.time.precision()? * 100.0)),
+    N("cycles", |cell| Some(figures(cell)?.cycles?.value.0)),
+    N("cycles ± (%)", |cell| Some(figures(cell)?.cycles?.precision()? * 100.0)),
+    N("cycles/byte", |cell| Some(figures(cell)?.cycles_per_byte?.value.0)),
+    N("extensions gain (×)", |cell| Some(cell.comparisons.gain(cell.row)?.value.0)),
+    N("threads gain (×)", |cell| Some(figures(cell)?.scaling?.value.0)),
+    N("p50 (ns)", |cell| Some(figures(cell)?.latency.measured()?.p50.0)),
+    N("p90 (ns)", |cell| Some(figures(cell)?.latency.measured()?.p90?.0)),
+    N("p99 (ns)", |cell| Some(figures(cell)?.latency.measured()?.p99?.0)),
+    N("longest (ns)", |cell| Some(figures(cell)?.latency.measured()?.max.0)),
+    N("passes", |cell| Some(figures(cell)?.processes as f64)),
+    N("batches", |cell| Some(figures(cell)?.batches.into())),
+    N("unsteady batches", |cell| Some(figures(cell)?.unsteady.into())),
+    N("crowded batches", |cell| Some(figures(cell)?.crowded.into())),
+    T("executed", |cell| {
+        execution(cell).map(|found| found.verdict.words().to_owned()).unwrap_or_default()
+    }),
+    T("executor", |cell| {
+        // A library is its own; its masks stand once where paths are described.
+        let found = execution(cell).filter(|found| found.claim != Claim::Process);
+        found.map(|found| found.executor.clone()).unwrap_or_default()
+    }),
+    N("irq/op", |cell| execution(cell)?.interrupts_per_operation),
+    N("ctx/op", |cell| Some(execution(cell)?.switches?.all())),
+    N("CPU (%)", |cell| Some(cpu(cell)?.own * 100.0)),
+    N("CPU user (%)", |cell| Some(cpu(cell)?.user? * 100.0)),
+    N("CPU system (%)", |cell| Some(cpu(cell)?.system? * 100.0)),
+    N("CPU (ms/MB)", |cell| Some(cpu(cell)?.seconds_per_megabyte? * 1e3)),
+    N("all CPUs (%)", |cell| Some(cpu(cell)?.machine? * 100.0)),
+    N("softirq (%)", |cell| Some(cpu(cell)?.softirq? * 100.0)),
+    T("without a figure", |cell| match &cell.row.figures {
+        Known::Measured(_) => String::new(),
+        Known::Without(reason) => format!("{}: {reason}", reason.short()),
+    }),
+];
+
+fn variant(cell: &Cell<'_>) -> String {
+    let words = heading(&cell.row.workload, 1, false);
+    words.split_once(", ").map(|(_, variant)| variant.to_owned()).unwrap_or_default()
+}
+
+fn figures<'a>(cell: &Cell<'a>) -> Option<&'a Figures> {
+    cell.row.figures.measured().map(AsRef::as_ref)
+}
+
+fn execution<'a>(cell: &Cell<'a>) -> Option<&'a Execution> {
+    cell.row.execution.as_deref()
+}
+
+fn cpu<'a>(cell: &Cell<'a>) -> Option<&'a CpuUse> {
+    execution(cell)?.cpu.measured()
+}
+
+/// All cells of all measured records; none of none.
+pub(super) fn measured(parts: &[&Measured<'_>]) -> Option<Markup> {
+    let comparisons: Vec<Comparisons<'_>> =
+        parts.iter().map(|part| Comparisons::of(&part.summary)).collect();
+    let cells: Vec<Cell<'_>> = parts
+        .iter()
+        .zip(&comparisons)
+        .flat_map(|(part, comparisons)| {
+            let run = if parts.len() > 1 { part.name } else { "" };
+            part.summary.cells.iter().map(move |row| Cell { run, row, comparisons })
+        })
+        .collect();
+    let text = |column: &Column, cell: &Cell<'_>| match column {
+        T(_, text) => text(cell),
+        N(_, number) => number(cell).filter(|n| n.is_finite()).map(words).unwrap_or_default(),
+    };
+    // A column that nobody fills is left out.
+    let columns: Vec<&Column> = COLUMNS
+        .iter()
+        .filter(|column| cells.iter().any(|cell| !text(column, cell).is_empty()))
+        .collect();
+    let heads = columns.iter().map(|column| match column {
+        T(name, _) => (*name, true),
+        N(name, _) => (*name, false),
+    });
+    let heads: Vec<(&str, bool)> = heads.collect();
+    let rows = cells.iter().map(|cell| columns.iter().map(|c| text(c, cell)).collect());
+    (!cells.is_empty()).then(|| sortable("cells", "Every cell", &heads, rows))
+}
+
+/// Whole numbers as they are, others with five digits that count.
+pub(super) fn words(number: f64) -> String {
+    if number.fract() == 0.0 && number < 1e9 {
+        return format!("{number:.0}");
+    }
+    numbers::significant(number, 5)
+}
+
+/// All figures of published tables; none of none.
+pub(super) fn published(records: &[(&str, &Record)]) -> Option<Markup> {
+    let heads = published::COLUMNS
+        .map(|name| (name, !matches!(name, "core_hz" | "message_bytes" | "printed")));
+    let rows = || records.iter().flat_map(|(_, record)| published::figures(record));
+    rows().next()?;
+    Some(sortable("printed", "Every printed figure", &heads, rows().map(Vec::from)))
+}
+
+/// A table that the page's script makes sortable: headings, and whether their columns are text.
+pub(super) fn sortable(
+    id: &str,
+    caption: &str,
+    heads: &[(&str, bool)],
+    rows: impl Iterator<Item = Vec<String>>,
+) -> Markup {
+    let class = |place: usize| (place > 0 && heads[place].1).then_some("t");
+    let rows: Vec<Vec<String>> = rows.collect();
+    html! {
+        div class="tools" data-for=(id) hidden {
+            label {
+                "Filter "
+                input type="search" autocomplete="off" placeholder="sha-256 openssl 16384";
+            }
+            output { (rows.len()) " rows" }
+            button type="button" { "Download CSV" }
+        }
+        (scrolled_as(if rows.len() > MANY { "scroll tall many" } else { "scroll tall" }, caption, html! {
+            table id=(id) class="cells" {
+                caption { (caption) }
+                thead { tr {
+                    @for (place, (name, text)) in heads.iter().enumerate() {
+                        th scope="col" class=[(*text || place == 0).then_some("t")] { (name) }
+                    }
+                } }
+                tbody {
+                    @for row in &rows {
+                        tr {
+                            @for (place, text) in row.iter().enumerate() {
+                                @if place == 0 { th scope="row" { (text) } }
+                                @else { td class=[class(place)] { (text) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }))
+    }
+}

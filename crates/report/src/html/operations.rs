@@ -1,0 +1,235 @@
+//! One operation after the other: its figures, what they cost, where paths cross.
+
+use super::figures::{self, Figure};
+use super::marks::Marks;
+use super::plot::Series;
+use super::tables;
+use crate::explain::costs_block;
+use crate::explain_words::{notes, what};
+use crate::groups::{Comparisons, Group};
+use crate::table::Block;
+use crate::{by_size, execution};
+use anyhow::Result;
+use cpb_analysis::explain::Explained;
+use cpb_analysis::fit::LEAST_SIZES;
+use cpb_analysis::meaningful::{Metric, meaningful};
+use cpb_analysis::paths::Subject;
+use cpb_analysis::summary::Summary;
+use cpb_record::Evidence;
+use maud::{Markup, html};
+
+/// One operation, ready to be shown.
+pub(super) struct Operation {
+    /// The algorithm, under which operations are put together.
+    pub(super) algorithm: String,
+    /// What it is.
+    pub(super) title: String,
+    /// On which machine, where records of several are in one part.
+    pub(super) machine: String,
+    /// The figures that are seen first; none where the evidence does not carry any.
+    main: Option<Figure>,
+    /// Why not.
+    refused: Option<&'static str>,
+    /// Fixed costs and costs of a byte.
+    costs: Option<Block>,
+    /// Crossovers, and what is odd about fits.
+    notes: Vec<(&'static str, String)>,
+    /// What is folded away.
+    more: Vec<Figure>,
+}
+
+/// A group of a measured record.
+pub(super) fn measured(
+    summary: &Summary,
+    groups: &[Group<'_>],
+    group: &Group<'_>,
+    task: Option<&Explained>,
+    marks: &Marks,
+) -> Operation {
+    let refused = meaningful(Metric::Rate, summary.run.evidence).err();
+    let mut more: Vec<Figure> = Vec::new();
+    if refused.is_none() {
+        more.extend(figures::cycles(group, task, marks));
+        more.extend(figures::latency(group, marks));
+        more.extend(task.and_then(|task| figures::cpu(&group.heading, task, marks)));
+        more.extend(figures::threads(groups, group));
+    }
+    let counted = execution::wanted(summary);
+    if counted {
+        more.push(Figure {
+            title: "counts by message length",
+            words: Some(by_size::LEGEND),
+            wide: true,
+            tables: by_size::blocks(summary, group, true),
+            ..Figure::default()
+        });
+    }
+    let comparisons = Comparisons::of(summary);
+    Operation {
+        algorithm: group.workload().algorithm.to_string(),
+        title: group.heading.clone(),
+        machine: String::new(),
+        main: match refused {
+            None => Some(figures::rates(group, &comparisons, task, marks)),
+            Some(_) => None,
+        },
+        refused,
+        costs: task.and_then(fitted),
+        notes: task.map(notes).unwrap_or_default(),
+        more,
+    }
+}
+
+/// A task of published readings.
+pub(super) fn published(task: &Explained, marks: &Marks) -> Operation {
+    let title = what(&task.subject, task.threads);
+    let algorithm = match &task.subject {
+        Subject::Published { algorithm, .. } => algorithm.clone(),
+        Subject::Measured(workload) => workload.algorithm.to_string(),
+    };
+    Operation {
+        algorithm,
+        machine: task.machine.clone(),
+        main: Some(figures::published_rates(&title, task, marks)),
+        refused: None,
+        costs: fitted(task),
+        notes: notes(task),
+        more: Vec::new(),
+        title,
+    }
+}
+
+/// Costs where there are sizes enough for a line somewhere: else they are the rates again.
+fn fitted(task: &Explained) -> Option<Block> {
+    let enough = task.paths.iter().any(|costs| costs.sizes.len() >= LEAST_SIZES);
+    enough.then(|| costs_block(task, false)).flatten()
+}
+
+impl Operation {
+    /// As a section with the anchor `id`.
+    pub(super) fn show(&self, id: &str, marks: &Marks) -> Result<Markup> {
+        let plot = match self.main.as_ref().and_then(|figure| figure.plot.as_ref()) {
+            Some(plot) => plot.draw()?,
+            None => None,
+        };
+        let more = folded(&self.more, marks)?;
+        Ok(html! {
+            section class="operation" id=(id) {
+                h4 {
+                    (self.title)
+                    @if !self.machine.is_empty() { " " span class="faint" { (self.machine) } }
+                }
+                @if let Some(why) = self.refused {
+                    p class="refused" { "MB/s, times and cycles are refused, " (why) "." }
+                }
+                div class=(if plot.is_some() { "beside" } else { "beside alone" }) {
+                    @if let Some(plot) = plot {
+                        figure {
+                            div class="canvas" { (plot) }
+                            figcaption { (self.legend(marks)) }
+                        }
+                    }
+                    @if let Some(figure) = &self.main {
+                        div class="rates" {
+                            @for table in &figure.tables { (tables::block(table, "path", marks)) }
+                        }
+                    }
+                    @if let Some(costs) = &self.costs {
+                        div class="costs" { (tables::block(costs, "path", marks)) }
+                    }
+                    @if !self.notes.is_empty() {
+                        div class="said" { (notes_list(&self.notes)) }
+                    }
+                }
+                @if let Some(more) = more { (more) }
+            }
+        })
+    }
+
+    /// The paths that are drawn, each with a switch for all plots of this operation.
+    fn legend(&self, marks: &Marks) -> Markup {
+        let plots = self.main.iter().chain(&self.more).filter_map(|figure| figure.plot.as_ref());
+        let mut drawn: Vec<&Series> = Vec::new();
+        for series in plots.flat_map(|plot| &plot.series) {
+            if !drawn.iter().any(|known| known.mark == series.mark) {
+                drawn.push(series);
+            }
+        }
+        let hidden = drawn.iter().filter(|series| !series.shown).count();
+        html! {
+            fieldset class="legend" {
+                legend class="unseen" { "Paths that are drawn" }
+                @for series in &drawn {
+                    label class=[(!series.shown).then_some("more-paths")] {
+                        input type="checkbox" class=(format!("k{}", series.mark.number()))
+                            autocomplete="off" checked[series.shown];
+                        (marks.named(&series.name))
+                    }
+                }
+            }
+            @if hidden > 0 {
+                p class="faint" {
+                    "Drawn at first: the " (drawn.len() - hidden)
+                    " that are fastest somewhere or come nearest to it. Tick " (hidden)
+                    @if hidden == 1 { " other" } @else { " others" } " to see more."
+                }
+            }
+        }
+    }
+}
+
+/// Notes as a list of a word and what it says.
+pub(super) fn notes_list<W: AsRef<str>>(notes: &[(W, String)]) -> Markup {
+    html! {
+        dl class="notes" {
+            @for (word, words) in notes {
+                div class=(format!("note {}", kind(word.as_ref()))) {
+                    dt { (word.as_ref()) }
+                    dd { (words) }
+                }
+            }
+        }
+    }
+}
+
+fn kind(word: &str) -> &'static str {
+    match word {
+        "warning" | "wrong" | "unproven" | "failed" => "warning",
+        _ => "",
+    }
+}
+
+/// What is not seen at first; none of nothing.
+fn folded(figures: &[Figure], marks: &Marks) -> Result<Option<Markup>> {
+    if figures.is_empty() {
+        return Ok(None);
+    }
+    let titles: Vec<&str> = figures.iter().map(|figure| figure.title).collect();
+    let cards: Result<Vec<Markup>> = figures.iter().map(|figure| card(figure, marks)).collect();
+    Ok(Some(html! {
+        details class="more" {
+            summary { (titles.join(", ")) }
+            div class="cards" { @for card in cards? { (card) } }
+        }
+    }))
+}
+
+fn card(figure: &Figure, marks: &Marks) -> Result<Markup> {
+    let plot = match &figure.plot {
+        Some(plot) => plot.draw()?,
+        None => None,
+    };
+    Ok(html! {
+        div class=(if figure.wide { "card wide" } else { "card" }) {
+            h5 { (figure.title) }
+            @if let Some(words) = &figure.words { p class="faint" { (words) } }
+            @if let Some(plot) = plot { figure { div class="canvas" { (plot) } } }
+            @for table in &figure.tables { (tables::block(table, "path", marks)) }
+        }
+    })
+}
+
+/// Whether rates of such evidence are shown at all.
+pub(super) fn refused(evidence: Evidence) -> Option<&'static str> {
+    meaningful(Metric::AcrossExecutors, evidence).err()
+}

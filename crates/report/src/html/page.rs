@@ -1,0 +1,277 @@
+//! The page itself: its head, what stands where, its style and its script.
+
+use super::marks::Marks;
+use super::operations::Operation;
+use super::{Part, Published, answer, cells, environment, evidence};
+use crate::explain_words::remarks;
+use crate::notes::first_of;
+use crate::numbers::thousands;
+use anyhow::Result;
+use cpb_analysis::meaningful::{Metric, meaningful};
+use cpb_record::Evidence;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// Nothing is fetched, whatever a record may hold.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+     img-src data:; base-uri 'none'; form-action 'none'";
+
+/// Of more algorithms than this, all but the first are folded.
+const OPEN: usize = 3;
+
+/// The whole page.
+pub(super) fn show(parts: &[Part<'_>], marks: &Marks) -> Result<Markup> {
+    let title = title(parts);
+    let figures = figures(parts, marks)?;
+    let (measured, printed) = cells(parts);
+    let main = html! {
+        (answer::show(parts, marks))
+        (figures)
+        (evidence::show(parts, marks))
+        (environment::show(parts))
+        section id="all" {
+            h2 { "Every figure" }
+            @if measured.is_none() && printed.is_none() { p { "There is none." } }
+            @if let Some(table) = measured { (table) }
+            @if let Some(table) = printed { (table) }
+        }
+    };
+    Ok(frame(&title, marks, &header(parts, &title), &main))
+}
+
+/// The frame of any page: its head, style and script around what it says.
+pub(super) fn frame(title: &str, marks: &Marks, header: &Markup, main: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="generator" content=(concat!("cpb ", env!("CARGO_PKG_VERSION")));
+                link rel="icon" href="data:,";
+                title { "cpb: " (title) }
+                style { (PreEscaped(STYLE)) (PreEscaped(marks.switches())) }
+            }
+            body {
+                (marks.symbols())
+                (header)
+                main { (main) }
+                footer {
+                    "Made by cpb " (env!("CARGO_PKG_VERSION"))
+                    ". 1 MB = 1,000,000 bytes; 1 KiB = 1024 bytes; ± is half of the 95% interval."
+                }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    }
+}
+
+/// Links to the page's sections: anchors and their words.
+pub(super) fn sections(all: &[(&str, &str)]) -> Markup {
+    html! {
+        nav aria-label="Sections" {
+            @for (anchor, words) in all { a href=(format!("#{anchor}")) { (words) } }
+            button type="button" id="theme" hidden { "Dark" }
+        }
+    }
+}
+
+fn title(parts: &[Part<'_>]) -> String {
+    let machines: Vec<String> = parts.iter().map(machines).collect();
+    machines.join(" and ")
+}
+
+fn machines(part: &Part<'_>) -> String {
+    match part {
+        Part::Measured(part) => part.summary.run.machine.words(),
+        Part::Published(part) => {
+            let tasks = part.explanation.tasks.iter().map(|task| task.machine.as_str());
+            let mut names: Vec<&str> = Vec::new();
+            for name in tasks.filter(|name| !name.is_empty()) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+            first_of(&names, "; ")
+        }
+    }
+}
+
+fn header(parts: &[Part<'_>], title: &str) -> Markup {
+    html! {
+        header {
+            p class="eyebrow" { "cpb report" }
+            h1 { (title) }
+            @for part in parts {
+                p class="question" { (question(part)) }
+                p class="meta" { (meta(part)) }
+            }
+            (sections(&[
+                ("answer", "Answer"),
+                ("figures", "Figures"),
+                ("evidence", "Who executed"),
+                ("environment", "Environment"),
+                ("all", "Every figure"),
+            ]))
+        }
+    }
+}
+
+fn question(part: &Part<'_>) -> String {
+    match part {
+        Part::Measured(part) => part.summary.run.reason.clone(),
+        Part::Published(part) => {
+            let reasons = part.records.iter().map(|(_, record)| record.header.plan.reason.as_str());
+            first_of(&reasons.collect::<Vec<_>>(), " ")
+        }
+    }
+}
+
+fn meta(part: &Part<'_>) -> Markup {
+    let warnings = environment::warnings(part);
+    html! {
+        @match part {
+            Part::Published(part) => {
+                @for word in evidence_words(part) { span class="tag" { (word) } " " }
+                "printed by others, not measured by cpb; " (part.records.len())
+                @if part.records.len() == 1 { " record" } @else { " records" }
+            }
+            Part::Measured(part) => {
+                @let run = &part.summary.run;
+                @let class = if run.evidence == Evidence::Hardware { "tag" } else { "tag odd" };
+                span class=(class) { (evidence_word(run.evidence)) }
+                " plan " (run.plan) ", " (run.passes) " passes"
+                @if let Some(seconds) = run.seconds {
+                    " in " (thousands(seconds.round() as u64)) " s"
+                }
+                @if run.interrupted { ", stopped early" }
+                ", " time datetime=(run.began) { (minute(&run.began)) }
+            }
+        }
+        @if warnings > 0 {
+            " " a class="tag odd" href="#environment" {
+                (warnings) @if warnings == 1 { " warning" } @else { " warnings" }
+            }
+        }
+    }
+}
+
+/// A time stamp to the minute, for people; what is none stays as it is.
+pub(super) fn minute(stamp: &str) -> String {
+    match stamp.parse::<jiff::Timestamp>() {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+        Err(_) => stamp.to_owned(),
+    }
+}
+
+pub(super) fn evidence_word(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::Hardware => "measured",
+        Evidence::Emulated => "emulated",
+        Evidence::Simulated => "simulated",
+        Evidence::Published => "published",
+        Evidence::Imported => "imported",
+    }
+}
+
+/// What the records of a part rest on, each once.
+fn evidence_words(part: &Published<'_>) -> Vec<&'static str> {
+    let mut words: Vec<&str> =
+        part.records.iter().map(|(_, record)| evidence_word(record.header.evidence)).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+/// All operations, by algorithm.
+fn figures(parts: &[Part<'_>], marks: &Marks) -> Result<Markup> {
+    let mut shown = Vec::new();
+    for part in parts {
+        let mut algorithms: Vec<(String, Vec<(String, Operation)>)> = Vec::new();
+        for (anchor, operation) in part.operations(marks) {
+            match algorithms.iter_mut().find(|(known, _)| *known == operation.algorithm) {
+                Some((_, all)) => all.push((anchor, operation)),
+                None => algorithms.push((operation.algorithm.clone(), vec![(anchor, operation)])),
+            }
+        }
+        let few = algorithms.len() <= OPEN;
+        let mut folds = Vec::new();
+        for (place, (algorithm, operations)) in algorithms.iter().enumerate() {
+            let all: Result<Vec<Markup>> =
+                operations.iter().map(|(id, operation)| operation.show(id, marks)).collect();
+            let count = operations.len();
+            folds.push(html! {
+                details class="algorithm" open[few || place == 0] {
+                    summary {
+                        h3 { (algorithm) }
+                        span class="faint" {
+                            (count) @if count == 1 { " operation" } @else { " operations" }
+                        }
+                    }
+                    @for operation in all? { (operation) }
+                }
+            });
+        }
+        shown.push((part, folds));
+    }
+    let all: usize = shown.iter().map(|(_, folds)| folds.len()).sum();
+    Ok(html! {
+        section id="figures" {
+            h2 {
+                "Figures"
+                @if all > 0 { button type="button" id="unfold" hidden { "Unfold all" } }
+            }
+            @if parts.iter().any(drawn) { p class="faint" { (reading(parts)) } }
+            @for (part, folds) in &shown {
+                @if parts.len() > 1 { p class="part" { (part.name()) } }
+                @for fold in folds { (fold) }
+            }
+        }
+    })
+}
+
+/// Whether its evidence carries anything that could be drawn.
+fn drawn(part: &Part<'_>) -> bool {
+    match part {
+        Part::Measured(part) => meaningful(Metric::Rate, part.summary.run.evidence).is_ok(),
+        Part::Published(_) => true,
+    }
+}
+
+/// How to read the plots.
+fn reading(parts: &[Part<'_>]) -> String {
+    let fitted = parts.iter().any(|part| {
+        remarks(part.explanation()).iter().any(|(_, words)| words.starts_with("time = fixed"))
+    });
+    let mut words =
+        "Both axes are logarithmic. Whiskers are 95% intervals, drawn where they are longer than a \
+         marker; * is the fastest, = is fastest together with others. Dots only say which markers \
+         belong to one path."
+            .to_owned();
+    if fitted {
+        words += " Lines are fitted costs, time = fixed + bytes × per byte, where such a line describes \
+             the path. A ring marks a crossover, grey its 95% interval.";
+    }
+    words
+}
+
+type Tables = (Option<Markup>, Option<Markup>);
+
+fn cells(parts: &[Part<'_>]) -> Tables {
+    let measured: Vec<_> = parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Measured(part) => Some(part.as_ref()),
+            Part::Published(_) => None,
+        })
+        .collect();
+    let published = parts.iter().find_map(|part| match part {
+        Part::Published(part) => cells::published(&part.records),
+        Part::Measured(_) => None,
+    });
+    (cells::measured(&measured), published)
+}

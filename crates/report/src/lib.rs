@@ -1,0 +1,32 @@
+//! How results are shown: functions of a [summary](cpb_analysis::summary::Summary).
+//!
+//! Published tables have none: [`published`] shows them as they were printed.
+//!
+//! [`terminal`] for people, [`markdown`] for documents, [`csv`] and [`json`] for programs. Nothing
+//! is computed here, and a figure that the summary withholds cannot be shown.
+
+pub mod ascii;
+pub mod bencher;
+mod blocks;
+mod by_size;
+pub mod compare;
+pub mod csv;
+pub mod doctor;
+mod execution;
+pub mod explain;
+mod explain_words;
+pub mod google_benchmark;
+mod groups;
+pub mod html;
+pub mod identify;
+pub mod json;
+pub mod markdown;
+mod named;
+mod notes;
+mod numbers;
+pub mod published;
+mod table;
+pub mod terminal;
+mod verdict;
+
+pub use table::{left, right, wrap};

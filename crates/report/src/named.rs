@@ -1,0 +1,83 @@
+//! Cells as other tools' formats want them: a name, a time, a rate.
+
+use cpb_analysis::summary::{Row, summarise};
+use cpb_analysis::units::Unit;
+use cpb_record::Record;
+use std::collections::HashMap;
+
+/// A cell that has a figure.
+pub(super) struct Named {
+    /// Provider and workload: `openssl/aes-256-cbc/encrypt/message/16384`; of several records that of the
+    /// record first.
+    pub(super) name: String,
+    /// In how many threads at once.
+    pub(super) threads: u8,
+    /// Nanoseconds of one operation, with its 95 % interval where it is known.
+    pub(super) time: f64,
+    pub(super) interval: Option<(f64, f64)>,
+    /// Bytes a second of all threads together.
+    pub(super) rate: Option<f64>,
+    /// Which machine, where cells of one record are of several.
+    pub(super) machine: String,
+}
+
+/// All cells of some records that have a figure.
+pub(super) fn all(records: &[(String, Record)]) -> Vec<Named> {
+    let mut named = Vec::new();
+    for (name, record) in records {
+        let first = named.len();
+        if record.sources.is_empty() {
+            named.extend(summarise(record).cells.iter().filter_map(measured));
+        } else {
+            published(record, &mut named);
+        }
+        if records.len() > 1 {
+            for cell in &mut named[first..] {
+                cell.name = format!("{name}/{}", cell.name);
+            }
+        }
+    }
+    named
+}
+
+fn measured(row: &Row) -> Option<Named> {
+    let figures = row.figures.measured()?;
+    let interval = figures.time.interval.map(|own| (own.low.number(), own.high.number()));
+    Some(Named {
+        name: format!("{}/{}", row.provider, row.workload),
+        threads: row.threads,
+        time: figures.time.value.number(),
+        interval,
+        rate: figures.rate.as_ref().map(|rate| rate.value.number()),
+        machine: String::new(),
+    })
+}
+
+fn published(record: &Record, named: &mut Vec<Named>) {
+    let several = record.sources.len() > 1;
+    let mut runs: HashMap<String, u32> = HashMap::new();
+    for cell in &record.published {
+        let Some((time, bytes)) = cell.nanoseconds().zip(cell.bytes) else { continue };
+        let told = [cell.operation.as_deref(), cell.phase.as_deref()].into_iter().flatten();
+        let mut parts = vec![cell.provider.clone(), cell.algorithm.clone()];
+        parts.extend(told.map(str::to_owned));
+        parts.push(bytes.to_string());
+        let mut name = parts.join("/");
+        if several {
+            name += &format!(" {}", cell.table);
+        }
+        let runs = runs.entry(name.clone()).or_insert(0);
+        *runs += 1;
+        if *runs > 1 {
+            name += &format!(" run:{runs}");
+        }
+        named.push(Named {
+            name,
+            threads: 1,
+            time,
+            interval: None,
+            rate: Some(f64::from(bytes) * 1e9 / time).filter(|_| bytes > 0),
+            machine: cell.machine.clone(),
+        });
+    }
+}

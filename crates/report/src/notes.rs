@@ -1,0 +1,407 @@
+//! What reports say in words: why figures are missing, and what the run was.
+
+use super::groups::Group;
+use super::numbers::{hertz, percent, short, thousands, time};
+use cpb_analysis::facts::Checks;
+use cpb_analysis::grade::{self, Grade, Level};
+use cpb_analysis::location::LEAST;
+use cpb_analysis::no_figure::NoFigure;
+use cpb_analysis::summary::{Known, Summary};
+use cpb_core::Unsupported;
+use cpb_core::catalog;
+use cpb_record::NO_ANSWER;
+use cpb_record::size::Size;
+use cpb_record::{Evidence, ProviderRecord};
+
+/// Of many names or questions so many are told.
+const FEW: usize = 3;
+
+/// Of many only the first ones, and how many there are: a heading or a note is no list.
+pub(crate) fn first_of(words: &[&str], between: &str) -> String {
+    match words.len() {
+        count if count > FEW + 1 => {
+            format!("{} and {} more", words[..FEW].join(between), count - FEW)
+        }
+        _ => words.join(between),
+    }
+}
+
+/// Each reason for missing figures in words, with whom and what it concerns.
+pub(crate) fn missing(groups: &[Group<'_>]) -> Vec<(String, String)> {
+    let mut notes: Vec<(&NoFigure, Vec<(&str, String)>)> = Vec::new();
+    let mut all = true;
+    for group in groups {
+        for provider in &group.providers {
+            let mut sizes: Vec<(&NoFigure, Vec<u32>)> = Vec::new();
+            for size in &group.sizes {
+                match group.row(provider, *size).map(|row| &row.figures) {
+                    Some(Known::Without(reason)) => push(&mut sizes, reason, *size),
+                    Some(Known::Measured(_)) => all = false,
+                    None => {}
+                }
+            }
+            for (reason, sizes_without) in sizes {
+                let mut what = group.heading.clone();
+                if sizes_without.len() < group.sizes.len() {
+                    let sizes: Vec<String> =
+                        sizes_without.iter().map(|size| Size::from(*size).to_string()).collect();
+                    what = format!("{what} at {}", sizes.join(" and "));
+                }
+                push(&mut notes, reason, (provider, what));
+            }
+        }
+    }
+    let only = all && notes.len() == 1;
+    let note = |(reason, cells): (&NoFigure, Vec<(&str, String)>)| {
+        // A refusal is by the run's evidence, and so of all that could have been measured.
+        let of_all = only || matches!(reason, NoFigure::Meaningless(_));
+        let cells = if of_all { "all cells".to_owned() } else { named(&cells) };
+        (reason.short().to_owned(), format!("{reason}: {cells}"))
+    };
+    notes.into_iter().map(note).collect()
+}
+
+/// So many cells are named one by one; of more, those that the same providers lack go together.
+const ONE_BY_ONE: usize = 6;
+
+/// Cells, each by its provider and what it is.
+fn named(cells: &[(&str, String)]) -> String {
+    if cells.len() <= ONE_BY_ONE {
+        let one = |(provider, what): &(&str, String)| format!("{provider} {what}");
+        return cells.iter().map(one).collect::<Vec<_>>().join("; ");
+    }
+    let mut lacking: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (provider, what) in cells {
+        push(&mut lacking, what.as_str(), *provider);
+    }
+    let mut whole: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    for (what, providers) in lacking {
+        push(&mut whole, providers, what);
+    }
+    let words = |(providers, whats): &(Vec<&str>, Vec<&str>)| {
+        // What is done comes after the algorithm, which is named once.
+        let mut algorithms: Vec<(&str, Vec<&str>)> = Vec::new();
+        for what in whats {
+            let (algorithm, done) = what.split_once(' ').unwrap_or((what, ""));
+            push(&mut algorithms, algorithm, done);
+        }
+        let one = |(algorithm, done): &(&str, Vec<&str>)| {
+            format!("{algorithm} {}", done.join("/")).trim_end().to_owned()
+        };
+        let whats: Vec<String> = algorithms.iter().map(one).collect();
+        format!("{}: {}", providers.join(", "), whats.join(", "))
+    };
+    whole.iter().map(words).collect::<Vec<_>>().join("; ")
+}
+
+/// Puts a value to those of its key, which are in the order in which they came.
+fn push<K: PartialEq, V>(all: &mut Vec<(K, Vec<V>)>, key: K, value: V) {
+    match all.iter_mut().find(|(known, _)| *known == key) {
+        Some((_, values)) => values.push(value),
+        None => all.push((key, vec![value])),
+    }
+}
+
+/// One line that names the run.
+pub(crate) fn title(summary: &Summary) -> String {
+    let run = &summary.run;
+    format!("{}: {}", run.plan, run.machine.words())
+}
+
+/// The facts of a run: a word, and what is known of it. Without `all`, those that a reader of its figures needs.
+pub(crate) fn facts(summary: &Summary, all: bool) -> Vec<(&'static str, String)> {
+    let run = &summary.run;
+    let mut facts = vec![("run", run_words(summary))];
+    facts.extend(machine(summary).map(|words| ("machine", words)));
+    if all || run.evidence != Evidence::Hardware {
+        facts.push(("evidence", evidence(summary)));
+    }
+    if all {
+        facts.extend(details(summary));
+    }
+    facts.extend(few_passes(summary).map(|words| ("passes", words)));
+    facts.extend(unknown(summary).map(|words| ("not known", words)));
+    facts.push(("checks", checks(summary)));
+    let label = |words: &str| if Checks::is_unanswered(words) { "no answer" } else { "wrong" };
+    facts.extend(summary.checks.wrong.iter().map(|words| (label(words), words.clone())));
+    for (name, provider) in &run.providers {
+        if let ProviderRecord::Unavailable { reason, detail } = provider {
+            let why = if detail.is_empty() { reason.to_string() } else { detail.clone() };
+            facts.push((unavailable(*reason, detail), format!("{name}: {why}")));
+        }
+    }
+    facts.extend(run.warnings.iter().map(|warning| ("warning", warning.clone())));
+    facts
+}
+
+/// How good a place the machine was to measure on. `None` where no time was measured.
+fn machine(summary: &Summary) -> Option<String> {
+    let grade = grade::of(summary);
+    let measured = summary.cells.iter().any(|row| row.figures.measured().is_some());
+    (measured && grade.level != Level::None).then(|| graded(&grade))
+}
+
+/// A grade in words.
+pub(crate) fn graded(Grade { level, reasons }: &Grade) -> String {
+    let place = match level {
+        Level::Good => "a good place to measure",
+        Level::Fair => "a fair place to measure",
+        Level::Poor => "a poor place to measure",
+        Level::None => "no place to measure times",
+    };
+    format!("{place}: {}", reasons.join("; "))
+}
+
+/// What it would take to know more, where it is not known which provider is the fastest.
+fn unknown(summary: &Summary) -> Option<String> {
+    let open: Vec<_> =
+        summary.comparisons.iter().filter(|comparison| !comparison.unknown.is_empty()).collect();
+    let needs =
+        open.iter().flat_map(|comparison| &comparison.unknown).filter_map(|(_, needs)| *needs);
+    let most = needs.fold(0.0, f64::max);
+    (!open.is_empty()).then(|| {
+        let cells = match open.len() {
+            1 => "which is fastest at one message size".to_owned(),
+            many => format!("which is fastest at {many} message sizes"),
+        };
+        let seconds = summary.run.seconds.map(|seconds| most * seconds);
+        match seconds {
+            Some(seconds) if most >= 1.0 && seconds <= LONGEST => {
+                format!("{cells} (?): about {seconds:.0} s would tell (`--budget`)")
+            }
+            Some(_) if most >= 1.0 => {
+                format!("{cells} (?): they differ by too little for the noise here")
+            }
+            _ => format!("{cells} (?): measure for longer (`--budget`)"),
+        }
+    })
+}
+
+/// Nobody measures for longer than this to part two providers, in seconds.
+const LONGEST: f64 = 3600.0;
+
+/// What is known of the machine while it was measured.
+fn details(summary: &Summary) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    if summary.noise.is_some() || summary.clock.is_some() || counts_cycles(summary) {
+        facts.push(("clock", clock(summary)));
+    }
+    if let Some(floor) = &summary.floor {
+        let cycles = floor.cycles.map(|cycles| format!(", {} cycles", short(cycles.0)));
+        facts.push((
+            "floor",
+            format!(
+                "{}{} an operation: the harness itself, contained in each figure",
+                time(floor.time),
+                cycles.unwrap_or_default()
+            ),
+        ));
+    }
+    if let Some(noise) = &summary.noise {
+        let part = |words: &str, share: Option<f64>| {
+            share.map(|share| format!("{words} {}", percent(share)))
+        };
+        let parts = [
+            part("passes differ by", noise.between),
+            part("batches by", noise.within),
+            noise.precision.map(|share| format!("intervals are ±{}", percent(share))),
+            noise.worst.map(|share| format!("at worst ±{}", percent(share))),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if !parts.is_empty() {
+            let metric = if summary.clock.is_some() { "in cycles, " } else { "" };
+            facts.push(("noise", format!("{metric}{}", parts.join(", "))));
+        }
+        if summary.clock.is_some() {
+            let share = |count: u64| match count {
+                0 => "none".to_owned(),
+                count => percent(count as f64 / noise.batches.max(1) as f64),
+            };
+            let words = match (noise.unsteady, noise.crowded) {
+                (0, 0) => format!("none of {} batches", thousands(noise.batches)),
+                (unsteady, crowded) => format!(
+                    "{} of {} batches: the core's clock changed or something interrupted; {}: \
+                     another thread ran on the same core",
+                    share(unsteady),
+                    thousands(noise.batches),
+                    share(crowded)
+                ),
+            };
+            facts.push(("discarded", words));
+        }
+    }
+    facts
+}
+
+/// How many cells have too few passes for an interval, if any has.
+fn few_passes(summary: &Summary) -> Option<String> {
+    let measured = summary.cells.iter().filter(|row| row.provider != catalog::NULL);
+    let passes: Vec<usize> = measured
+        .filter_map(|row| row.figures.measured().map(|figures| figures.processes))
+        .collect();
+    let few = passes.iter().filter(|passes| **passes < LEAST).count();
+    let whose = match passes.len() {
+        all if all == few => "all cells".to_owned(),
+        all => format!("{few} of {all} cells"),
+    };
+    (few > 0).then(|| {
+        format!(
+            "fewer than three, and so no interval (±?) and no verdict, for {whose}: allow more time, or \
+             name fewer"
+        )
+    })
+}
+
+/// What stands between the user and a provider, in a word or two.
+pub(crate) fn unavailable(reason: Unsupported, detail: &str) -> &'static str {
+    match reason {
+        // It may be here, and slow.
+        _ if detail.starts_with(NO_ANSWER) => "no answer",
+        Unsupported::Policy => "by policy",
+        Unsupported::Permission => "permission",
+        _ => "not here",
+    }
+}
+
+fn run_words(summary: &Summary) -> String {
+    let run = &summary.run;
+    let passes = match run.passes {
+        1 => "1 pass".to_owned(),
+        passes => format!("{passes} passes"),
+    };
+    let cpus: Vec<String> = run.cpus.iter().map(ToString::to_string).collect();
+    let cpus = match cpus.as_slice() {
+        [] => String::new(),
+        [one] => format!(" on CPU {one}"),
+        many => format!(" on CPUs {}", many.join(", ")),
+    };
+    let counted = counted(summary);
+    let seconds = run.seconds.map(|seconds| format!(" in {seconds:.0} s")).unwrap_or_default();
+    let stopped = if run.interrupted { ", stopped early" } else { "" };
+    format!("{passes}{cpus}{seconds}{stopped}{counted}; begun {}, cpb {}", run.began, run.version)
+}
+
+/// How many passes counted for a cell, where some were discarded.
+fn counted(summary: &Summary) -> String {
+    let measured = summary.cells.iter().filter(|row| row.provider != catalog::NULL);
+    let mut counted: Vec<usize> = measured
+        .filter_map(|row| row.figures.measured().map(|figures| figures.processes))
+        .collect();
+    counted.sort_unstable();
+    match (counted.first(), counted.last()) {
+        (Some(least), Some(most)) if least < most => {
+            let middle = counted[counted.len() / 2];
+            format!("; {least} to {most} counted for a cell, {middle} for most")
+        }
+        _ => String::new(),
+    }
+}
+
+fn evidence(summary: &Summary) -> String {
+    let words = match summary.run.evidence {
+        Evidence::Hardware => "measured on this machine itself",
+        Evidence::Emulated => "an emulated CPU: answers count, times do not",
+        Evidence::Simulated => "computed by cpb's simulator",
+        Evidence::Published => "printed in a published table, not measured by cpb",
+        Evidence::Imported => "read from another tool's log",
+    };
+    match summary.run.machine.virtualisation.as_str() {
+        "" => words.to_owned(),
+        _ if summary.run.evidence == Evidence::Simulated => words.to_owned(),
+        under => format!("{words}; it runs under {under}"),
+    }
+}
+
+/// A clock whose highest and lowest readings differ by less than this factor is steady.
+const STEADY: f64 = 1.005;
+
+/// Whether the clock that timed the run counts cycles itself: then they need no reference chain.
+pub(crate) fn counts_cycles(summary: &Summary) -> bool {
+    summary.clock.is_none() && summary.floor.as_ref().is_some_and(|floor| floor.cycles.is_some())
+}
+
+fn clock(summary: &Summary) -> String {
+    match &summary.clock {
+        None if counts_cycles(summary) => "the core's own cycle counter".to_owned(),
+        None => "unknown: no cycles".to_owned(),
+        Some(clock) => {
+            let (low, high) = (clock.range.low, clock.range.high);
+            let range = format!("{} by the reference chain", hertz(clock.median));
+            if high.0 / low.0 < STEADY {
+                return range;
+            }
+            let (low, high) = (hertz(low), hertz(high));
+            format!("{range}, from {low} to {high}: rates vary with it, cycles do not")
+        }
+    }
+}
+
+fn checks(summary: &Summary) -> String {
+    check_words(&summary.checks)
+}
+
+fn check_words(checks: &Checks) -> String {
+    let mut words = match checks.right {
+        0 if checks.wrong.is_empty() => "no known answer was tried".to_owned(),
+        0 => "no known answer right".to_owned(),
+        right => format!("{} known answers right", thousands(right.into())),
+    };
+    if checks.distinct > 0 {
+        let tried = thousands(checks.distinct.into());
+        words.push_str(&format!(
+            ", {tried} requests of random bytes answered in full and each time anew: their answers \
+             cannot be known"
+        ));
+    }
+    if checks.round_trips > 0 {
+        let came_back = thousands(checks.round_trips.into());
+        words.push_str(&format!(", {came_back} round trips of what is drawn anew each time"));
+    }
+    if checks.unsupported > 0 {
+        words.push_str(&format!(", {} unsupported", thousands(checks.unsupported.into())));
+    }
+    let unanswered = checks.unanswered();
+    for (count, what) in [(checks.wrong.len() - unanswered, "WRONG"), (unanswered, "UNANSWERED")] {
+        if count > 0 {
+            words.push_str(&format!(", {count} {what}"));
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_that_were_tried_are_never_said_not_to_have_been() {
+        let words = |right, wrong: &[&str]| {
+            let wrong = wrong.iter().map(|words| (*words).to_owned()).collect();
+            check_words(&Checks { right, wrong, ..Checks::default() })
+        };
+        let wrong = "af_alg:x aes-128-cbc encrypt: SP 800-38A F.2.1 (message, apart): wrong answer";
+        let slow = "af_alg:x sha-256 hash: FIPS 180: no answer in time: no answer for 10.0 s";
+        let died = "af_alg:x sha-1 hash: FIPS 180: the runner died: it exited with status 1";
+        assert_eq!(words(0, &[]), "no known answer was tried");
+        assert_eq!(words(0, &[wrong]), "no known answer right, 1 WRONG");
+        assert_eq!(words(0, &[slow]), "no known answer right, 1 UNANSWERED");
+        assert_eq!(words(7, &[wrong, slow, died]), "7 known answers right, 1 WRONG, 2 UNANSWERED");
+    }
+
+    #[test]
+    fn many_cells_go_together_by_who_lacks_them() {
+        let cell = |provider, what: &str| (provider, what.to_owned());
+        let few = [cell("a", "sha-256 hash"), cell("b", "sha-256 hash at 16 B")];
+        assert_eq!(named(&few), "a sha-256 hash; b sha-256 hash at 16 B");
+
+        let mut many = Vec::new();
+        for what in ["x25519 key-agreement", "x25519 generate-key", "ed25519 sign"] {
+            many.extend(["a", "b"].map(|provider| cell(provider, what)));
+        }
+        many.push(cell("a", "memcpy copy"));
+        assert_eq!(
+            named(&many),
+            "a, b: x25519 key-agreement/generate-key, ed25519 sign; a: memcpy copy"
+        );
+    }
+}
