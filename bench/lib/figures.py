@@ -1,4 +1,4 @@
-"""From a record's raw batches to figures, as cpb does it (crates/cpb/src/analysis), and with each
+"""From a record's raw batches to figures, as cpb does it (crates/analysis/src), and with each
 choice open: for experiments about those choices."""
 
 import collections
@@ -9,7 +9,7 @@ from lib.spread import lower_quartile, quantile, weighted
 
 AGREEMENT = 0.006
 
-# As crates/cpb/src/analysis/crowding.rs has them.
+# As crates/analysis/src/crowding.rs has them.
 ALONE, ROOM = 0.2, 0.02
 
 # One batch: wall-clock nanoseconds and core cycles of one operation (cycles by the mean of both

@@ -1,4 +1,4 @@
-"""Statistics of a handful of numbers. Those of cpb's own are as in crates/cpb/src/analysis."""
+"""Statistics of a handful of numbers. Those of cpb's own are as in crates/analysis/src."""
 
 import math
 import operator
@@ -90,7 +90,7 @@ def trimmed(values, share=0.2):
 
 
 # Shares of the sorted values: from the first on a value counts, from the second it counts less,
-# from the third it does not count (crates/cpb/src/analysis/location.rs).
+# from the third it does not count (crates/analysis/src/location.rs).
 COUNTS = 0.1, 0.2, 0.7
 
 

@@ -48,7 +48,7 @@ class Intervals(unittest.TestCase):
 
 
 class Location(unittest.TestCase):
-    """cpb's own, as crates/cpb/src/analysis/location.rs has it."""
+    """cpb's own, as crates/analysis/src/location.rs has it."""
 
     def test_late_values_move_nothing(self):
         calm = [100 + 0.01 * value for value in range(20)]
