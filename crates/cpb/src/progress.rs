@@ -1,7 +1,7 @@
 //! What a run shows while it goes on, on standard error: a bar with the time left on a terminal, a
 //! line elsewhere, or each line of the record as it is written.
 
-use crate::run::Watch;
+use crate::run::Observer;
 use cpb_record::{Check, Line, Without};
 use cpb_report::ascii;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -41,7 +41,7 @@ impl Progress {
     }
 }
 
-impl Watch for Progress {
+impl Observer for Progress {
     fn written(&mut self, line: &Line) {
         if !self.verbose {
             return;

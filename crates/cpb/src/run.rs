@@ -7,7 +7,7 @@ pub use check::known_answers;
 use crate::company::Company;
 use crate::schedule::{self, Time};
 use crate::transport::conversation::Conversation;
-use crate::transport::{Lost, Patience, Place, Runner, Seen, Source};
+use crate::transport::{Affinity, RunnerError, RunnerSpec, Seen, Timeouts};
 use anyhow::Result;
 use cpb_analysis::estimate::Progress;
 use cpb_analysis::refine;
@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// What a run tells whoever watches it.
-pub trait Watch {
+pub trait Observer {
     /// Something was written to the record.
     fn written(&mut self, line: &Line);
     /// So much of the run is over, from 0 to 1; `left` is a guess.
@@ -53,17 +53,17 @@ pub type Gauge = dyn Fn(&HashMap<Cell, Vec<Round>>) -> HashMap<Cell, Progress>;
 /// A run that is going on.
 pub struct Run<'a> {
     /// Who is measured.
-    pub sources: Vec<Source>,
+    pub sources: Vec<RunnerSpec>,
     /// Where they measure.
-    pub place: Place,
+    pub place: Affinity,
     /// How long to wait for a runner.
-    pub patience: Patience,
+    pub patience: Timeouts,
     /// How much of a cell is measured in one pass.
     pub budget: Budget,
     /// Where everything is written.
     pub store: &'a mut Store,
     /// Who watches.
-    pub watch: &'a mut dyn Watch,
+    pub watch: &'a mut dyn Observer,
     /// When it began, and how much time earlier sittings used.
     pub began: Instant,
     /// See `began`.
@@ -121,7 +121,7 @@ impl Run<'_> {
 
     /// Why the machine that is measured cannot be reached any more, if it cannot.
     fn cut_off(&self) -> Option<String> {
-        self.sources.iter().find_map(Source::cut_off)
+        self.sources.iter().find_map(|source| source.launch.lost())
     }
 
     /// Ends a run that has lost its machine: what was measured stays, and `cells`, which were not, have
@@ -134,8 +134,8 @@ impl Run<'_> {
         Ok(Ended::CutOff)
     }
 
-    fn start(&self, source: &Source) -> Result<Conversation, Lost> {
-        source.start(&self.place, &self.patience)
+    fn start(&self, source: &RunnerSpec) -> Result<Conversation, RunnerError> {
+        source.launch.start(&self.place, &self.patience)
     }
 
     /// Measures `cells`, from pass number `first` on, until `enough`: first all; then, if that is wanted, sizes
@@ -207,7 +207,7 @@ impl Run<'_> {
         let mut ended = Ended::Complete;
         let mut measured: HashMap<Cell, u32> =
             known.iter().map(|(cell, rounds)| (cell.clone(), rounds.len() as u32)).collect();
-        let mut lost_before: HashMap<Cell, (u32, Lost)> = HashMap::new();
+        let mut lost_before: HashMap<Cell, (u32, RunnerError)> = HashMap::new();
         for pass in first.. {
             if self.stopped() {
                 return Ok(Ended::Interrupted);
@@ -380,9 +380,9 @@ impl Run<'_> {
         &mut self,
         cell: &Cell,
         runners: &mut BTreeMap<String, Option<Conversation>>,
-    ) -> Result<Result<Seen, Error>, Lost> {
+    ) -> Result<Result<Seen, Error>, RunnerError> {
         let source = self.sources.iter().find(|source| source.name == cell.provider);
-        let source = source.ok_or_else(|| Lost {
+        let source = source.ok_or_else(|| RunnerError {
             error: Error::Crashed,
             detail: format!("no runner for {}", cell.provider),
             again: true,
@@ -390,9 +390,9 @@ impl Run<'_> {
         let place = runners.entry(source.runner()).or_default();
         // Another cell may have taken the machine along that this runner was on.
         if place.as_ref().is_none_or(Conversation::is_gone) {
-            *place = Some(source.start(&self.place, &self.patience)?);
+            *place = Some(source.launch.start(&self.place, &self.patience)?);
         }
-        let runner = place.as_mut().ok_or_else(|| Lost {
+        let runner = place.as_mut().ok_or_else(|| RunnerError {
             error: Error::Crashed,
             detail: "the runner is gone".to_owned(),
             again: true,
@@ -460,7 +460,7 @@ fn unreached(why: &str) -> Reason {
     Reason::Failed { error: Error::Crashed, detail: why.to_owned() }
 }
 
-fn failed(lost: &Lost) -> Reason {
+fn failed(lost: &RunnerError) -> Reason {
     Reason::Failed { error: lost.error, detail: lost.detail.clone() }
 }
 

@@ -1,22 +1,23 @@
 //! A record keeps so many batches and no more, however long a run may take.
 
-use cpb::run::{Ended, Enough, Run, Watch};
+use cpb::run::{Ended, Enough, Observer, Run};
 use cpb::schedule;
 use cpb::transport::process::Program;
-use cpb::transport::{Patience, Place, Source, Way};
+use cpb::transport::{Affinity, RunnerSpec, Timeouts};
 use cpb_core::{Algorithm, CryptoWorkload, Operation};
 use cpb_record::store::{self, Store};
 use cpb_record::{Cell, Header, Line};
 use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const PROVIDER: &str = "mbedtls:c";
 
 struct Nobody;
 
-impl Watch for Nobody {
+impl Observer for Nobody {
     fn written(&mut self, _: &Line) {}
     fn progress(&mut self, _: f64, _: Duration, _: &str) {}
 }
@@ -36,8 +37,8 @@ fn a_run_ends_before_its_time_when_its_record_is_full() {
         arguments: vec!["runner".into(), PROVIDER.into()],
         environment: Vec::new(),
     };
-    let way = Way::Program(program);
-    let source = Source { name: PROVIDER.into(), way, provider: 0, found: false };
+    let launch = Arc::new(program);
+    let source = RunnerSpec { name: PROVIDER.into(), launch, provider: 0, found: false };
     let budget = Duration::from_secs(3600);
     let enough = Enough {
         budget,
@@ -50,8 +51,8 @@ fn a_run_ends_before_its_time_when_its_record_is_full() {
     };
     let mut run = Run {
         sources: vec![source],
-        place: Place::default(),
-        patience: Patience { answer: Duration::from_secs(60), stop: Default::default() },
+        place: Affinity::default(),
+        patience: Timeouts { answer: Duration::from_secs(60), stop: Default::default() },
         budget: schedule::BUDGET,
         store: &mut store,
         watch: &mut Nobody,

@@ -1,14 +1,14 @@
 //! The command line of a runner: few options, so that any program can be one without a parser.
 
-use crate::Place;
+use crate::Affinity;
 use std::ffi::OsString;
 
 /// What a host tells a runner when it starts it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
-    /// `--cpus N,N`: see [`Place::cpus`].
+    /// `--cpus N,N`: see [`Affinity::cpus`].
     pub cpus: Vec<usize>,
-    /// `--latency N`: see [`Place::latency`].
+    /// `--latency N`: see [`Affinity::latency`].
     pub latency: Option<u32>,
     /// Everything else: the names of providers.
     pub rest: Vec<OsString>,
@@ -47,8 +47,8 @@ impl Arguments {
     }
 
     /// Where to measure.
-    pub fn place(&self) -> Place<'_> {
-        Place { cpus: &self.cpus, latency: self.latency }
+    pub fn place(&self) -> Affinity<'_> {
+        Affinity { cpus: &self.cpus, latency: self.latency }
     }
 }
 

@@ -15,7 +15,7 @@ mod vector_state;
 
 pub use arguments::Arguments;
 pub use chain::Chain;
-pub use serve::{Offer, Place, serve};
+pub use serve::{Affinity, Offer, serve};
 pub use time::MonotonicRaw;
 
 use cpb_core::catalog::{self, Choice, Entry};
@@ -31,7 +31,7 @@ use std::os::fd::{AsFd, OwnedFd};
 ///
 /// # Errors
 /// An unknown provider, a CPU that cannot be used, or a broken pipe.
-pub fn run(names: &[OsString], place: Place<'_>) -> io::Result<()> {
+pub fn run(names: &[OsString], place: Affinity<'_>) -> io::Result<()> {
     run_offers(|| offers(names), place)
 }
 
@@ -70,7 +70,7 @@ fn has_its_environment(entry: &Entry) -> bool {
 /// As [`run`].
 pub fn run_offers(
     offers: impl FnOnce() -> io::Result<Vec<Offer>>,
-    place: Place<'_>,
+    place: Affinity<'_>,
 ) -> io::Result<()> {
     die_with_host();
     let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
@@ -79,7 +79,7 @@ pub fn run_offers(
         pin::pin(*first)?;
     }
     let offers = offers()?;
-    let here = Place { cpus: &[0], ..place };
+    let here = Affinity { cpus: &[0], ..place };
     serve(&offers, if place.cpus.is_empty() { here } else { place }, input, output)
 }
 

@@ -19,7 +19,7 @@ pub struct Offer {
 
 /// Where a runner measures.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct Affinity<'a> {
     /// The CPUs of a round's threads, in this order; the caller runs on the first.
     pub cpus: &'a [usize],
     /// Cycles of a multiplication on them, if an earlier runner found out.
@@ -32,7 +32,7 @@ pub struct Place<'a> {
 /// Reading or writing failed.
 pub fn serve(
     offers: &[Offer],
-    Place { cpus, latency }: Place<'_>,
+    Affinity { cpus, latency }: Affinity<'_>,
     mut input: impl Read,
     output: impl Write,
 ) -> io::Result<()> {

@@ -7,7 +7,7 @@ use cpb_core::{
     Algorithm, CryptoWorkload, Data, Error, Identity, Job, Operation, Progress, Provider, Session,
     Ticks, Unsupported, Workload,
 };
-use cpb_runner::{Offer, Place, pin, serve};
+use cpb_runner::{Affinity, Offer, pin, serve};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A software provider with an engine that interrupts once for each operation that it is given.
@@ -85,7 +85,7 @@ fn round(provider: Interrupting, budget: Budget, threads: u8) -> Result<Round, E
     let cpu = *pin::allowed().expect("Linux tells").last().expect("one at least");
     let cpus = vec![cpu; threads.into()];
     let mut output = Vec::new();
-    let place = Place { cpus: &cpus, latency: Some(3) };
+    let place = Affinity { cpus: &cpus, latency: Some(3) };
     serve(&offers, place, request, &mut output).expect("memory does not fail");
     let mut decoder = Box::<Decoder>::default();
     let mut ended = None;

@@ -1,8 +1,9 @@
 //! `cpb agent` and `cpb leash`, hidden: what cpb starts in guests, over ssh, and around other programs.
 
 use super::DONE;
-use crate::lab::leash;
-use crate::{agent, remote};
+use crate::agent::server;
+use crate::lab::parent_death;
+use crate::remote;
 use anyhow::Result;
 use clap::Args;
 use std::ffi::OsString;
@@ -12,12 +13,16 @@ pub(super) struct Arguments {
     /// Take orders on standard input, from a folder that was made for this file alone
     #[arg(long)]
     here: bool,
+    /// Take orders on standard input
+    #[arg(long, conflicts_with = "here")]
+    stdio: bool,
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
-    match arguments.here {
-        true => remote::serve()?,
-        false => agent::serve()?,
+    match (arguments.here, arguments.stdio) {
+        (true, _) => remote::serve_from_own_folder()?,
+        (_, true) => remote::serve()?,
+        _ => server::serve()?,
     }
     Ok(DONE)
 }
@@ -33,7 +38,7 @@ pub(super) struct Leash {
 
 pub(super) fn leash(arguments: Leash) -> Result<u8> {
     if let Some((program, arguments_of_it)) = arguments.command.split_first() {
-        leash::exec(arguments.parent, program, arguments_of_it)?;
+        parent_death::exec(arguments.parent, program, arguments_of_it)?;
     }
     Ok(DONE)
 }

@@ -1,10 +1,11 @@
 //! `cpb check`: the known answers of every provider, as a matrix.
 
 use super::{DONE, FAILED, output};
+use crate::discovery::Discovered;
 use crate::run::known_answers;
-use crate::sources::{self, Home, Known};
+use crate::target::{Local, Target};
 use crate::transport::conversation::Conversation;
-use crate::transport::{Lost, Patience, Place};
+use crate::transport::{Affinity, RunnerError, Timeouts};
 use crate::vectors::Vectors;
 use anyhow::{Result, bail};
 use clap::Args;
@@ -40,21 +41,16 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
-    let patience = Patience::here(arguments.timeout, &Arc::default());
+    let patience = Timeouts::here(arguments.timeout, &Arc::default());
     let vectors = Vectors::load()?;
     let mut algorithms = names::list("algorithm", &arguments.algorithm, Algorithm::ALL)?;
     if algorithms.is_empty() {
         algorithms = Algorithm::ALL.to_vec();
     }
-    let known = sources::discover(
-        &arguments.provider,
-        &arguments.runner,
-        &Home::Here,
-        &Place::default(),
-        &patience,
-    )?;
-    let known: Vec<&Known> =
-        known.iter().filter(|known| catalog::computes(&known.source.name)).collect();
+    let here = Local { timeouts: patience.clone() };
+    let known = here.discover(&arguments.provider, &arguments.runner, &Affinity::default())?;
+    let known: Vec<&Discovered> =
+        known.iter().filter(|known| catalog::computes(&known.spec.name)).collect();
     let columns = columns(&known, &algorithms, &vectors, &patience);
     output::print(&matrix(&algorithms, &columns, output::width()))?;
     if columns.iter().any(|column| column.gave_up || !column.wrong.is_empty()) {
@@ -70,13 +66,13 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
 /// Their runners are started before that: qemu-user may hang a process that is started while another
 /// thread computes.
 fn columns(
-    known: &[&Known],
+    known: &[&Discovered],
     algorithms: &[Algorithm],
     vectors: &Vectors,
-    patience: &Patience,
+    patience: &Timeouts,
 ) -> Vec<Column> {
-    let start = |known: &Known| known.source.start(&Place::default(), patience);
-    let runners: Vec<Option<Result<Conversation, Lost>>> =
+    let start = |known: &Discovered| known.spec.launch.start(&Affinity::default(), patience);
+    let runners: Vec<Option<Result<Conversation, RunnerError>>> =
         known.iter().map(|known| known.available().then(|| start(known))).collect();
     let waiting = Mutex::new(known.iter().zip(runners).enumerate());
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -138,13 +134,13 @@ struct Wrong {
 
 impl Column {
     fn check(
-        known: &Known,
-        runner: Option<Result<Conversation, Lost>>,
-        restart: impl Fn() -> Result<Conversation, Lost>,
+        known: &Discovered,
+        runner: Option<Result<Conversation, RunnerError>>,
+        restart: impl Fn() -> Result<Conversation, RunnerError>,
         algorithms: &[Algorithm],
         vectors: &Vectors,
     ) -> Column {
-        let name = known.source.name.clone();
+        let name = known.spec.name.clone();
         let mut column =
             Column { name, absent: None, gave_up: false, right: Vec::new(), wrong: Vec::new() };
         if let ProviderRecord::Unavailable { detail, .. } = known.record() {
@@ -161,7 +157,7 @@ impl Column {
             }
         };
         for what in rows(algorithms) {
-            let (check, reason) = known_answers(&mut runner, &known.source, vectors, what);
+            let (check, reason) = known_answers(&mut runner, &known.spec, vectors, what);
             let right = check.as_ref().map(Shown::of).unwrap_or_default();
             let answer = match reason {
                 None => Some(right),

@@ -1,7 +1,7 @@
 //! `cpb lab`: guests with an accelerator, in QEMU.
 
 use super::{DONE, FAILED, INTERRUPTED, output};
-use crate::agent::{End, Order};
+use crate::agent::protocol::{End, Order};
 use crate::lab::definition::Definition;
 use crate::lab::guest::Guest;
 use crate::lab::image;

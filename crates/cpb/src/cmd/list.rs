@@ -4,8 +4,8 @@ mod carried;
 mod kernel;
 
 use super::{DONE, output};
-use crate::sources;
-use crate::transport::{Patience, Place};
+use crate::target::{Local, Target};
+use crate::transport::{Affinity, Timeouts};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use cpb_core::catalog;
@@ -77,17 +77,12 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     }
     // Named one by one, so that what is not here is listed, too.
     let all: Vec<String> = catalog::LIST.iter().map(|entry| entry.name.to_owned()).collect();
-    let patience = Patience::here(arguments.timeout, &Arc::default());
-    let known = sources::discover(
-        &all,
-        &arguments.runner,
-        &sources::Home::Here,
-        &Place::default(),
-        &patience,
-    )?;
+    let patience = Timeouts::here(arguments.timeout, &Arc::default());
+    let here = Local { timeouts: patience };
+    let known = here.discover(&all, &arguments.runner, &Affinity::default())?;
     let mut text = String::from("Providers\n");
     for known in &known {
-        let name = &known.source.name;
+        let name = &known.spec.name;
         let choice = catalog::find(name);
         let about = choice.map_or("foreign runner", |choice| choice.entry.about);
         if let Some(silent) = known.silent() {

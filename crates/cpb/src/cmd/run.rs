@@ -1,8 +1,8 @@
 //! `cpb run`: measure this machine and show the result.
 
-mod reach;
+mod connect;
+mod segment;
 mod since;
-mod sitting;
 
 use super::filter::{Filter, Sizes};
 use super::{BAD_INPUT, DONE, FAILED, INTERRUPTED, compare, output};
@@ -15,7 +15,7 @@ use cpb_record::budget::{Percent, Seconds};
 use cpb_record::plan::Plan;
 use cpb_record::store;
 use cpb_record::{Cell, Outcome, Reason, Record};
-use sitting::{Begun, Sitting};
+use segment::{Begun, Segment};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -59,6 +59,7 @@ const EXAMPLES: &str = "Examples:
   cpb run --against BEFORE.jsonl             the same again: is anything slower?
   cpb run --plan record                      another question: `cpb list plans`
   cpb run --target ssh:root@board            on another machine
+  cpb run --target 'exec:docker run -i X /cpb'  in a container
   cpb run --csv > cells.csv                  the figures for a spreadsheet
   cpb run --resume cpb-results/FILE.jsonl    go on where a run stopped";
 
@@ -79,7 +80,8 @@ pub(super) struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "NUMBERS", help_heading = "What")]
     #[arg(allow_negative_numbers = true, value_parser = threads)]
     threads: Vec<u8>,
-    /// Measure on another machine, ssh:HOST, in a guest of the lab, lab:GUEST (`cpb lab list`), on a
+    /// Measure on another machine, ssh:HOST, where a command of yours starts a cpb, exec:COMMAND, in a
+    /// guest of the lab, lab:GUEST (`cpb lab list`), on a
     /// board without an operating system, serial:DEVICE, on a simulated one, imxrt1060-sim or
     /// imxrt1170-sim, or on a board with a name: `cpb list targets` shows all
     #[arg(long, value_name = "TARGET", help_heading = "What")]
@@ -164,9 +166,9 @@ pub(super) fn measure(
     arguments.cpu = Some(cpu);
     arguments.quiet = quiet;
     arguments.output = output;
-    Ok(match Sitting::begin(&arguments, stop)? {
-        Begun::Ready(sitting) => {
-            Some((sitting.store.path().to_owned(), sitting.measure(&arguments)?))
+    Ok(match Segment::begin(&arguments, stop)? {
+        Begun::Ready(segment) => {
+            Some((segment.store.path().to_owned(), segment.measure(&arguments)?))
         }
         // A new record cannot be complete.
         Begun::Complete(path) => Some((path, Ended::Complete)),
@@ -178,12 +180,12 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(Arc::clone(&stop))?;
     let begun = match &arguments.resume {
-        Some(path) => Sitting::resume(path, &arguments, &stop),
-        None => Sitting::begin(&arguments, &stop),
+        Some(path) => Segment::resume(path, &arguments, &stop),
+        None => Segment::begin(&arguments, &stop),
     };
     let begun = if stop.load(Ordering::Relaxed) { Begun::Stopped } else { begun? };
     let (path, ended) = match begun {
-        Begun::Ready(sitting) => (sitting.store.path().to_owned(), sitting.measure(&arguments)?),
+        Begun::Ready(segment) => (segment.store.path().to_owned(), segment.measure(&arguments)?),
         Begun::Complete(path) => {
             output::say(&format!("{} is complete: nothing is left to measure", path.display()));
             (path, Ended::Complete)

@@ -17,7 +17,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
-    let place = cpb_runner::Place { cpus: &arguments.cpus, latency: arguments.latency };
+    let place = cpb_runner::Affinity { cpus: &arguments.cpus, latency: arguments.latency };
     cpb_runner::run(&arguments.providers, place).context("runner")?;
     Ok(super::DONE)
 }

@@ -3,11 +3,14 @@
 use super::definition::Definition;
 use super::image::{self, Image};
 use super::vm::Vm;
-use crate::agent::{self, About, Answer, Order};
+use crate::agent::protocol::{self, About, Answer, Order};
+use crate::transport::agent::{AgentHost, Lifeline};
 use anyhow::{Context, Result, bail};
 use cpb_record::evidence;
 use std::fmt;
+use std::fs::File;
 use std::net::TcpStream;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -101,7 +104,7 @@ impl Guest {
         let talk = || -> Result<_> {
             let mut stream = vm.connect(patience)?;
             stream.set_read_timeout(Some(patience))?;
-            let answer = agent::ask(&mut stream, order)?;
+            let answer = protocol::ask(&mut stream, order)?;
             stream.set_read_timeout(None)?;
             Ok((stream, answer))
         };
@@ -137,14 +140,41 @@ impl Guest {
     }
 }
 
-impl fmt::Debug for Guest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Guest({})", self.name())
+impl AgentHost for Guest {
+    fn order(&self, order: &Order, patience: Duration) -> Result<(File, Box<dyn Lifeline>)> {
+        let (stream, vm, _) = Guest::order(self, order, patience)?;
+        let name = self.name().to_owned();
+        Ok((OwnedFd::from(stream).into(), Box::new(Boot { name, vm })))
+    }
+
+    fn about(&self, cpu: usize, patience: Duration) -> Result<About> {
+        Guest::about(self, cpu, patience)
     }
 }
 
-impl PartialEq for Guest {
-    fn eq(&self, other: &Guest) -> bool {
-        std::ptr::eq(self, other)
+/// One boot of a guest, which its runners do not outlive.
+struct Boot {
+    name: String,
+    vm: Arc<Vm>,
+}
+
+impl Lifeline for Boot {
+    fn name(&self) -> String {
+        format!("the guest {}", self.name)
+    }
+
+    fn gone(&self) -> Option<String> {
+        let how = self.vm.wait(Duration::ZERO)?;
+        Some(format!("the guest {} is gone: {how}", self.name))
+    }
+
+    fn hung(&self) {
+        self.vm.kill();
+    }
+}
+
+impl fmt::Debug for Guest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Guest({})", self.name())
     }
 }

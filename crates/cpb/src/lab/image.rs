@@ -9,7 +9,7 @@ use super::definition::Definition;
 use super::linked::Linked;
 use super::packages::Apt;
 use super::{modules, tools};
-use crate::static_cpb;
+use crate::static_binary;
 use anyhow::{Context, Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -260,7 +260,7 @@ fn walk(folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
 fn program(guest: &Definition, say: &dyn Fn(&str)) -> Result<Linked> {
     let named = std::env::var_os("CPB_LAB_BINARIES").map(PathBuf::from);
     let is_named = named.is_some();
-    let found = static_cpb::find(&guest.target, named, "CPB_LAB_BINARIES may name its folder")
+    let found = static_binary::find(&guest.target, named, "CPB_LAB_BINARIES may name its folder")
         .context("the guest needs a static cpb");
     match found {
         Ok(path) => {

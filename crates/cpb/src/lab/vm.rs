@@ -3,8 +3,8 @@
 use super::definition::Definition;
 use super::image::Image;
 use super::tools;
-use crate::agent::{PORT, READY};
-use crate::transport::process::{ended, read_errors};
+use crate::agent::protocol::{PORT, READY};
+use crate::child::{ended, read_errors};
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::io::{Read, Write};

@@ -1,6 +1,6 @@
 //! Which cpb goes to a machine: by what `uname` says there, and by what the file itself says.
 
-use crate::static_cpb;
+use crate::static_binary;
 use anyhow::{Context, Result, bail};
 use std::fs::File;
 use std::io::Read;
@@ -48,7 +48,7 @@ pub(super) fn find(
     };
     let path = match named {
         Some(path) => path.to_owned(),
-        None => static_cpb::find(kind.target, None, "--runner FILE may name one").with_context(
+        None => static_binary::find(kind.target, None, "--runner FILE may name one").with_context(
             || format!("{remote} is {system} {machine}, and the cpb to run there is missing"),
         )?,
     };

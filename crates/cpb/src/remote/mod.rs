@@ -2,7 +2,7 @@
 //! connection lasts.
 //!
 //! One connection serves a whole run, by the system's own `ssh`, so that a user's configuration,
-//! agent and jump hosts are as ever, and a password is asked for once. [`ARRIVAL`] makes a private
+//! agent and jump hosts are as ever, and a password is asked for once. [`BOOTSTRAP`] makes a private
 //! folder there and takes the file; the agent removes both as soon as it runs, so nothing is left
 //! whatever becomes of the connection. What ends the connection ends the agent, and what it started.
 
@@ -10,7 +10,9 @@ pub mod channels;
 mod executable;
 mod ssh;
 
-use crate::agent::{self, About, Answer, Order};
+use crate::agent::protocol::{self, About, Answer, Order};
+use crate::agent::server;
+use crate::transport::agent::{AgentHost, Lifeline};
 use anyhow::{Context, Result, bail};
 use channels::Channels;
 use ssh::Ssh;
@@ -27,7 +29,7 @@ use std::time::Duration;
 /// What the other side's shell runs: any shell that POSIX describes, busybox's as well. It has no single
 /// quotes, and each line ends a command: the login shell is to take it as one word on one line, and may
 /// be of another kind. Its argument is the folder to try first.
-const ARRIVAL: &str = include_str!("arrival.sh");
+const BOOTSTRAP: &str = include_str!("bootstrap.sh");
 
 /// Longest wait for the other side once it has greeted, beyond what a copy takes.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -89,6 +91,19 @@ impl Remote {
             ssh.end();
             return Err(error);
         }
+        Remote::over(name, ssh, warnings)
+    }
+
+    /// The machine on which `command`, a line for the shell, starts a cpb: with `agent --stdio` behind it.
+    ///
+    /// # Errors
+    /// No shell can be started. Whether an agent answers shows with the first order.
+    pub fn started_by(command: &str) -> Result<Arc<Remote>> {
+        Remote::over(command, Ssh::exec(command, &format!("{command} agent --stdio"))?, Vec::new())
+    }
+
+    /// With an agent at the other end of a connection.
+    fn over(name: &str, ssh: Ssh, warnings: Vec<String>) -> Result<Arc<Remote>> {
         let (input, output) = ssh.streams()?;
         let (ssh, channels) = (Arc::new(ssh), Channels::new(output));
         let (serving, over) = (channels.clone(), Arc::clone(&ssh));
@@ -97,7 +112,7 @@ impl Remote {
             let _ = serving.serve(input, drop);
             over.over();
         });
-        Ok(Arc::new(Remote { name: name.clone(), channels, ssh, warnings }))
+        Ok(Arc::new(Remote { name: name.to_owned(), channels, ssh, warnings }))
     }
 
     /// What it is called.
@@ -112,7 +127,7 @@ impl Remote {
 
     /// Why there is no connection any more, if there is none.
     pub fn lost(&self) -> Option<String> {
-        Some(format!("the connection to {} is lost: {}", self.name, self.ssh.ended()?))
+        lost(&self.name, &self.ssh)
     }
 
     /// Gives `order` to the agent; the connection to what it starts.
@@ -123,7 +138,7 @@ impl Remote {
         let talk = || -> Result<_> {
             let mut stream = self.channels.open()?;
             stream.set_read_timeout(Some(patience))?;
-            let answer = agent::ask(&mut stream, order)?;
+            let answer = protocol::ask(&mut stream, order)?;
             stream.set_read_timeout(None)?;
             Ok((File::from(OwnedFd::from(stream)), answer))
         };
@@ -136,8 +151,9 @@ impl Remote {
                 match self.lost() {
                     Some(lost) if !silent => bail!(lost),
                     _ => Err(error.context(format!(
-                        "{} gives no answer (was the cpb that went there built from this source?)",
-                        self.name
+                        "{} gives no answer within {} s (is the cpb there built from this source?)",
+                        self.name,
+                        patience.as_secs()
                     ))),
                 }
             }
@@ -165,15 +181,45 @@ impl fmt::Debug for Remote {
     }
 }
 
-impl PartialEq for Remote {
-    fn eq(&self, other: &Remote) -> bool {
-        std::ptr::eq(self, other)
+impl AgentHost for Remote {
+    fn order(&self, order: &Order, patience: Duration) -> Result<(File, Box<dyn Lifeline>)> {
+        let (stream, _) = Remote::order(self, order, patience)?;
+        Ok((stream, Box::new(Reached { name: self.name.clone(), ssh: Arc::clone(&self.ssh) })))
     }
+
+    fn about(&self, cpu: usize, patience: Duration) -> Result<About> {
+        Remote::about(self, cpu, patience)
+    }
+
+    fn lost(&self) -> Option<String> {
+        Remote::lost(self)
+    }
+}
+
+/// The connection that a runner on the machine does not outlive.
+struct Reached {
+    name: String,
+    ssh: Arc<Ssh>,
+}
+
+impl Lifeline for Reached {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn gone(&self) -> Option<String> {
+        lost(&self.name, &self.ssh)
+    }
+}
+
+/// Why there is no connection any more, if there is none.
+fn lost(name: &str, ssh: &Ssh) -> Option<String> {
+    Some(format!("the connection to {name} is lost: {}", ssh.ended()?))
 }
 
 /// The command line for the other side's login shell.
 fn remote_command(folder: &str) -> String {
-    let script = ARRIVAL.lines().collect::<Vec<&str>>().join(" ");
+    let script = BOOTSTRAP.lines().collect::<Vec<&str>>().join(" ");
     let folder = folder.replace('\'', "'\"'\"'");
     format!("sh -c '{script}' cpb '{folder}'")
 }
@@ -243,16 +289,24 @@ fn arrive(
     })
 }
 
-/// As the agent on the other side: serves channels on standard input and output until the host is
-/// gone. This program's file lies alone in a folder that was made for it: both are removed.
+/// As the agent on the other side, whose file was copied there: it lies alone in a folder that was made for it, and
+/// both are removed. Then it serves.
 ///
 /// # Errors
 /// The host cannot be read from.
-pub fn serve() -> Result<()> {
+pub fn serve_from_own_folder() -> Result<()> {
     let own = std::env::current_exe().context("cannot find cpb's own executable")?;
     // If it cannot be, the script that made the folder tries again.
     let _ = std::fs::remove_file(&own);
     let _ = own.parent().map(std::fs::remove_dir);
+    serve()
+}
+
+/// As the agent on the other side: serves channels on standard input and output until the host is gone.
+///
+/// # Errors
+/// The host cannot be read from.
+pub fn serve() -> Result<()> {
     // Not Rust's own standard input: what that has read ahead, no poll tells of.
     let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let channels = Channels::new(io::stdout());
@@ -261,7 +315,7 @@ pub fn serve() -> Result<()> {
     let served = channels.serve(ssh::watched(input), |stream| {
         let busy = Arc::clone(&busy);
         thread::spawn(move || {
-            agent::converse(OwnedFd::from(stream).into());
+            server::converse(OwnedFd::from(stream).into());
             drop(busy);
         });
     });
@@ -281,7 +335,7 @@ mod tests {
 
     #[test]
     fn the_script_is_one_word_for_any_login_shell() {
-        for line in ARRIVAL.lines() {
+        for line in BOOTSTRAP.lines() {
             assert!(!line.contains(['\'', '!', '#'].as_slice()) || line.contains("${#"), "{line}");
         }
         let command = remote_command("/data/it's here");

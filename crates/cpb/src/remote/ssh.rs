@@ -1,7 +1,7 @@
-//! The system's `ssh`, as a process: started so that it can ask its user, listened to line by line
-//! until the agent runs, and then a pair of streams.
+//! The system's `ssh`, or a command of the user's, as a process: started so that it can ask its user, listened to
+//! line by line until the agent runs, and then a pair of streams.
 
-use crate::transport::process::{ended, read_errors};
+use crate::child::{ended, read_errors};
 use crate::transport::ready::wait;
 use anyhow::{Context, Result, bail};
 use rustix::event::PollFlags;
@@ -39,9 +39,11 @@ const IGNORING: &str = "trap '' INT QUIT; exec \"$@\"";
 /// An agent that hears nothing for so long has lost its host.
 const SILENCE: Duration = Duration::from_secs(15 * 60);
 
-/// A running ssh. It cannot outlive cpb: see [`crate::lab::leash`].
+/// A running ssh. It cannot outlive cpb: see [`crate::lab::parent_death`].
 pub(super) struct Ssh {
     destination: String,
+    /// What it is, in words.
+    program: &'static str,
     streams: Mutex<Option<Streams>>,
     state: Mutex<State>,
     /// The end of what it said.
@@ -64,16 +66,26 @@ struct State {
 impl Ssh {
     /// Starts `command` on the other side.
     pub(super) fn start(destination: &str, command: &str) -> Result<Ssh> {
-        let mut ssh = Command::new(std::env::current_exe()?);
-        ssh.arg("leash").arg(std::process::id().to_string());
-        ssh.args(["--", "sh", "-c", IGNORING, "sh", "ssh"]).args(OPTIONS);
+        let mut ssh = leashed()?;
+        ssh.args(["sh", "-c", IGNORING, "sh", "ssh"]).args(OPTIONS);
         // Without a terminal there is nobody to ask.
         if File::open("/dev/tty").is_err() {
             ssh.args(["-o", "BatchMode=yes"]);
         }
         ssh.args(["--", destination, command]);
+        Ssh::spawn(ssh, destination, "ssh")
+    }
+
+    /// Starts `line` by the shell, whatever it leads to.
+    pub(super) fn exec(name: &str, line: &str) -> Result<Ssh> {
+        let mut shell = leashed()?;
+        shell.args(["sh", "-c", IGNORING, "sh", "sh", "-c", line]);
+        Ssh::spawn(shell, name, "the command")
+    }
+
+    fn spawn(mut ssh: Command, destination: &str, program: &'static str) -> Result<Ssh> {
         ssh.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = ssh.spawn().context("cannot start ssh")?;
+        let mut child = ssh.spawn().with_context(|| format!("cannot start {program}"))?;
         let (Some(output), Some(input), Some(stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
@@ -86,6 +98,7 @@ impl Ssh {
             Streams { input: OwnedFd::from(input).into(), output: OwnedFd::from(output).into() };
         Ok(Ssh {
             destination: destination.to_owned(),
+            program,
             streams: Mutex::new(Some(streams)),
             state: Mutex::new(State { child, reader, ended: None }),
             errors,
@@ -208,8 +221,15 @@ impl Ssh {
         }
         let errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
         let how = status.map_or_else(|| "is gone".to_owned(), ended);
-        state.ended = Some(in_words(&how, &errors, &self.destination));
+        state.ended = Some(in_words(self.program, &how, &errors, &self.destination));
     }
+}
+
+/// A command that ends with this process, whatever follows it.
+fn leashed() -> Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("leash").arg(std::process::id().to_string()).arg("--");
+    Ok(command)
 }
 
 /// A stream that fails if nothing comes for long.
@@ -230,8 +250,8 @@ pub(super) fn watched(stream: impl Read + AsFd) -> impl Read {
     Watched(stream)
 }
 
-/// What ssh said when it ended, and what to do about it.
-fn in_words(how: &str, errors: &str, destination: &str) -> String {
+/// What it said when it ended, and what to do about it.
+fn in_words(program: &str, how: &str, errors: &str, destination: &str) -> String {
     /// The last lines say what is wrong; a changed key comes with a wall of warnings before.
     const LINES: usize = 3;
     let said: Vec<String> = errors
@@ -240,10 +260,10 @@ fn in_words(how: &str, errors: &str, destination: &str) -> String {
         .filter(|line| !line.is_empty() && !line.starts_with('@'))
         .collect();
     let last = said[said.len().saturating_sub(LINES)..].join(" ");
-    let remedy = remedy(errors, destination);
+    let remedy = (program == "ssh").then(|| remedy(errors, destination)).flatten();
     match (last.is_empty(), remedy) {
-        (true, _) => format!("ssh {how}"),
-        (false, None) => format!("ssh {how}: {last}"),
+        (true, _) => format!("{program} {how}"),
+        (false, None) => format!("{program} {how}: {last}"),
         (false, Some(remedy)) => format!("ssh says: {last}\n{remedy}"),
     }
 }
@@ -292,16 +312,21 @@ mod tests {
             Offending ED25519 key in /home/x/.ssh/known_hosts:3\r\n\
             Host key for board has changed and you have requested strict checking.\r\n\
             Host key verification failed.\r\n";
-        let words = in_words("exited with status 255", changed, "root@board");
+        let words = in_words("ssh", "exited with status 255", changed, "root@board");
         assert!(words.starts_with("ssh says: Offending ED25519 key in"), "{words}");
         assert!(
             words.contains("ssh-keygen -R") && !words.contains('@'.to_string().repeat(2).as_str())
         );
         let unknown = "Host key verification failed.\r\n";
-        assert!(in_words("", unknown, "root@board").contains("Connect once by `ssh root@board`"));
+        assert!(
+            in_words("ssh", "", unknown, "root@board").contains("Connect once by `ssh root@board`")
+        );
         let denied = "root@board: Permission denied (publickey,password).\r\n";
-        assert!(in_words("", denied, "root@board").contains("ssh-copy-id root@board"));
-        assert_eq!(in_words("exited with status 7", "", "b"), "ssh exited with status 7");
-        assert_eq!(in_words("exited with status 7", "odd\n", "b"), "ssh exited with status 7: odd");
+        assert!(in_words("ssh", "", denied, "root@board").contains("ssh-copy-id root@board"));
+        assert_eq!(in_words("ssh", "exited with status 7", "", "b"), "ssh exited with status 7");
+        assert_eq!(
+            in_words("ssh", "exited with status 7", "odd\n", "b"),
+            "ssh exited with status 7: odd"
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! What comes before measuring: known answers, and who supports what.
 
 use super::{Run, failed, refused, unreached};
+use crate::transport::RunnerSpec;
 use crate::transport::conversation::Conversation;
-use crate::transport::{Runner, Source};
 use crate::vectors::Vectors;
 use anyhow::Result;
 use cpb_core::catalog;
@@ -44,7 +44,7 @@ impl Run<'_> {
             };
             let mut tried: HashMap<(Algorithm, Operation), Option<Reason>> = HashMap::new();
             for cell in of_its_algorithms(mine, &source, &mut runner) {
-                if let Some(why) = source.cut_off() {
+                if let Some(why) = source.launch.lost() {
                     self.without(&cell, unreached(&why))?;
                     continue;
                 }
@@ -63,11 +63,11 @@ impl Run<'_> {
                     let lost = matches!(&reason, Some(Reason::Failed { error, .. })
                         if *error != Error::WrongAnswer);
                     if self.stopped() {
-                        // Lost, if it is, because the user did not want to wait: no finding.
+                        // RunnerError, if it is, because the user did not want to wait: no finding.
                         break;
                     }
                     // Nor is it one about the provider if its machine is gone.
-                    let cut_off = lost && source.cut_off().is_some();
+                    let cut_off = lost && source.launch.lost().is_some();
                     if lost && !cut_off {
                         runner = self.start(&source).ok();
                     }
@@ -108,7 +108,7 @@ impl Run<'_> {
 /// nothing is missing then; but one that was named for others only is to say so.
 fn of_its_algorithms(
     cells: Vec<Cell>,
-    source: &Source,
+    source: &RunnerSpec,
     runner: &mut Option<Conversation>,
 ) -> Vec<Cell> {
     let executor = catalog::find(&source.name).is_some_and(|name| !name.variant.is_empty());
@@ -129,8 +129,8 @@ fn not_again() -> Reason {
 /// Tries every known answer of one algorithm and operation. The second part is why its cells are
 /// not to be measured, if so.
 pub fn known_answers(
-    runner: &mut dyn Runner,
-    source: &Source,
+    runner: &mut Conversation,
+    source: &RunnerSpec,
     vectors: &Vectors,
     (algorithm, operation): (Algorithm, Operation),
 ) -> (Option<Check>, Option<Reason>) {

@@ -1,98 +1,71 @@
 //! A runner on another machine, asked over a connection to the agent there: a guest of the lab, or a
 //! machine that ssh leads to.
 
-use super::conversation::{self, Conversation};
-use super::{Lost, Patience, Place};
-use crate::agent::{End, Order};
-use crate::lab::guest::Guest;
-use crate::lab::vm::Vm;
-use crate::remote::Remote;
+use super::conversation::{Conversation, Peer};
+use super::{Affinity, Launch, RunnerError, Timeouts};
+use crate::agent::protocol::{About, End, Order};
 use anyhow::Result;
 use cpb_core::Error;
 use rustix::net::Shutdown;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A provider of another machine.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Inside {
-    /// The machine.
-    pub machine: Afar,
-    /// The provider's name.
-    pub provider: String,
-}
-
-/// Another machine with cpb's agent on it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Afar {
-    /// A guest, which is booted again if it dies.
-    Guest(Arc<Guest>),
-    /// A machine that ssh leads to, as long as it does.
-    Remote(Arc<Remote>),
-}
-
-impl Afar {
+/// A machine with cpb's agent on it.
+pub trait AgentHost: fmt::Debug + Send + Sync {
     /// Gives an order to the agent: the connection to what it starts, and what that depends on.
-    fn order(&self, order: &Order, patience: Duration) -> Result<(File, Lifeline)> {
-        match self {
-            Afar::Guest(guest) => {
-                let (stream, vm, _) = guest.order(order, patience)?;
-                let name = guest.name().to_owned();
-                Ok((OwnedFd::from(stream).into(), Lifeline::Vm { name, vm }))
-            }
-            Afar::Remote(remote) => {
-                let (stream, _) = remote.order(order, patience)?;
-                Ok((stream, Lifeline::Connection(Arc::clone(remote))))
-            }
-        }
+    ///
+    /// # Errors
+    /// The machine cannot be reached, or its agent refuses.
+    fn order(&self, order: &Order, patience: Duration) -> Result<(File, Box<dyn Lifeline>)>;
+
+    /// What the machine says of itself, now.
+    ///
+    /// # Errors
+    /// It gives no answer.
+    fn about(&self, cpu: usize, patience: Duration) -> Result<About>;
+
+    /// Why it cannot be reached any more, if so.
+    fn lost(&self) -> Option<String> {
+        None
     }
 }
 
 /// What a runner on another machine cannot outlive.
-enum Lifeline {
-    Vm { name: String, vm: Arc<Vm> },
-    Connection(Arc<Remote>),
-}
+pub trait Lifeline: Send {
+    /// What it is called.
+    fn name(&self) -> String;
 
-impl Lifeline {
     /// What became of it, if it is gone.
-    fn gone(&self) -> Option<String> {
-        match self {
-            Lifeline::Vm { name, vm } => {
-                let how = vm.wait(Duration::ZERO)?;
-                Some(format!("the guest {name} is gone: {how}"))
-            }
-            Lifeline::Connection(remote) => remote.lost(),
-        }
-    }
+    fn gone(&self) -> Option<String>;
 
-    fn name(&self) -> String {
-        match self {
-            Lifeline::Vm { name, .. } => format!("the guest {name}"),
-            Lifeline::Connection(remote) => remote.name().to_owned(),
-        }
-    }
+    /// A runner on it hangs.
+    fn hung(&self) {}
 }
 
-impl Inside {
-    /// Starts a runner on the machine and shakes hands.
-    ///
-    /// # Errors
-    /// The machine cannot be reached, or the runner does not answer.
-    pub fn start(&self, place: &Place, patience: &Patience) -> Result<Conversation, Lost> {
+/// A provider of another machine.
+#[derive(Clone, Debug)]
+pub struct Inside {
+    /// The machine.
+    pub machine: Arc<dyn AgentHost>,
+    /// The provider's name.
+    pub provider: String,
+}
+
+impl Launch for Inside {
+    fn start(&self, place: &Affinity, patience: &Timeouts) -> Result<Conversation, RunnerError> {
         let order = Order::Runner {
             provider: self.provider.clone(),
             cpus: place.cpus.clone(),
             latency: place.latency,
         };
         let (stream, lifeline) = self.machine.order(&order, patience.answer).map_err(|error| {
-            Lost { error: Error::Crashed, detail: format!("{error:#}"), again: false }
+            RunnerError { error: Error::Crashed, detail: format!("{error:#}"), again: false }
         })?;
-        let lost = |error: io::Error| Lost {
+        let lost = |error: io::Error| RunnerError {
             error: Error::Crashed,
             detail: format!("no connection to {}: {error}", lifeline.name()),
             again: false,
@@ -101,52 +74,61 @@ impl Inside {
         let requests = stream.try_clone().map_err(lost)?;
         let replies =
             Listening { stream: stream.try_clone().map_err(lost)?, rest: Arc::clone(&rest) };
-        let peer = conversation::Peer::Inside(Peer { stream, lifeline, rest });
-        Conversation::begin(requests, replies, peer, patience)
+        let peer = RemoteProcess { stream, lifeline, rest };
+        Conversation::begin(requests, replies, Box::new(peer), patience)
+    }
+
+    fn serving(&self, provider: &str) -> Arc<dyn Launch> {
+        Arc::new(Inside { provider: provider.to_owned(), ..self.clone() })
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.machine.lost()
     }
 }
 
 /// The runner on the other machine.
-pub(super) struct Peer {
+struct RemoteProcess {
     stream: File,
-    lifeline: Lifeline,
+    lifeline: Box<dyn Lifeline>,
     /// What came after the last frame.
     rest: Arc<Mutex<Vec<u8>>>,
 }
 
-impl Peer {
+impl Peer for RemoteProcess {
     /// Whoever hangs takes its guest along: a driver that waits for its device for ever cannot be
     /// killed, and holds up whoever uses that device next. The agent kills any other.
-    pub(super) fn kill(&mut self, why: Error) {
-        if let (Error::Timeout, Lifeline::Vm { vm, .. }) = (why, &self.lifeline) {
-            vm.kill();
+    fn kill(&mut self, why: Error) {
+        if why == Error::Timeout {
+            self.lifeline.hung();
         }
         self.hang_up();
     }
 
-    /// Whether what it depends on is gone.
-    pub(super) fn is_gone(&self) -> bool {
+    fn is_gone(&self) -> bool {
         self.lifeline.gone().is_some()
     }
 
-    pub(super) fn gone(&mut self) -> Lost {
+    fn gone(&mut self) -> RunnerError {
         // The agent's last word comes before the stream's end; a machine that is gone has none.
         let patience = Instant::now() + Duration::from_secs(1);
         while Instant::now() < patience {
             if let Some(detail) = self.lifeline.gone() {
-                return Lost { error: Error::Crashed, detail, again: false };
+                return RunnerError { error: Error::Crashed, detail, again: false };
             }
             if let Some(End { how, last, .. }) = self.end() {
                 let separator = if last.is_empty() { "" } else { ": " };
                 let detail = format!("it {how}{separator}{last}");
-                return Lost { error: Error::Crashed, detail, again: true };
+                return RunnerError { error: Error::Crashed, detail, again: true };
             }
             thread::sleep(Duration::from_millis(5));
         }
         let detail = format!("{} hung up", self.lifeline.name());
-        Lost { error: Error::Crashed, detail, again: true }
+        RunnerError { error: Error::Crashed, detail, again: true }
     }
+}
 
+impl RemoteProcess {
     fn end(&self) -> Option<End> {
         serde_json::from_slice(&self.rest.lock().ok()?).ok()
     }
@@ -157,7 +139,7 @@ impl Peer {
     }
 }
 
-impl Drop for Peer {
+impl Drop for RemoteProcess {
     fn drop(&mut self) {
         self.hang_up();
     }

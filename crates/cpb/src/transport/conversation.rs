@@ -1,6 +1,6 @@
 //! The host's side of the conversation with a runner, over any two streams.
 
-use super::{BoardIdentity, Description, Lost, Patience, Runner, Seen, agent, process, serial};
+use super::{BoardIdentity, Description, RunnerError, Seen, Timeouts};
 use crate::vectors::OwnedCase;
 use cpb_core::check::Finding;
 use cpb_core::frame::{self, Decoder, FrameError, MAX_FRAME};
@@ -18,50 +18,25 @@ use std::time::{Duration, Instant};
 pub struct Conversation {
     requests: Box<dyn Write + Send>,
     replies: Receiver<Result<Vec<u8>, FrameError>>,
-    peer: Peer,
+    peer: Box<dyn Peer>,
     frame: Box<[u8; MAX_FRAME]>,
     clock: ClockDescription,
     board: Option<BoardIdentity>,
-    patience: Patience,
+    patience: Timeouts,
 }
 
 /// What is at the other end, where it matters: its end. Dropping one ends it.
-pub(super) enum Peer {
-    /// A process of this machine.
-    Process(process::Peer),
-    /// A process on another machine.
-    Inside(agent::Peer),
-    /// A board.
-    Board(serial::Peer),
-}
-
-impl Peer {
+pub trait Peer: Send {
     /// Ends it, if it has not ended.
-    fn kill(&mut self, why: Error) {
-        match self {
-            Peer::Process(process) => process.kill(),
-            Peer::Inside(process) => process.kill(why),
-            Peer::Board(board) => board.kill(),
-        }
-    }
+    fn kill(&mut self, why: Error);
 
     /// Whether what it ran on is gone, and it with that.
     fn is_gone(&self) -> bool {
-        match self {
-            Peer::Process(_) => false,
-            Peer::Inside(process) => process.is_gone(),
-            Peer::Board(board) => board.is_gone(),
-        }
+        false
     }
 
     /// What became of it after it has closed its stream.
-    fn gone(&mut self) -> Lost {
-        match self {
-            Peer::Process(process) => process.gone(),
-            Peer::Inside(process) => process.gone(),
-            Peer::Board(board) => board.gone(),
-        }
-    }
+    fn gone(&mut self) -> RunnerError;
 }
 
 impl Conversation {
@@ -69,12 +44,12 @@ impl Conversation {
     ///
     /// # Errors
     /// It does not answer as a runner of this version.
-    pub(super) fn begin(
+    pub fn begin(
         requests: impl Write + Send + 'static,
         replies: impl Read + Send + 'static,
-        peer: Peer,
-        patience: &Patience,
-    ) -> Result<Conversation, Lost> {
+        peer: Box<dyn Peer>,
+        patience: &Timeouts,
+    ) -> Result<Conversation, RunnerError> {
         let (sender, receiver) = channel();
         thread::spawn(move || read_frames(replies, &sender));
         let mut conversation = Conversation {
@@ -95,7 +70,7 @@ impl Conversation {
         Ok(conversation)
     }
 
-    fn send(&mut self, request: &Request<'_>) -> Result<(), Lost> {
+    fn send(&mut self, request: &Request<'_>) -> Result<(), RunnerError> {
         let sent = frame::encode(request, &mut self.frame)
             .map_err(|error| error.to_string())
             .and_then(|frame| self.requests.write_all(frame).map_err(|error| error.to_string()));
@@ -108,7 +83,7 @@ impl Conversation {
         &mut self,
         work: Duration,
         mut wanted: impl FnMut(Reply<'_>) -> Option<T>,
-    ) -> Result<T, Lost> {
+    ) -> Result<T, RunnerError> {
         let deadline = Instant::now() + self.patience.answer + work;
         loop {
             // Whoever talks on and on without the answer has no more time than who is silent.
@@ -150,15 +125,15 @@ impl Conversation {
         request: &Request<'_>,
         work: Duration,
         wanted: impl FnMut(Reply<'_>) -> Option<T>,
-    ) -> Result<T, Lost> {
+    ) -> Result<T, RunnerError> {
         self.send(request)?;
         self.wait(work, wanted)
     }
 
-    fn kill(&mut self, error: Error, detail: String) -> Lost {
+    fn kill(&mut self, error: Error, detail: String) -> RunnerError {
         self.peer.kill(error);
         // Whoever hangs once costs its whole time-out: not again.
-        Lost { error, detail, again: error != Error::Timeout }
+        RunnerError { error, detail, again: error != Error::Timeout }
     }
 
     /// The board that it runs on, if it has no system that could be asked.
@@ -172,8 +147,13 @@ impl Conversation {
     }
 }
 
-impl Runner for Conversation {
-    fn describe(&mut self, provider: u8) -> Result<Option<Description>, Lost> {
+/// What the host asks of a runner.
+impl Conversation {
+    /// What it says of its provider number `provider`; `None` past the last.
+    ///
+    /// # Errors
+    /// It did not answer.
+    pub fn describe(&mut self, provider: u8) -> Result<Option<Description>, RunnerError> {
         let clock = self.clock;
         self.ask(&Request::Describe { provider }, Duration::ZERO, |reply| match reply {
             Reply::Description { identity, claim } => {
@@ -196,7 +176,11 @@ impl Runner for Conversation {
         })
     }
 
-    fn check(&mut self, provider: u8, case: &OwnedCase) -> Result<Finding, Lost> {
+    /// Tries one known answer.
+    ///
+    /// # Errors
+    /// It did not answer.
+    pub fn check(&mut self, provider: u8, case: &OwnedCase) -> Result<Finding, RunnerError> {
         let case = case.borrowed();
         let request = Request::Check { provider, case };
         self.ask(&request, by_large_keys(case.operation), |reply| match reply {
@@ -206,11 +190,15 @@ impl Runner for Conversation {
         })
     }
 
-    fn supports(
+    /// Whether it can measure `workload`.
+    ///
+    /// # Errors
+    /// It did not answer.
+    pub fn supports(
         &mut self,
         provider: u8,
         workload: &CryptoWorkload,
-    ) -> Result<Result<(), Unsupported>, Lost> {
+    ) -> Result<Result<(), Unsupported>, RunnerError> {
         let workload = Workload::Crypto(*workload);
         let request = Request::Supports { provider, workload };
         self.ask(&request, Duration::ZERO, |reply| match reply {
@@ -220,13 +208,18 @@ impl Runner for Conversation {
         })
     }
 
-    fn round(
+    /// Measures `workload` once, in `threads` threads. A round is stateless: everything is opened
+    /// anew and closed again. The inner error is the provider's; the runner goes on.
+    ///
+    /// # Errors
+    /// It did not answer: it is lost, and with it this round.
+    pub fn round(
         &mut self,
         provider: u8,
         workload: &CryptoWorkload,
         budget: &Budget,
         threads: u8,
-    ) -> Result<Result<Seen, Error>, Lost> {
+    ) -> Result<Result<Seen, Error>, RunnerError> {
         let work = longest(workload, budget, threads);
         let request = Request::Round {
             provider,

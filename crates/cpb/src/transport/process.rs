@@ -1,15 +1,17 @@
 //! A runner as a local process, asked over its standard input and output.
 
-use super::conversation::{self, Conversation};
-use super::{Lost, Patience, Place};
+use super::Launch;
+use super::conversation::{Conversation, Peer};
+use super::{Affinity, RunnerError, Timeouts};
+use crate::child::{ended, read_errors};
+use crate::self_runner;
 use cpb_core::Error;
 use cpb_core::catalog;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
-use std::io::Read;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -25,19 +27,15 @@ pub struct Program {
     pub environment: Vec<(String, String)>,
 }
 
-impl Program {
-    /// Starts it and shakes hands.
-    ///
-    /// # Errors
-    /// It cannot be started, or does not answer as a runner of this version.
-    pub fn start(&self, place: &Place, patience: &Patience) -> Result<Conversation, Lost> {
+impl Launch for Program {
+    fn start(&self, place: &Affinity, patience: &Timeouts) -> Result<Conversation, RunnerError> {
         let mut command = self.command(place);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A process group of its own: Ctrl-C in the terminal is for the host to act on.
         command.process_group(0);
-        let lost = |detail| Lost { error: Error::Crashed, detail, again: true };
+        let lost = |detail| RunnerError { error: Error::Crashed, detail, again: true };
         let mut child =
-            command.spawn().map_err(|error| lost(crate::own::why_not(&self.path, &error)))?;
+            command.spawn().map_err(|error| lost(self_runner::why_not(&self.path, &error)))?;
         let (Some(requests), Some(stdout), Some(stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
@@ -46,11 +44,17 @@ impl Program {
         let errors = Arc::new(Mutex::new(String::new()));
         let tail = Arc::clone(&errors);
         let reader = thread::spawn(move || read_errors(stderr, &tail));
-        let peer = conversation::Peer::Process(Peer { child, errors, reader });
-        Conversation::begin(requests, stdout, peer, patience)
+        let peer = Process { child, errors, reader };
+        Conversation::begin(requests, stdout, Box::new(peer), patience)
     }
 
-    fn command(&self, place: &Place) -> Command {
+    fn serving(&self, provider: &str) -> Arc<dyn Launch> {
+        Arc::new(Program { arguments: vec!["runner".into(), provider.into()], ..self.clone() })
+    }
+}
+
+impl Program {
+    fn command(&self, place: &Affinity) -> Command {
         let mut command = Command::new(&self.path);
         command.args(&self.arguments).args(place.arguments());
         // What the user's shell sets for libcrypto must not change what a name means.
@@ -68,7 +72,7 @@ impl Program {
 const LAST: Duration = Duration::from_secs(2);
 
 /// The running process.
-pub(super) struct Peer {
+struct Process {
     child: Child,
     /// The end of what it wrote to standard error.
     errors: Arc<Mutex<String>>,
@@ -76,9 +80,9 @@ pub(super) struct Peer {
     reader: JoinHandle<()>,
 }
 
-impl Peer {
+impl Peer for Process {
     /// Kills it and what it started: a foreign runner may be a script around the program.
-    pub(super) fn kill(&mut self) {
+    fn kill(&mut self, _: Error) {
         // It may be gone already; then there is nothing to kill.
         if let Some(group) = Pid::from_raw(self.child.id().cast_signed())
             && matches!(self.child.try_wait(), Ok(None))
@@ -95,7 +99,7 @@ impl Peer {
     }
 
     /// Why it is gone.
-    pub(super) fn gone(&mut self) -> Lost {
+    fn gone(&mut self) -> RunnerError {
         // Its pipe is closed, so it ends; what holds it up beyond that is killed.
         let patience = Instant::now() + Duration::from_secs(1);
         let status = loop {
@@ -113,48 +117,18 @@ impl Peer {
         let errors = self.errors.lock().map(|tail| tail.trim().to_owned()).unwrap_or_default();
         let last = errors.lines().last().unwrap_or_default();
         let separator = if last.is_empty() { "" } else { ": " };
-        self.kill();
-        Lost { error: Error::Crashed, detail: format!("it {how}{separator}{last}"), again: true }
+        self.kill(Error::Crashed);
+        RunnerError {
+            error: Error::Crashed,
+            detail: format!("it {how}{separator}{last}"),
+            again: true,
+        }
     }
 }
 
-impl Drop for Peer {
+impl Drop for Process {
     fn drop(&mut self) {
         // Stateless and about to be forgotten: no need to ask it to stop.
-        self.kill();
-    }
-}
-
-/// How a process ended, in words.
-pub(crate) fn ended(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exited with status {code}"),
-        (None, Some(signal)) => format!("was ended by signal {signal}{}", signal_name(signal)),
-        (None, None) => "ended".to_owned(),
-    }
-}
-
-fn signal_name(signal: i32) -> &'static str {
-    match signal {
-        libc::SIGSEGV => " (SIGSEGV, a bad memory access)",
-        libc::SIGILL => " (SIGILL, an instruction that this CPU does not have)",
-        libc::SIGBUS => " (SIGBUS)",
-        libc::SIGABRT => " (SIGABRT)",
-        libc::SIGFPE => " (SIGFPE)",
-        libc::SIGKILL => " (SIGKILL, perhaps out of memory)",
-        _ => "",
-    }
-}
-
-/// Reads to the end and keeps the last few lines.
-pub(crate) fn read_errors(mut stderr: impl Read, tail: &Mutex<String>) {
-    const KEPT: usize = 2000;
-    let mut bytes = [0; 1024];
-    while let Ok(count @ 1..) = stderr.read(&mut bytes) {
-        let Ok(mut tail) = tail.lock() else { return };
-        tail.push_str(&String::from_utf8_lossy(&bytes[..count]));
-        let excess = tail.len().saturating_sub(KEPT);
-        let cut = (excess..=tail.len()).find(|at| tail.is_char_boundary(*at)).unwrap_or(0);
-        tail.drain(..cut);
+        self.kill(Error::Crashed);
     }
 }

@@ -3,9 +3,9 @@
 //! The line is there whether or not somebody answers: a conversation begins by waiting until it is
 //! quiet, and it ends when the host is tired of waiting or the device goes away.
 
-use super::conversation::{self, Conversation};
+use super::conversation::{Conversation, Peer};
 use super::ready::wait;
-use super::{Lost, Patience};
+use super::{Affinity, Launch, RunnerError, Timeouts};
 use cpb_core::Error;
 use rustix::event::PollFlags;
 use rustix::fs::{FlockOperation, Mode, OFlags};
@@ -36,27 +36,32 @@ pub struct Serial {
     pub baud: u32,
 }
 
-impl Serial {
-    /// Opens the line and shakes hands.
-    ///
-    /// # Errors
-    /// There is no such line, or nobody answers as a runner of this version.
-    pub fn start(&self, patience: &Patience) -> Result<Conversation, Lost> {
+impl Launch for Serial {
+    fn start(&self, _: &Affinity, patience: &Timeouts) -> Result<Conversation, RunnerError> {
         let name = self.device.display();
         let state = Arc::new(State::default());
         let opened = open(&self.device, self.baud)
             .and_then(|file| ends(file, &state).map_err(|error| words(&error)));
-        let (replies, requests, file) = opened.map_err(|error| Lost {
+        let (replies, requests, file) = opened.map_err(|error| RunnerError {
             error: Error::Crashed,
             detail: format!("{name}: {error}"),
             again: false,
         })?;
-        let peer = Peer { name: name.to_string(), file: Some(file), state: Arc::clone(&state) };
-        let peer = conversation::Peer::Board(peer);
-        Conversation::begin(requests, replies, peer, patience).map_err(|lost| Lost {
-            detail: format!("{name}: {}", why_no_runner(&lost, &state, self.baud)),
-            ..lost
+        let peer = Board { name: name.to_string(), file: Some(file), state: Arc::clone(&state) };
+        Conversation::begin(requests, replies, Box::new(peer), patience).map_err(|lost| {
+            RunnerError {
+                detail: format!("{name}: {}", why_no_runner(&lost, &state, self.baud)),
+                ..lost
+            }
         })
+    }
+
+    fn serving(&self, _: &str) -> Arc<dyn Launch> {
+        Arc::new(self.clone())
+    }
+
+    fn shared(&self) -> Option<String> {
+        Some(self.device.display().to_string())
     }
 }
 
@@ -181,17 +186,17 @@ impl Write for Requests {
 }
 
 /// The board at the other end, as far as the line tells.
-pub(super) struct Peer {
+struct Board {
     name: String,
     /// Holds the lock.
     file: Option<File>,
     state: Arc<State>,
 }
 
-impl Peer {
+impl Peer for Board {
     /// Ends the conversation. The board cannot be ended: it may still be at work, and then its answer
     /// is chatter before the next conversation.
-    pub(super) fn kill(&mut self) {
+    fn kill(&mut self, _: Error) {
         self.state.over.store(true, Ordering::Relaxed);
         if let Some(file) = self.file.take() {
             // The reader still has the device open for a moment, and locks belong to what is open.
@@ -199,25 +204,25 @@ impl Peer {
         }
     }
 
-    pub(super) fn is_gone(&self) -> bool {
+    fn is_gone(&self) -> bool {
         self.state.gone.load(Ordering::Relaxed)
     }
 
-    pub(super) fn gone(&mut self) -> Lost {
-        self.kill();
+    fn gone(&mut self) -> RunnerError {
+        self.kill(Error::Crashed);
         let detail = format!("{}: it is gone: was it unplugged?", self.name);
-        Lost { error: Error::Crashed, detail, again: false }
+        RunnerError { error: Error::Crashed, detail, again: false }
     }
 }
 
-impl Drop for Peer {
+impl Drop for Board {
     fn drop(&mut self) {
-        self.kill();
+        self.kill(Error::Crashed);
     }
 }
 
 /// What is wrong at the other end, by what came from there.
-fn why_no_runner(lost: &Lost, state: &State, baud: u32) -> String {
+fn why_no_runner(lost: &RunnerError, state: &State, baud: u32) -> String {
     match (lost.error, state.received.load(Ordering::Relaxed)) {
         (Error::Timeout, 0) => format!(
             "{}, and not a byte came; does the board run cpb's firmware, and is this its line?",

@@ -3,12 +3,13 @@
 
 use super::conversation::Conversation;
 use super::process::Program;
-use super::{Lost, Patience, Place};
+use super::{Affinity, Launch, RunnerError, Timeouts};
 use crate::library::{self, Carried};
 use anyhow::{Result, bail};
 use cpb_core::Error;
 use cpb_sim::Chip;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// How a target that is simulated ends: `imxrt1060-sim`.
 const SUFFIX: &str = "-sim";
@@ -45,18 +46,11 @@ impl Simulator {
         }
         Ok(Some(Simulator { chip, image }))
     }
+}
 
-    /// What it is called.
-    pub fn name(&self) -> String {
-        format!("{}{SUFFIX}:{}", self.chip, self.image.display())
-    }
-
-    /// Starts it and shakes hands.
-    ///
-    /// # Errors
-    /// It cannot be started, or the firmware does not answer as a runner of this version.
-    pub fn start(&self, patience: &Patience) -> Result<Conversation, Lost> {
-        let path = std::env::current_exe().map_err(|error| Lost {
+impl Launch for Simulator {
+    fn start(&self, _: &Affinity, patience: &Timeouts) -> Result<Conversation, RunnerError> {
+        let path = std::env::current_exe().map_err(|error| RunnerError {
             error: Error::Crashed,
             detail: format!("cannot find cpb's own executable: {error}"),
             again: false,
@@ -70,7 +64,15 @@ impl Simulator {
             u64::MAX.to_string().into(),
         ];
         let program = Program { path, arguments, environment: Vec::new() };
-        program.start(&Place::default(), patience)
+        program.start(&Affinity::default(), patience)
+    }
+
+    fn serving(&self, _: &str) -> Arc<dyn Launch> {
+        Arc::new(self.clone())
+    }
+
+    fn shared(&self) -> Option<String> {
+        Some(format!("{}{SUFFIX}:{}", self.chip, self.image.display()))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::lab::definition::Definition;
 use crate::library;
-use crate::targets;
+use crate::target::{KINDS, named};
 use anyhow::Result;
 use cpb_record::Record;
 use cpb_record::plan::Plan;
@@ -45,9 +45,9 @@ fn of_record(record: &Record) -> String {
 /// What `--target` takes by name.
 pub(super) fn targets(width: usize) -> Result<String> {
     let mut text = String::new();
-    for name in targets::names() {
+    for name in named::names() {
         // A file of the user's that is wrong is listed all the same, with what is wrong.
-        let words = match targets::named(&name) {
+        let words = match named::named(&name) {
             Ok(Some(board)) => {
                 let about = format!("{}, {}; {}", board.soc, board.cores, board.target);
                 if board.notes.is_empty() { about } else { format!("{about}. {}", board.notes) }
@@ -63,8 +63,9 @@ pub(super) fn targets(width: usize) -> Result<String> {
     for guest in Definition::all()? {
         entry(&mut text, &format!("lab:{}", guest.name), &guest.reason, width);
     }
-    entry(&mut text, "ssh:HOST", "a machine that ssh leads to", width);
-    entry(&mut text, "serial:DEVICE", "a board with cpb's firmware behind a serial line", width);
+    for kind in KINDS.iter().filter(|kind| !kind.form.is_empty()) {
+        entry(&mut text, kind.form.trim_matches('`'), kind.about, width);
+    }
     Ok(text)
 }
 

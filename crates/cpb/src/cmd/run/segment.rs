@@ -1,16 +1,17 @@
-//! One sitting of a run: a record begun, or gone on with, until it is stopped or complete.
+//! One segment of a run: a record begun, or gone on with, until it is stopped or complete.
 
 use super::Arguments;
-use super::reach::{cpus, fits_guest, place, reach};
+use super::connect::{affinity, connect, cpus};
 use crate::cmd::output;
 use crate::company::Company;
+use crate::discovery::{self, Discovered};
 use crate::library;
 use crate::probe;
 use crate::progress::Progress;
 use crate::run::{self, Ended, Enough, Gauge, Run};
 use crate::schedule;
-use crate::sources::{self, Home, Known};
-use crate::transport::{Patience, Place};
+use crate::target::{Target, Wanted, guest};
+use crate::transport::Affinity;
 use crate::vectors::Vectors;
 use anyhow::{Context, Result, bail};
 use cpb_analysis::batches::Scale;
@@ -48,20 +49,19 @@ const OVERTIME: f64 = 1.5;
 const OVERTIME_SECONDS: f64 = 3.0;
 
 /// Everything that is settled before the first measurement.
-pub(super) struct Sitting {
-    home: Home,
+pub(super) struct Segment {
+    target: Box<dyn Target>,
     /// When it could be reached: a guest's boot is no measuring time.
     began: Instant,
-    patience: Patience,
     pub(super) store: Store,
     header: Header,
-    known: Vec<Known>,
+    known: Vec<Discovered>,
     /// Cells that are still to be checked and measured.
     cells: Vec<Cell>,
     past: Past,
 }
 
-/// What earlier sittings left.
+/// What earlier segments left.
 #[derive(Default)]
 struct Past {
     rounds: HashMap<Cell, Vec<Round>>,
@@ -73,14 +73,14 @@ struct Past {
 /// How a sitting begins.
 pub(super) enum Begun {
     /// There is something to measure.
-    Ready(Box<Sitting>),
+    Ready(Box<Segment>),
     /// The record that was to be gone on with is complete.
     Complete(PathBuf),
     /// The user stopped it first.
     Stopped,
 }
 
-impl Sitting {
+impl Segment {
     /// With a new record.
     pub(super) fn begin(arguments: &Arguments, stop: &Arc<AtomicBool>) -> Result<Begun> {
         let (mut plan, usual_target) = plan(arguments)?;
@@ -107,27 +107,27 @@ impl Sitting {
                  option it is this machine"
             );
         }
-        let target = arguments.target.clone().unwrap_or(usual_target);
-        if target.starts_with("lab:") {
+        let name = arguments.target.clone().unwrap_or(usual_target);
+        if name.starts_with(guest::PREFIX) {
             if arguments.refine {
                 bail!("--refine: in a guest of the lab {NO_CROSSOVER}; refine on the real machine");
             }
             plan.refine = false;
         }
-        fits_guest(&target, arguments.cpu, &plan.threads, &plan.providers)?;
-        let (home, patience) = reach(&target, arguments, stop)?;
+        let wanted =
+            Wanted { cpu: arguments.cpu, threads: &plan.threads, providers: &plan.providers };
+        let target = connect(&name, arguments, wanted, stop)?;
         let began = Instant::now();
-        let cpus = cpus(&home, &patience, arguments.cpu, &plan.threads)?;
-        let known =
-            sources::discover(&plan.providers, &arguments.runner, &home, &place(&cpus), &patience);
-        if patience.stop.load(Ordering::Relaxed) {
+        let cpus = cpus(target.as_ref(), arguments.cpu, &plan.threads)?;
+        let known = target.discover(&plan.providers, &arguments.runner, &affinity(&cpus));
+        if stop.load(Ordering::Relaxed) {
             return Ok(Begun::Stopped);
         }
         let known = known?;
-        if !known.iter().any(|known| known.available() && known.source.name != catalog::NULL) {
+        if !known.iter().any(|known| known.available() && known.spec.name != catalog::NULL) {
             let why = known.iter().map(|known| match known.record() {
                 ProviderRecord::Unavailable { detail, .. } => {
-                    format!("{}: {detail}", known.source.name)
+                    format!("{}: {detail}", known.spec.name)
                 }
                 ProviderRecord::Available { .. } => String::new(),
             });
@@ -141,17 +141,17 @@ impl Sitting {
             }
             bail!("no provider can run here: {}", why.join("; "));
         }
-        let machine = home.machine(cpus.first().copied().unwrap_or(0), &patience)?;
-        let mut header = header(plan, target, &home, machine, cpus, &known);
+        let machine = target.machine(cpus.first().copied().unwrap_or(0))?;
+        let mut header = header(plan, name, target.as_ref(), machine, cpus, &known);
         if header.plan.refine && header.evidence == Evidence::Emulated {
             header.plan.refine = false;
             if arguments.refine {
                 header.warnings.push(format!("No size was added by --refine: {NO_CROSSOVER}."));
             }
         }
-        if sources::concern_the_kernel(&known) {
+        if discovery::concern_the_kernel(&known) {
             let cpu = header.cpus.first().copied().unwrap_or(0);
-            header.kernel = home.kernel(cpu, &patience).map(Box::new);
+            header.kernel = target.kernel(cpu).map(Box::new);
             header.warnings.extend(header.kernel.iter().flat_map(|survey| fallen_back(survey)));
         }
         let path = match &arguments.output {
@@ -165,17 +165,16 @@ impl Sitting {
         let providers: Vec<String> = known
             .iter()
             .filter(|known| known.available())
-            .map(|known| known.source.name.clone())
+            .map(|known| known.spec.name.clone())
             .collect();
         let cells = run::cells(&header.plan, &providers);
         if !cells.iter().any(|cell| cell.provider != catalog::NULL) {
             bail!("nothing to measure: {}", nobody_is_for(&providers, &header.plan));
         }
         let store = Store::create(&path, &header)?;
-        Ok(Begun::Ready(Box::new(Sitting {
-            home,
+        Ok(Begun::Ready(Box::new(Segment {
+            target,
             began,
-            patience,
             store,
             header,
             known,
@@ -195,9 +194,9 @@ impl Sitting {
             return Ok(Begun::Complete(path.to_owned()));
         }
         let mut header = record.header.clone();
-        let (home, patience) = reach(&header.target, arguments, stop)?;
+        let target = connect(&header.target, arguments, Wanted::default(), stop)?;
         let began = Instant::now();
-        let machine = home.machine(header.cpus.first().copied().unwrap_or(0), &patience)?;
+        let machine = target.machine(header.cpus.first().copied().unwrap_or(0))?;
         let (then, now) = (&header.machine, &machine);
         if (&then.name, &then.cpu, &then.kernel) != (&now.name, &now.cpu, &now.kernel) {
             bail!(
@@ -222,9 +221,8 @@ impl Sitting {
         // What happens to it from now on concerns this sitting, as it is when this one begins.
         header.machine = machine;
         let wanted: Vec<String> = header.providers.keys().cloned().collect();
-        let known =
-            sources::discover(&wanted, &arguments.runner, &home, &place(&header.cpus), &patience);
-        if patience.stop.load(Ordering::Relaxed) {
+        let known = target.discover(&wanted, &arguments.runner, &affinity(&header.cpus));
+        if stop.load(Ordering::Relaxed) {
             return Ok(Begun::Stopped);
         }
         let mut known = known.with_context(|| {
@@ -232,9 +230,9 @@ impl Sitting {
         })?;
         for known in &mut known {
             // Its name comes from the record now; what the user named is in the plan.
-            known.source.found = catalog::find(&known.source.name)
+            known.spec.found = catalog::find(&known.spec.name)
                 .is_some_and(|choice| !choice.variant.is_empty())
-                && !header.plan.providers.contains(&known.source.name);
+                && !header.plan.providers.contains(&known.spec.name);
         }
         for known in &known {
             if let Some(change) = changed(&header, known) {
@@ -247,13 +245,13 @@ impl Sitting {
         let available: Vec<String> = known
             .iter()
             .filter(|known| known.available())
-            .map(|known| known.source.name.clone())
+            .map(|known| known.spec.name.clone())
             .collect();
         let mut cells = run::cells(&header.plan, &available);
         // Over ssh it may have been the connection that was lost.
         let again = |reason: &Reason| {
             let crashed = matches!(reason, Reason::Failed { error: Error::Crashed, .. });
-            crashed && matches!(home, Home::Remote(_))
+            crashed && target.loses_connections()
         };
         let settled =
             |outcome: &Outcome| matches!(outcome, Outcome::Without(reason) if !again(reason));
@@ -261,16 +259,7 @@ impl Sitting {
         let (rounds, next_pass) = record.rounds();
         let used = rounds.values().flatten().map(|round| round.at_ms).max().unwrap_or(0);
         let past = Past { rounds, next_pass, used: Duration::from_millis(used) };
-        Ok(Begun::Ready(Box::new(Sitting {
-            home,
-            began,
-            patience,
-            store,
-            header,
-            known,
-            cells,
-            past,
-        })))
+        Ok(Begun::Ready(Box::new(Segment { target, began, store, header, known, cells, past })))
     }
 
     pub(super) fn measure(mut self, arguments: &Arguments) -> Result<Ended> {
@@ -289,26 +278,22 @@ impl Sitting {
             refine: plan.refine,
             batches: schedule::RECORD_BATCHES,
         };
-        let mut company =
-            matches!(self.home, Home::Here).then(|| Company::join(&self.header.cpus, &now()));
+        let mut company = self.target.is_here().then(|| Company::join(&self.header.cpus, &now()));
         for words in company.as_mut().map(Company::newcomers).unwrap_or_default() {
             output::say(&format!("warning: {words}"));
             self.store.append(&Line::Warning(words))?;
         }
         let mut progress = Progress::new(arguments.quiet, arguments.verbose);
         let mut run = Run {
-            sources: self.known.iter().map(|known| known.source.clone()).collect(),
-            place: Place {
-                latency: sources::multiply_latency(&self.known),
-                ..place(&self.header.cpus)
+            sources: self.known.iter().map(|known| known.spec.clone()).collect(),
+            place: Affinity {
+                latency: discovery::multiply_latency(&self.known),
+                ..affinity(&self.header.cpus)
             },
-            patience: self.patience.clone(),
+            patience: self.target.timeouts().clone(),
             budget: Budget {
                 counted: Ticks(u64::from(plan.counted_ms) * 1_000_000),
-                ..match self.home {
-                    Home::Here | Home::Remote(_) | Home::Board(_) => schedule::BUDGET,
-                    Home::Guest(_) => schedule::SLOW_BUDGET,
-                }
+                ..self.target.budget()
             },
             store: &mut self.store,
             watch: &mut progress,
@@ -320,7 +305,7 @@ impl Sitting {
         let cells = run.check(&Vectors::load()?, self.cells, &rounds)?;
         let ended = run.measure(cells, next_pass, rounds, &enough)?;
         let cpu = self.header.cpus.first().copied().unwrap_or(0);
-        let (state, mut warnings) = self.home.end(&self.header.machine, cpu, &self.patience);
+        let (state, mut warnings) = self.target.end(&self.header.machine, cpu);
         match ended {
             Ended::Complete => {
                 warnings.extend(too_long(used + self.began.elapsed(), enough.budget));
@@ -345,8 +330,8 @@ impl Sitting {
 
 /// What is another one than when the record was begun: a library that was renewed meanwhile, or is told
 /// something else.
-fn changed(header: &Header, known: &Known) -> Option<String> {
-    let name = &known.source.name;
+fn changed(header: &Header, known: &Discovered) -> Option<String> {
+    let name = &known.spec.name;
     let (then, now) = (header.providers.get(name)?, known.record());
     let (
         ProviderRecord::Available { version, executor, options, .. },
@@ -404,11 +389,11 @@ fn full(passes: u32, used: Duration, budget: Duration) -> String {
 }
 
 /// Tells how far each cell has come.
-fn gauge(known: &[Known]) -> Rc<Gauge> {
+fn gauge(known: &[Discovered]) -> Rc<Gauge> {
     let clocks: HashMap<String, ClockDescription> = known
         .iter()
         .filter_map(|known| match known.record() {
-            ProviderRecord::Available { clock, .. } => Some((known.source.name.clone(), clock)),
+            ProviderRecord::Available { clock, .. } => Some((known.spec.name.clone(), clock)),
             ProviderRecord::Unavailable { .. } => None,
         })
         .collect();
@@ -426,15 +411,15 @@ fn gauge(known: &[Known]) -> Rc<Gauge> {
 
 fn header(
     plan: Plan,
-    target: String,
-    home: &Home,
+    name: String,
+    target: &dyn Target,
     machine: Machine,
     cpus: Vec<usize>,
-    known: &[Known],
+    known: &[Discovered],
 ) -> Header {
     let cpu = cpus.first().copied().unwrap_or(0);
     let providers: std::collections::BTreeMap<_, _> =
-        known.iter().map(|known| (known.source.name.clone(), known.record())).collect();
+        known.iter().map(|known| (known.spec.name.clone(), known.record())).collect();
     let clock_known = providers.values().any(|provider| match provider {
         ProviderRecord::Available { clock, .. } => {
             clock.reference_cycles > 0 || clock.counts_cycles
@@ -457,7 +442,7 @@ fn header(
     warnings.extend(plan.idle().into_iter().map(|operation| {
         format!("Nothing of {operation} was measured: no algorithm in the plan has it.")
     }));
-    if home.has_a_state() {
+    if target.has_a_state() {
         warnings.extend(probe::warnings(&machine, cpu));
     }
     Header {
@@ -465,7 +450,7 @@ fn header(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         began: now(),
         evidence,
-        target,
+        target: name,
         machine,
         plan,
         cpus,

@@ -1,0 +1,40 @@
+//! Processes that cpb starts: how one ended, and the last of what it said.
+
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::sync::Mutex;
+
+/// How a process ended, in words.
+pub(crate) fn ended(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exited with status {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}{}", signal_name(signal)),
+        (None, None) => "ended".to_owned(),
+    }
+}
+
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        libc::SIGSEGV => " (SIGSEGV, a bad memory access)",
+        libc::SIGILL => " (SIGILL, an instruction that this CPU does not have)",
+        libc::SIGBUS => " (SIGBUS)",
+        libc::SIGABRT => " (SIGABRT)",
+        libc::SIGFPE => " (SIGFPE)",
+        libc::SIGKILL => " (SIGKILL, perhaps out of memory)",
+        _ => "",
+    }
+}
+
+/// Reads to the end and keeps the last few lines.
+pub(crate) fn read_errors(mut stderr: impl Read, tail: &Mutex<String>) {
+    const KEPT: usize = 2000;
+    let mut bytes = [0; 1024];
+    while let Ok(count @ 1..) = stderr.read(&mut bytes) {
+        let Ok(mut tail) = tail.lock() else { return };
+        tail.push_str(&String::from_utf8_lossy(&bytes[..count]));
+        let excess = tail.len().saturating_sub(KEPT);
+        let cut = (excess..=tail.len()).find(|at| tail.is_char_boundary(*at)).unwrap_or(0);
+        tail.drain(..cut);
+    }
+}

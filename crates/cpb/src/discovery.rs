@@ -1,0 +1,286 @@
+//! Which runners there are: those that cpb carries, one process a provider, and foreign programs
+//! that speak the same frames.
+
+use crate::agent::protocol::Listed;
+use crate::transport::process::Program;
+use crate::transport::{Affinity, Description, Launch, RunnerError, RunnerSpec, Timeouts};
+use anyhow::{Error, Result, anyhow, bail};
+use cpb_core::catalog;
+use cpb_record::{NO_ANSWER, ProviderRecord, names};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A provider that could be measured, or why not.
+pub struct Discovered {
+    /// How its runner is started.
+    pub spec: RunnerSpec,
+    /// What it says of itself.
+    pub description: Result<Description, RunnerError>,
+}
+
+impl Discovered {
+    /// The description as a record keeps it.
+    pub fn record(&self) -> ProviderRecord {
+        match &self.description {
+            Ok(Description::Available { version, executor, claim, options, clock, .. }) => {
+                ProviderRecord::Available {
+                    version: version.clone(),
+                    executor: executor.clone(),
+                    claim: *claim,
+                    options: options.clone(),
+                    clock: *clock,
+                }
+            }
+            Ok(Description::Unavailable { reason, detail, .. }) => {
+                ProviderRecord::Unavailable { reason: *reason, detail: detail.clone() }
+            }
+            Err(lost) => ProviderRecord::Unavailable {
+                reason: cpb_core::Unsupported::Device,
+                detail: self
+                    .silent()
+                    .unwrap_or_else(|| format!("its runner does not start: {}", lost.detail)),
+            },
+        }
+    }
+
+    /// For a provider that gave no answer in time, how long it had: it may be here, and slow.
+    pub fn silent(&self) -> Option<String> {
+        let lost = self.description.as_ref().err()?;
+        let silent = lost.detail.starts_with(NO_ANSWER);
+        silent.then(|| format!("{}; --timeout allows a slow machine more", lost.detail))
+    }
+
+    /// Whether it can be measured.
+    pub fn available(&self) -> bool {
+        matches!(self.description, Ok(Description::Available { .. }))
+    }
+}
+
+/// What starts a runner for a provider of that name.
+pub type Launcher<'a> = dyn Fn(&str) -> Arc<dyn Launch> + 'a;
+
+/// What the cpb of a machine has to offer.
+pub struct Offers<'a> {
+    /// Its providers.
+    pub providers: Vec<Listed>,
+    /// See [`cpb_providers::kernel_crypto::usual`].
+    pub usual: Box<dyn Fn() -> Vec<String> + 'a>,
+    /// What starts a runner for a provider of that name.
+    pub launch: Box<Launcher<'a>>,
+}
+
+/// The providers called `wanted` (all, if empty), asked who they are, the harness's floor first; and those of the
+/// programs in `foreign`. An interface's name stands for all its executors on the machine.
+///
+/// Where nobody is named, interfaces and installed libraries that are not here are left out, the
+/// latter's masked variants, and of an interface's executors those that nobody would take: see
+/// [`cpb_providers::kernel_crypto::usual`].
+///
+/// # Errors
+/// A name that does not exist, or a foreign runner that does not answer.
+pub fn discover(
+    offers: &Offers<'_>,
+    wanted: &[String],
+    foreign: &[PathBuf],
+    affinity: &Affinity,
+    timeouts: &Timeouts,
+) -> Result<Vec<Discovered>> {
+    let wanted = names::whole(wanted);
+    let wanted: Vec<&str> = wanted.iter().map(|name| name.trim()).collect();
+    let mut asked = own_specs(&offers.providers, &wanted, &offers.launch);
+    let mut names: Vec<String> =
+        offers.providers.iter().map(|listed| listed.name.clone()).collect();
+    for path in foreign {
+        for spec in foreign_specs(path, affinity, timeouts)? {
+            names.push(spec.name.clone());
+            // Foreign runners were named on the command line: they are always wanted.
+            asked.push(Asked::Provider(spec));
+        }
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    if let Some(twice) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+        bail!("two runners call a provider {}; give the foreign one another name", twice.1);
+    }
+    let fixed = |name: &&&str| catalog::find(name).is_none_or(|c| c.variant.is_empty());
+    let fixed: Vec<String> = wanted.iter().filter(fixed).map(ToString::to_string).collect();
+    names::places("provider", &fixed, &names)?;
+
+    let mut found = describe_all(asked, affinity, timeouts);
+    if wanted.is_empty() {
+        leave_out_the_unusual(&mut found, offers);
+    }
+    let mut seen = std::collections::HashSet::new();
+    found.retain(|found| seen.insert(found.spec.name.clone()));
+    Ok(found)
+}
+
+/// Whether there are providers of all these names, in any cpb.
+///
+/// # Errors
+/// The first that there is none of.
+pub fn known(wanted: &[String]) -> Result<()> {
+    let wanted = names::whole(wanted);
+    let fixed: Vec<String> =
+        wanted.into_iter().filter(|name| catalog::find(name.trim()).is_none()).collect();
+    let listed: Vec<&str> = catalog::LIST.iter().map(|entry| entry.name).collect();
+    names::places("provider", &fixed, &listed)?;
+    Ok(())
+}
+
+/// Who is asked.
+enum Asked {
+    /// One provider.
+    Provider(RunnerSpec),
+    /// All executors of an interface: the process that is asked first is told the interface's name.
+    Interface(RunnerSpec),
+}
+
+/// Those of a cpb's own providers, `listed`, that `wanted` names, in the order of the list.
+fn own_specs(listed: &[Listed], wanted: &[&str], launch: &Launcher<'_>) -> Vec<Asked> {
+    let own = |name: &str| RunnerSpec {
+        name: name.to_owned(),
+        launch: launch(name),
+        provider: 0,
+        found: false,
+    };
+    let mut asked = Vec::new();
+    for Listed { name: entry, interface } in listed {
+        if wanted.is_empty() || wanted.contains(&entry.as_str()) || entry == catalog::NULL {
+            let spec = own(entry);
+            asked.push(if *interface { Asked::Interface(spec) } else { Asked::Provider(spec) });
+        }
+        for name in wanted {
+            let choice = catalog::find(name).filter(|choice| !choice.variant.is_empty());
+            if choice.is_some_and(|choice| choice.entry.name == entry) {
+                asked.push(Asked::Provider(own(name)));
+            }
+        }
+    }
+    asked
+}
+
+/// Whether what the kernel's crypto offers matters to a record of these providers.
+pub fn concern_the_kernel(known: &[Discovered]) -> bool {
+    known.iter().any(|known| {
+        catalog::find(&known.spec.name).is_some_and(|choice| choice.entry.is_interface())
+    })
+}
+
+/// Drops what a user who named nobody does not want to read about.
+fn leave_out_the_unusual(known: &mut Vec<Discovered>, offers: &Offers<'_>) {
+    let mut usual = None;
+    known.retain(|known| {
+        let Some(choice) = catalog::find(&known.spec.name) else { return true };
+        if choice.entry.is_installed() {
+            // Of those that are installed, each as applications get it.
+            return known.available() && !choice.entry.name.contains(':');
+        }
+        if !choice.entry.is_interface() {
+            return true;
+        }
+        if choice.is_interface() || choice.entry.name == catalog::CRYPTODEV {
+            // What cryptodev has is what the kernel itself would take.
+            return !choice.is_interface();
+        }
+        let usual = usual.get_or_insert_with(|| (offers.usual)());
+        usual.iter().any(|name| name == choice.variant)
+    });
+}
+
+/// One spec for each provider that the program at `path` has.
+fn foreign_specs(path: &Path, affinity: &Affinity, timeouts: &Timeouts) -> Result<Vec<RunnerSpec>> {
+    let program = Program { path: path.to_owned(), arguments: Vec::new(), environment: Vec::new() };
+    let mut runner = program.start(affinity, timeouts).map_err(|lost| no_runner(path, &lost))?;
+    let mut specs = Vec::new();
+    for provider in 0..=u8::MAX {
+        match runner.describe(provider).map_err(|lost| no_runner(path, &lost))? {
+            Some(Description::Available { provider: name, .. }) => {
+                let launch = Arc::new(program.clone());
+                specs.push(RunnerSpec { name, launch, provider, found: false });
+            }
+            Some(Description::Unavailable { provider, detail, .. }) => {
+                bail!("{}: {provider} cannot run here: {detail}", path.display());
+            }
+            None => break,
+        }
+    }
+    Ok(specs)
+}
+
+fn no_runner(path: &Path, lost: &RunnerError) -> Error {
+    anyhow!(
+        "{} is no runner for this cpb: {}; --runner takes a program that speaks cpb's frames, such \
+         as a cpb-runner built from the same spec",
+        path.display(),
+        lost.detail
+    )
+}
+
+/// What most of them found a multiplication to take on the core, if any did.
+pub fn multiply_latency(known: &[Discovered]) -> Option<u32> {
+    let found: Vec<u32> = known
+        .iter()
+        .filter_map(|known| match &known.description {
+            Ok(Description::Available { clock, .. }) => Some(clock.multiply_latency.into()),
+            _ => None,
+        })
+        .filter(|latency| *latency > 0)
+        .collect();
+    found.iter().copied().max_by_key(|one| found.iter().filter(|other| *other == one).count())
+}
+
+/// Asks all at once: each spends its time in starting a process.
+fn describe_all(asked: Vec<Asked>, affinity: &Affinity, timeouts: &Timeouts) -> Vec<Discovered> {
+    std::thread::scope(|scope| {
+        let ask = |asked: Asked| {
+            scope.spawn(move || match asked {
+                Asked::Provider(spec) => vec![describe(spec, affinity, timeouts)],
+                Asked::Interface(spec) => describe_interface(spec, affinity, timeouts),
+            })
+        };
+        let asked: Vec<_> = asked.into_iter().map(ask).collect();
+        // A thread that panicked has said so; there is nothing to list for it.
+        asked.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+    })
+}
+
+fn describe(spec: RunnerSpec, affinity: &Affinity, timeouts: &Timeouts) -> Discovered {
+    let description = spec.launch.start(affinity, timeouts).and_then(|mut runner| {
+        runner.describe(spec.provider)?.ok_or_else(|| RunnerError {
+            error: cpb_core::Error::Contract,
+            detail: "the runner has no such provider".to_owned(),
+            again: true,
+        })
+    });
+    Discovered { spec, description }
+}
+
+/// Asks one process for all executors; each is measured by a process of its own. Only that process
+/// tries them: a driver that hangs the one who asks costs the list, not the run.
+fn describe_interface(
+    spec: RunnerSpec,
+    affinity: &Affinity,
+    timeouts: &Timeouts,
+) -> Vec<Discovered> {
+    let mut runner = match spec.launch.start(affinity, timeouts) {
+        Ok(runner) => runner,
+        Err(lost) => return vec![Discovered { spec, description: Err(lost) }],
+    };
+    let mut known = Vec::new();
+    for provider in 0..=u8::MAX {
+        let description = match runner.describe(provider) {
+            Ok(Some(description)) => description,
+            Ok(None) => break,
+            Err(lost) => {
+                known.push(Discovered { spec, description: Err(lost) });
+                break;
+            }
+        };
+        let (Description::Available { provider: name, .. }
+        | Description::Unavailable { provider: name, .. }) = &description;
+        let (launch, name) = (spec.launch.serving(name), name.clone());
+        let spec = RunnerSpec { name, launch, found: true, ..spec.clone() };
+        known.push(Discovered { spec, description: Ok(description) });
+    }
+    known
+}

@@ -1,0 +1,90 @@
+//! A guest of the lab.
+
+use super::with_agent::WithAgent;
+use super::{Kind, Target, Wanted};
+use crate::discovery::{self, Discovered};
+use crate::lab::definition::Definition;
+use crate::lab::guest::Guest;
+use crate::schedule;
+use crate::transport::{Affinity, Timeouts};
+use anyhow::{Result, bail};
+use cpb_core::kernel::KernelSurvey;
+use cpb_core::measure::Budget;
+use cpb_record::{Machine, State};
+use std::path::PathBuf;
+
+/// How the name of such a target begins.
+pub const PREFIX: &str = "lab:";
+
+/// `lab:GUEST`.
+pub(super) const KIND: Kind = Kind {
+    form: "`lab:GUEST`",
+    about: "a guest of the lab (`cpb lab list`)",
+    takes_runners: false,
+    open: |request| {
+        let Some(name) = request.name.strip_prefix(PREFIX) else { return Ok(None) };
+        fits(&Definition::find(name)?, &request.wanted)?;
+        let say = |what: &str| (request.say)(&format!("lab: {what}"));
+        let host = Guest::boot(name, false, request.stop, &say)?;
+        Ok(Some(Box::new(WithAgent { host, timeouts: request.timeouts(Timeouts::SLOW) })))
+    },
+};
+
+/// Refuses what a guest cannot do before it is booted for nothing.
+fn fits(guest: &Definition, wanted: &Wanted<'_>) -> Result<()> {
+    let (name, cpus) = (&guest.name, guest.cpus());
+    let whole = match cpus {
+        1 => "one CPU, number 0".to_owned(),
+        several => format!("{several} CPUs, from 0 on"),
+    };
+    if let Some(cpu) = wanted.cpu.filter(|cpu| *cpu >= cpus) {
+        bail!("no CPU {cpu} in the guest {name}: it has {whole}");
+    }
+    let most: usize = wanted.threads.iter().copied().max().unwrap_or(1).into();
+    if most > cpus {
+        bail!("{most} threads need {most} CPUs; the guest {name} has {whole}");
+    }
+    discovery::known(wanted.providers)
+}
+
+impl Target for WithAgent<Guest> {
+    fn timeouts(&self) -> &Timeouts {
+        &self.timeouts
+    }
+
+    fn cpus(&self) -> Result<Vec<usize>> {
+        Ok(self.about(0)?.cpus)
+    }
+
+    fn machine(&self, cpu: usize) -> Result<Machine> {
+        Ok(self.about(cpu)?.machine)
+    }
+
+    fn kernel(&self, cpu: usize) -> Option<KernelSurvey> {
+        Some(self.about(cpu).ok()?.kernel)
+    }
+
+    fn discover(
+        &self,
+        wanted: &[String],
+        _: &[PathBuf],
+        affinity: &Affinity,
+    ) -> Result<Vec<Discovered>> {
+        WithAgent::discover(self, wanted, affinity)
+    }
+
+    /// Its load and its clocks mean nothing, and one that is dead by then has no state any more.
+    fn end(&self, _: &Machine, cpu: usize) -> (State, Vec<String>) {
+        let mut warnings = Vec::new();
+        if self.host.deaths() > 0 {
+            let times = if self.host.deaths() == 1 { "once" } else { "more than once" };
+            warnings.push(format!("The guest died {times} and was booted again."));
+        }
+        let machine = self.host.is_alive().then(|| self.machine(cpu).ok()).flatten();
+        (machine.map(|machine| machine.state).unwrap_or_default(), warnings)
+    }
+
+    fn budget(&self) -> Budget {
+        schedule::SLOW_BUDGET
+    }
+}

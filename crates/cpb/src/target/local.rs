@@ -1,0 +1,105 @@
+//! The machine that cpb runs on.
+
+use super::{Kind, Target};
+use crate::agent::protocol::Listed;
+use crate::discovery::{self, Discovered, Offers};
+use crate::probe;
+use crate::self_runner;
+use crate::transport::{Affinity, Timeouts};
+use anyhow::{Context, Result};
+use cpb_core::kernel::KernelSurvey;
+use cpb_record::{Machine, State};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+/// No `--target` at all.
+pub(super) const KIND: Kind = Kind {
+    form: "",
+    about: "this machine",
+    takes_runners: true,
+    open: |request| {
+        let here = || -> Box<dyn Target> {
+            Box::new(Local { timeouts: Timeouts::here(request.timeout, request.stop) })
+        };
+        Ok(request.name.is_empty().then(here))
+    },
+};
+
+/// This machine.
+pub struct Local {
+    /// How long its runners have for an answer.
+    pub timeouts: Timeouts,
+}
+
+impl Target for Local {
+    fn timeouts(&self) -> &Timeouts {
+        &self.timeouts
+    }
+
+    fn cpus(&self) -> Result<Vec<usize>> {
+        cpb_runner::pin::allowed().context("cannot find out which CPUs there are")
+    }
+
+    fn machine(&self, cpu: usize) -> Result<Machine> {
+        Ok(probe::machine(Path::new("/"), cpu))
+    }
+
+    fn kernel(&self, _: usize) -> Option<KernelSurvey> {
+        survey(self.timeouts.answer)
+    }
+
+    fn discover(
+        &self,
+        wanted: &[String],
+        runners: &[PathBuf],
+        affinity: &Affinity,
+    ) -> Result<Vec<Discovered>> {
+        let program = std::env::current_exe().context("cannot find cpb's own executable")?;
+        let offers = Offers {
+            providers: Listed::own(),
+            usual: Box::new(|| cpb_providers::kernel_crypto::usual(Path::new("/"))),
+            launch: Box::new(|name| Arc::new(self_runner::runner(&program, name))),
+        };
+        discovery::discover(&offers, wanted, runners, affinity, &self.timeouts)
+    }
+
+    fn end(&self, before: &Machine, cpu: usize) -> (State, Vec<String>) {
+        let state = probe::state(Path::new("/"), cpu);
+        let changes = probe::changes(before, &state);
+        (state, changes)
+    }
+
+    fn is_here(&self) -> bool {
+        true
+    }
+
+    fn has_a_state(&self) -> bool {
+        true
+    }
+}
+
+/// What the kernel's crypto offers, taken by a process of its own: it tries drivers, and the host calls none.
+fn survey(answer: Duration) -> Option<KernelSurvey> {
+    let mut command = Command::new(std::env::current_exe().ok()?);
+    command.args(["list", "--kernel", "--json"]).stdin(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.stdout(Stdio::piped()).spawn().ok()?;
+    let mut output = child.stdout.take()?;
+    let (sender, text) = channel();
+    std::thread::spawn(move || {
+        let mut text = String::new();
+        let read = output.read_to_string(&mut text);
+        // Nobody listens any more if it took too long.
+        let _ = sender.send(read.map(|_| text));
+    });
+    let text = text.recv_timeout(answer);
+    // It has closed its output and ends, or hangs: no reason to wait for a driver's sake.
+    let _ = child.kill();
+    std::thread::spawn(move || child.wait());
+    serde_json::from_str::<KernelSurvey>(&text.ok()?.ok()?)
+        .ok()
+        .map(KernelSurvey::of_known_algorithms)
+}
