@@ -1,58 +1,73 @@
 #!/usr/bin/env python3
-"""Does `cpb compare --fail-if-slower 3%` cry wolf, and does it see a slowdown of 3 %?
+"""Does `cpb compare --fail-if-slower` cry wolf, and does it see a slowdown of 3 %?
 
 Default runs of an unchanged machine, quiet and with a program on each CPU, are compared with each other, each pair of
 two neighbours and of two that are further apart. Then one provider of each later run is made slower by 3 %, in the
 record: its batches last 3 % longer, with the noise that they have. So the plant is what a slower library would be, and
-whether the gate sees it is not a matter of chance in one run.
+whether the gate sees it is not a matter of chance in one run. A gate that is to find 3 % has to allow less: allowed are
+2 %, and beside that 3 %, where a slowdown of 3 % is on the border.
 
-Targets: at most 1 of 100 pairs of an unchanged machine fails; the plant is found in at least 95 of 100.
+`--again` compares the records of the last time once more, without measuring.
+
+Targets, with 2 % allowed: at most 1 of 100 pairs of an unchanged machine fails; the plant is found in at least 95 of 100.
 """
 
 import contextlib
 import itertools
 import json
 import subprocess
+import sys
 
 from lib import build, cpb, machine
 from lib.result import Result, percent
 
 RUNS = {"quiet": 15, "loaded": 8}
 SLOWER = 1.03
+ALLOWED = ["2%", "3%"]
 PLANTED = ["openssl", "mbedtls:accel", "libgcrypt", "nettle"]
 
 
 def main():
+    again = sys.argv[1:] == ["--again"]
+    if sys.argv[1:] and not again:
+        sys.exit("usage: gate.py [--again]")
     watch = machine.Watch()
-    rows, wolves, pairs, seen, planted, apart = [], 0, 0, 0, 0, 1.0
+    rows, apart = [], 1.0
+    wolves, pairs, seen, planted = dict.fromkeys(ALLOWED, 0), 0, dict.fromkeys(ALLOWED, 0), 0
     for state, runs in RUNS.items():
         folder = build.scratch("records", "gate", state)
-        with machine.hogs() if state == "loaded" else contextlib.nullcontext():
-            records = measure(folder, runs)
+        with machine.hogs() if state == "loaded" and not again else contextlib.nullcontext():
+            records = [folder / f"{number}.jsonl" for number in range(runs)] if again else measure(folder, runs)
         both = list(itertools.combinations(records, 2))
-        cried = sum(fails(before, after) for before, after in both)
         found, tried = plant(records, folder)
         apart = max([apart, *(widest_tie(cpb.show(record)) for record in records)])
-        rows.append([state, str(len(both)), str(cried), str(tried), str(found)])
-        wolves, pairs, seen, planted = wolves + cried, pairs + len(both), seen + found, planted + tried
+        for allowed in ALLOWED:
+            cried = sum(fails(before, after, allowed) for before, after in both)
+            rows.append([state, allowed, str(len(both)), str(cried), str(tried), str(found[allowed])])
+            wolves[allowed] += cried
+            seen[allowed] += found[allowed]
+        pairs, planted = pairs + len(both), planted + tried
     result = Result(
         "gate",
-        "does `cpb compare --fail-if-slower 3%` cry wolf, and does it see a slowdown of 3 %?",
-        "bench/gate.py",
+        "does `cpb compare --fail-if-slower` cry wolf, and does it see a slowdown of 3 %?",
+        "bench/gate.py [--again]",
     )
     result.text(
         f"Pairs of {RUNS['quiet']} quiet and {RUNS['loaded']} loaded default runs; planted: 3 % in {', '.join(PLANTED)}, "
         "one at a time, in the later of two neighbours."
     )
-    result.table(["machine", ">pairs", ">failed", ">planted", ">found"], rows)
+    if again:
+        result.text("The runs are older than this comparison of them: see their records' times.")
+    result.table(["machine", ">allowed", ">pairs", ">failed", ">planted", ">found"], rows)
     result.text(
         f"Figures that one record marks as a tie (`=`) are at most {percent(apart - 1)} apart (twice the 3 % of a tie: "
         f"{percent(0.0609)})."
     )
+    allowed = ALLOWED[0]
     result.verdict(
-        wolves * 100 <= pairs and seen * 100 >= 95 * planted,
-        f"{wolves} of {pairs} pairs of an unchanged machine failed (aim: {percent(0.01, 0)}); {seen} of {planted} plants "
-        f"found (aim: {percent(0.95, 0)}).",
+        wolves[allowed] * 100 <= pairs and seen[allowed] * 100 >= 95 * planted,
+        f"with {allowed} allowed {wolves[allowed]} of {pairs} pairs of an unchanged machine failed (aim: {percent(0.01, 0)}); "
+        f"{seen[allowed]} of {planted} slowdowns of 3 % found (aim: {percent(0.95, 0)}).",
     )
     result.write(watch)
 
@@ -79,9 +94,9 @@ def widest_tie(summary):
     return widest
 
 
-def fails(before, after):
+def fails(before, after, allowed):
     """Whether the gate fails."""
-    command = [build.cpb(), "compare", before, after, "--fail-if-slower", "3%"]
+    command = [build.cpb(), "compare", before, after, "--fail-if-slower", allowed]
     done = subprocess.run(command, capture_output=True)
     if done.returncode not in (0, 1):
         raise RuntimeError(f"{command} ended with {done.returncode}: {done.stderr.decode()}")
@@ -89,14 +104,15 @@ def fails(before, after):
 
 
 def plant(records, folder):
-    """How often a planted slowdown is found, and how often it was planted."""
-    found = tried = 0
+    """How often a planted slowdown is found, by what is allowed, and how often it was planted."""
+    found, tried = dict.fromkeys(ALLOWED, 0), 0
     for before, after in zip(records, records[1:]):
         for provider in PLANTED:
             slowed = folder / "slowed.jsonl"
             lines = after.read_text().splitlines()
             slowed.write_text("\n".join(slower(line, provider) for line in lines) + "\n")
-            found += fails(before, slowed)
+            for allowed in ALLOWED:
+                found[allowed] += fails(before, slowed, allowed)
             tried += 1
     return found, tried
 

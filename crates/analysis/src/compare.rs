@@ -278,7 +278,13 @@ fn scattered(log: &Uncertain, apart: bool) -> Uncertain {
     }
 }
 
-/// The probability that all verdicts of one comparison are right, if nothing differs.
+/// The difference of two runs that is in all their cells.
+fn between_runs() -> Uncertain {
+    Uncertain::single(0.0).scattered(RUN_SCATTER * 2f64.sqrt(), RUN_FREEDOM)
+}
+
+/// The probability that all verdicts of one comparison are right, if nothing differs. Of the rest cells have one half
+/// and means the other.
 const SURE: f64 = 0.99;
 
 fn judged(mut rows: Vec<Row>, apart: bool) -> Vec<Row> {
@@ -335,7 +341,7 @@ fn verdicts(logs: &[Uncertain]) -> Vec<Verdict> {
     let differ = chances
         .iter()
         .enumerate()
-        .take_while(|(rank, (_, chance))| *chance <= (1.0 - SURE) / (tried - rank) as f64)
+        .take_while(|(rank, (_, chance))| *chance <= (1.0 - SURE) / 2.0 / (tried - rank) as f64)
         .map(|(_, (place, _))| *place)
         .collect::<BTreeSet<usize>>();
     let verdict = |(place, log): (usize, &Uncertain)| match differ.contains(&place) {
@@ -365,8 +371,13 @@ fn families(rows: &[Row], apart: bool) -> Vec<Family> {
         }
     }
     let mean = |(.., rows): &(Option<&str>, Kind, Vec<&Row>)| {
+        let logs = rows.iter().map(|row| &row.log);
         let share = 1.0 / rows.len() as f64;
-        scattered(&Uncertain::sum(rows.iter().map(|row| (share, &row.log))), apart)
+        let terms = logs.map(|log| (share, log));
+        match apart {
+            true => Uncertain::sum_of_independent(terms.chain([(1.0, &between_runs())])),
+            false => Uncertain::sum(terms),
+        }
     };
     let means: Vec<Uncertain> = families.iter().map(mean).collect();
     let verdicts = verdicts(&means);

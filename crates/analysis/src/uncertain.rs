@@ -82,6 +82,24 @@ impl Uncertain {
         sum
     }
 
+    /// A sum of multiples of figures whose errors have nothing to do with each other. Many of few degrees of freedom
+    /// each make one of many (Satterthwaite 1946).
+    pub fn sum_of_independent<'a>(
+        terms: impl IntoIterator<Item = (f64, &'a Uncertain)>,
+    ) -> Uncertain {
+        let terms: Vec<(f64, &Uncertain)> = terms.into_iter().collect();
+        let variances = || terms.iter().map(|(factor, term)| (factor * term.error()).powi(2));
+        let own = variances().sum::<f64>();
+        let freedom = terms.iter().map(|(_, term)| term.freedom).collect::<Option<Vec<_>>>();
+        let spread = |freedom: Vec<usize>| -> f64 {
+            variances().zip(freedom).map(|(variance, n)| variance.powi(2) / n as f64).sum()
+        };
+        // A cast saturates: where nothing scatters there are as many as there can be.
+        let freedom = freedom.map(|freedom| (own.powi(2) / spread(freedom)).max(1.0) as usize);
+        let value = terms.iter().map(|(factor, term)| factor * term.value).sum();
+        Uncertain { value, by_pass: Vec::new(), own, freedom }
+    }
+
     /// The same with errors that no other figure shares: of another run, whose passes are not these.
     pub fn apart(&self) -> Uncertain {
         let own = self.error().powi(2);
@@ -189,6 +207,21 @@ mod tests {
         let [first, second] = [0, 20].map(|from| Uncertain::planted(&numbered(from)));
         let sum = Uncertain::sum([(1.0, &first), (1.0, &second)]);
         assert!((sum.error() - first.error().hypot(second.error())).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_mean_of_many_that_are_hardly_known_is_known_well() {
+        let few = Uncertain::single(0.0).scattered(0.01, 2);
+        let all = vec![few.clone(); 50];
+        let mean = Uncertain::sum_of_independent(all.iter().map(|one| (1.0 / 50.0, one)));
+        assert!((mean.error() - 0.01 / 50f64.sqrt()).abs() < 1e-12);
+        assert_eq!(mean.freedom, Some(100));
+        // One that is far less sure than the others is what the mean's error comes from, and its freedom.
+        let worst = Uncertain::single(0.0).scattered(1.0, 2);
+        let sum = Uncertain::sum_of_independent([(1.0, &few), (1.0, &few), (1.0, &worst)]);
+        assert_eq!(sum.freedom, Some(2));
+        let single = Uncertain::single(0.0);
+        assert!(Uncertain::sum_of_independent([(1.0, &few), (1.0, &single)]).is_single());
     }
 
     #[test]

@@ -210,7 +210,7 @@ fn foreign_specs(path: &Path, affinity: &Affinity, timeouts: &Timeouts) -> Resul
 fn no_runner(path: &Path, lost: &RunnerError) -> Error {
     anyhow!(
         "{} is no runner for this cpb: {}; --runner takes a program that speaks cpb's frames, such \
-         as a cpb-runner built from the same spec",
+         as a cpb-runner built from the same source",
         path.display(),
         lost.detail
     )

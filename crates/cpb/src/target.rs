@@ -130,6 +130,8 @@ pub struct Kind {
     pub form: &'static str,
     /// What it is.
     pub about: &'static str,
+    /// Whether there is a list of all that it may name.
+    pub has_a_list: bool,
     /// Whether `--runner` means something to it.
     takes_runners: bool,
     /// Reaches it. `None` if the name is of another kind.

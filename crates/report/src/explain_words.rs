@@ -123,20 +123,33 @@ pub(crate) fn any_of(names: &[String]) -> String {
 /// Measured sizes that are more than so many times apart leave room for anything between them.
 const WIDE: f64 = 1.5;
 
-/// Where advice changes: an estimate, unless sizes close to it were measured.
-fn at(border: Border) -> String {
+/// Where advice changes: an estimate, unless sizes close to it were measured; `between` says which ones were.
+fn at(border: Border, between: impl Fn(&str, &str) -> String) -> String {
     let Border { bytes, low, high, open } = border;
     if !open && f64::from(high) <= WIDE * f64::from(low) {
         return about(bytes);
     }
-    format!("about {} ({} to {} not measured)", about(bytes), size(low.into()), size(high.into()))
+    format!("about {} ({})", about(bytes), between(&size(low.into()), &size(high.into())))
+}
+
+/// In a sentence.
+fn at_in_full(border: Border) -> String {
+    at(border, |low, high| format!("{low} to {high} not measured"))
+}
+
+/// Where there is little room.
+fn at_in_short(border: Border) -> String {
+    at(border, |low, high| match (low.split_once(' '), high.split_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number}–{high}"),
+        _ => format!("{low}–{high}"),
+    })
 }
 
 /// At which sizes advice holds. Empty where there is no message.
 fn range(advice: &Advice, task: &Explained, all: bool) -> String {
     let (least, largest) = (size(advice.least.into()), size(advice.largest.into()));
     let from = advice.from.map(|border| format!("from {}", about(border.bytes)));
-    let to = advice.to.map(|border| format!("up to {}", at(border)));
+    let to = advice.to.map(|border| format!("up to {}", at_in_full(border)));
     match (from, to) {
         _ if advice.largest == 0 || !task.subject.has_sizes() => String::new(),
         _ if all && advice.least == advice.largest => format!("at {least}"),
@@ -203,7 +216,7 @@ pub(crate) fn verdict(task: &Explained) -> Option<String> {
         .map(|advice| {
             let sizes = match (advice.from, advice.to) {
                 _ if all || !task.subject.has_sizes() => String::new(),
-                (_, Some(to)) => format!(" up to {}", at(to)),
+                (_, Some(to)) => format!(" up to {}", at_in_short(to)),
                 (Some(_), None) => " above".to_owned(),
                 (None, None) => String::new(),
             };

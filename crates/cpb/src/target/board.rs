@@ -20,6 +20,7 @@ use std::sync::Arc;
 pub(super) const SERIAL: Kind = Kind {
     form: "`serial:DEVICE`",
     about: "a board with cpb's firmware behind a serial line",
+    has_a_list: false,
     takes_runners: false,
     open: |request| {
         let Some(device) = request.name.strip_prefix("serial:") else { return Ok(None) };
@@ -35,6 +36,7 @@ pub(super) const SERIAL: Kind = Kind {
 pub(super) const SIMULATED: Kind = Kind {
     form: "`CHIP-sim`",
     about: "a simulated board, with cpb's firmware",
+    has_a_list: true,
     takes_runners: false,
     open: |request| {
         let Some(simulator) = Simulator::named(request.name)? else { return Ok(None) };

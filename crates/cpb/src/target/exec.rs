@@ -12,7 +12,8 @@ use anyhow::bail;
 /// `exec:COMMAND`.
 pub(super) const KIND: Kind = Kind {
     form: "`exec:COMMAND`",
-    about: "where a command starts a cpb: `exec:docker run -i --rm IMAGE /cpb`",
+    about: "where a command starts a cpb: `exec:adb shell -T /data/local/tmp/cpb`",
+    has_a_list: false,
     takes_runners: false,
     open: |request| {
         let Some(command) = request.name.strip_prefix("exec:") else { return Ok(None) };

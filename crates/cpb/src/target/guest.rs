@@ -20,6 +20,7 @@ pub const PREFIX: &str = "lab:";
 pub(super) const KIND: Kind = Kind {
     form: "`lab:GUEST`",
     about: "a guest of the lab (`cpb lab list`)",
+    has_a_list: true,
     takes_runners: false,
     open: |request| {
         let Some(name) = request.name.strip_prefix(PREFIX) else { return Ok(None) };

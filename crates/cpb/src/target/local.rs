@@ -20,6 +20,7 @@ use std::time::Duration;
 pub(super) const KIND: Kind = Kind {
     form: "",
     about: "this machine",
+    has_a_list: true,
     takes_runners: true,
     open: |request| {
         let here = || -> Box<dyn Target> {

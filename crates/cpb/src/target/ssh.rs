@@ -15,6 +15,7 @@ use std::path::PathBuf;
 pub(super) const KIND: Kind = Kind {
     form: "`ssh:HOST`",
     about: "a machine that ssh leads to",
+    has_a_list: false,
     takes_runners: true,
     open: |request| match request.name.strip_prefix("ssh:") {
         Some(address) => Ok(Some(Box::new(open(address, request)?))),

@@ -63,7 +63,7 @@ pub(super) fn targets(width: usize) -> Result<String> {
     for guest in Definition::all()? {
         entry(&mut text, &format!("lab:{}", guest.name), &guest.reason, width);
     }
-    for kind in KINDS.iter().filter(|kind| !kind.form.is_empty()) {
+    for kind in KINDS.iter().filter(|kind| !kind.has_a_list) {
         entry(&mut text, kind.form.trim_matches('`'), kind.about, width);
     }
     Ok(text)
