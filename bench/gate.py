@@ -41,8 +41,8 @@ def main():
         "bench/gate.py",
     )
     result.text(
-        f"Pairs of {RUNS['quiet']} quiet and {RUNS['loaded']} loaded default runs; planted: 3 % in {', '.join(PLANTED)}, "
-        "one at a time, in the later of two neighbours."
+        f"Pairs of {RUNS['quiet']} quiet and {RUNS['loaded']} loaded default runs; planted: 3 % in "
+        f"{', '.join(PLANTED)}, one at a time, in the later of two neighbours."
     )
     result.table(["machine", ">pairs", ">failed", ">planted", ">found"], rows)
     result.text(
@@ -51,8 +51,8 @@ def main():
     )
     result.verdict(
         wolves * 100 <= pairs and seen * 100 >= 95 * planted,
-        f"{wolves} of {pairs} pairs of an unchanged machine failed (aim: {percent(0.01, 0)}); {seen} of {planted} plants "
-        f"found (aim: {percent(0.95, 0)}).",
+        f"{wolves} of {pairs} pairs of an unchanged machine failed (aim: {percent(0.01, 0)}); {seen} of {planted} "
+        f"plants found (aim: {percent(0.95, 0)}).",
     )
     result.write(watch)
 
@@ -91,7 +91,7 @@ def fails(before, after):
 def plant(records, folder):
     """How often a planted slowdown is found, and how often it was planted."""
     found = tried = 0
-    for before, after in zip(records, records[1:]):
+    for before, after in itertools.pairwise(records):
         for provider in PLANTED:
             slowed = folder / "slowed.jsonl"
             lines = after.read_text().splitlines()
