@@ -126,7 +126,9 @@ fn steps(root: &Path) -> Vec<Step> {
         cargo(root, "deny --log-level error check bans licenses sources"),
     ));
     steps.push(advisories(root));
-    steps.push(step("check::spelling", spelling(root)));
+    steps.push(step("check::spelling", from_venv(root, "typos", "")));
+    steps.push(step("check::python::format", from_venv(root, "ruff", "format --no-cache --diff .")));
+    steps.push(step("check::python::lints", from_venv(root, "ruff", "check --no-cache .")));
     steps
 }
 
@@ -165,12 +167,12 @@ fn advisories(root: &Path) -> Step {
     }
 }
 
-/// The `typos` that scripts/setup.sh installed, or else the one on the path.
-fn spelling(root: &Path) -> Command {
-    let installed = root.join(".venv/bin/typos");
+/// A checker that scripts/setup.sh installed into .venv, or else the one on the path.
+fn from_venv(root: &Path, program: &str, arguments: &str) -> Command {
+    let installed = root.join(".venv/bin").join(program);
     let mut command =
-        if installed.is_file() { Command::new(installed) } else { Command::new("typos") };
-    command.current_dir(root);
+        if installed.is_file() { Command::new(installed) } else { Command::new(program) };
+    command.args(arguments.split_whitespace()).current_dir(root);
     command
 }
 
