@@ -3,6 +3,7 @@
 mod bench;
 mod cargo_output;
 mod check;
+mod circles;
 mod firmware;
 mod fuzz;
 mod scripts;
@@ -23,7 +24,7 @@ struct Subcommand {
 const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand {
         name: "check",
-        about: "formatting, lints, documentation, cross builds, licences, spelling",
+        about: "[NAME...]: formatting, lints, documentation, circles, cross builds, licences, spelling",
         run: check::run,
     },
     Subcommand {
