@@ -6,6 +6,7 @@ mod check;
 mod circles;
 mod firmware;
 mod fuzz;
+mod parts;
 mod scripts;
 mod skips;
 mod static_build;
