@@ -13,6 +13,8 @@ mod static_build;
 mod test;
 mod tree;
 mod unittest_output;
+#[cfg(test)]
+mod workflows;
 
 use std::process::ExitCode;
 
