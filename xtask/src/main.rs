@@ -8,6 +8,7 @@ mod firmware;
 mod fuzz;
 mod parts;
 mod scripts;
+mod size;
 mod skips;
 mod static_build;
 mod test;
@@ -37,13 +38,18 @@ const SUBCOMMANDS: &[Subcommand] = &[
     },
     Subcommand {
         name: "static",
-        about: "[--test] [TARGET...]: static binaries into dist/, or fast built ones for tests",
+        about: "[--test | --symbols] [TARGET...]: static binaries into dist/, or fast built ones for tests",
         run: static_build::run,
     },
     Subcommand {
         name: "firmware",
         about: "[OPTION...] [BOARD...]: images for boards, into target/firmware/",
         run: firmware::run,
+    },
+    Subcommand {
+        name: "size",
+        about: "[FILE]: what a built cpb is made of, in bytes",
+        run: size::run,
     },
     Subcommand {
         name: "bench",
