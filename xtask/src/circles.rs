@@ -1,12 +1,13 @@
-//! The step `check::circles`: files of one crate that use each other in a circle (A uses B, B uses C, C uses
-//! A) cannot be read, tested or moved apart from each other.
+//! The step `check::circles` finds files of one crate that use each other in a circle: A uses B, B uses C, C
+//! uses A. None of them can be understood, tested or moved without the others.
 //!
 //! A file uses another if one of its paths leads to an item defined there (`circles/uses.rs`). A module and
-//! what is below it may use each other (`circles/knots.rs`). The circles that are left are in `circles.toml`,
-//! each with its reason; the check fails for one that is not in there, and for an entry that is none any more.
+//! its submodules may use each other (`circles/knots.rs`). `xtask/circles.toml` lists the circles that exist,
+//! each with its reason. The check fails if it finds one that is not listed, and if a listed one is gone.
 
 mod knots;
 mod modules;
+mod resolve;
 mod uses;
 
 use crate::tree;
@@ -33,7 +34,7 @@ struct List {
     circle: Vec<Entry>,
 }
 
-/// A circle that may stay.
+/// A circle that is allowed.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -41,7 +42,7 @@ struct Entry {
     reason: String,
 }
 
-/// Fails for circles that are not listed and for entries that are no circle.
+/// Returns an error if a circle is not listed, or if a listed one is gone.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let text = fs::read_to_string(root.join(LIST)).map_err(|error| format!("{LIST}: {error}"))?;
     let list: List = toml::from_str(&text).map_err(|error| format!("{LIST}: {error}"))?;

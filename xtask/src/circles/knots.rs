@@ -1,8 +1,9 @@
 //! The circles among files that use each other.
 //!
-//! A module and what is below it may use each other: a submodule takes its parent's types by `super::`, and
-//! the parent calls what it was split into. Such a pair alone is no circle. Files of which none is above all
-//! others are one, if each can be reached from each.
+//! A module and its submodules may use each other: a submodule takes its parent's types by `super::`, and the
+//! parent calls its submodules. That alone is not a circle. Files are a circle if each reaches all others by
+//! uses and none of them is the parent, or the parent's parent, of all others; where one is, the others are
+//! looked at without it.
 
 use crate::circles::uses::Uses;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -25,7 +26,6 @@ impl<'a> Graph<'a> {
         for mut circle in self.connected(files) {
             let is_above = |top: &Path| circle.iter().all(|file| (self.is_within)(file, top));
             if let Some(top) = circle.iter().copied().find(|top| is_above(top)) {
-                // What the others have to do with each other, without the one above them all.
                 circle.remove(top);
                 found.extend(self.circles(&circle));
             } else {
@@ -35,7 +35,7 @@ impl<'a> Graph<'a> {
         found
     }
 
-    /// A shortest way round: from a file back to itself, through one that is neither above nor below it.
+    /// A shortest way round: from a file back to itself, through one that is neither its parent nor its child.
     pub(crate) fn way_round(&self, circle: &Files<'a>) -> Vec<&'a Path> {
         let unrelated = |a: &Path, b: &Path| !(self.is_within)(a, b) && !(self.is_within)(b, a);
         let pairs = circle.iter().flat_map(|a| circle.iter().map(move |b| (*a, *b)));

@@ -12,10 +12,9 @@ fn planted(files: &[(&str, &str)]) -> Vec<Circle> {
 }
 
 /// Their files only.
-fn files(circles: &[Circle]) -> Vec<Vec<&str>> {
-    let names = |circle: &Circle| {
-        circle.files.iter().map(|file| file.to_str().unwrap().to_owned().leak() as &str).collect()
-    };
+fn files(circles: &[Circle]) -> Vec<Vec<String>> {
+    let names =
+        |circle: &Circle| circle.files.iter().map(|file| file.display().to_string()).collect();
     circles.iter().map(names).collect()
 }
 
