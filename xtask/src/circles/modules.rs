@@ -180,6 +180,9 @@ fn collect(tree: &UseTree, before: &[String], found: &mut Vec<Leaf>) {
             found.push(Leaf::Name(called, before.to_vec()));
         }
         UseTree::Name(name) => found.push(Leaf::Name(plain(&name.ident), with(&name.ident))),
+        UseTree::Rename(name) if name.ident == "self" => {
+            found.push(Leaf::Name(plain(&name.rename), before.to_vec()));
+        }
         UseTree::Rename(name) => found.push(Leaf::Name(plain(&name.rename), with(&name.ident))),
         UseTree::Glob(_) => found.push(Leaf::Glob(before.to_vec())),
         UseTree::Group(group) => group.items.iter().for_each(|tree| collect(tree, before, found)),

@@ -102,6 +102,24 @@ fn a_re_export_is_followed_to_the_definition() {
 }
 
 #[test]
+fn a_module_under_another_name_leads_to_its_items_and_is_no_use_itself() {
+    let found = planted(&[
+        ROOT,
+        ("a.rs", "use crate::b::{self as other}; pub struct A(other::B);"),
+        ("b.rs", "use super::c as third; pub struct B(third::C);"),
+        ("c.rs", "use crate::{a, b}; pub struct C(Option<Box<a::A>>);"),
+    ]);
+    assert_eq!(files(&found), [["a.rs", "b.rs", "c.rs"]]);
+    let found = planted(&[
+        ROOT,
+        ("a.rs", "use crate::b::{self as other}; pub struct A;"),
+        ("b.rs", "pub struct B(crate::a::A);"),
+        ("c.rs", ""),
+    ]);
+    assert!(found.is_empty(), "{:?}", files(&found));
+}
+
+#[test]
 fn names_in_macros_bodies_and_other_modules_of_the_file_count() {
     let found = planted(&[
         ("lib.rs", "mod a; mod b;"),
