@@ -104,8 +104,7 @@ def report(watch, kernel, found):
     """The result file."""
     result = Result(
         "af_alg",
-        "is the AF_ALG provider as fast as the interface: at 16 bytes, against a plain C loop over "
-        "libkcapi?",
+        "is the AF_ALG provider as fast as the interface: at 16 bytes, against a plain C loop over libkcapi?",
         "bench/af_alg.py",
     )
     _, version = kcapi.package()

@@ -5,14 +5,16 @@ A dense record of the machine (dense.toml, six minutes) stands for the truth, it
 costs differ if their 95 % intervals leave a ratio of 1 out. Ten default runs are held against it. With
 `--before BINARY`, ten runs by an earlier cpb and its own default plan as well, each between two of the others.
 
-Targets: where a pair of providers crosses once and a run reports a crossover, its interval meets the dense one in at least
-90 of 100 cases; the regret of the advice, at each dense size of whole blocks, is at most 1 % at the 95th percentile and
-10 % at worst; advice at 95 % of the sizes. The regret is what the worst of the advised paths costs more than the best.
+Targets: where a pair of providers crosses once and a run reports a crossover, its interval meets the dense one in at
+least 90 of 100 cases; the regret of the advice, at each dense size of whole blocks, is at most 1 % at the 95th
+percentile and 10 % at worst; advice at 95 % of the sizes. The regret is what the worst of the advised paths costs more
+than the best.
 
 Beside that: how far dense costs are off the straight line between sizes of the default plan, and how often the interval
 of `cpb explain --size N` holds the dense time where a run did not measure that size.
 """
 
+import itertools
 import json
 import math
 import pathlib
@@ -50,10 +52,7 @@ def main():
         print(f"run {number + 1} of {RUNS} done", flush=True)
     summary = cpb.show(dense)
     truth = costs(summary)
-    scores = {
-        name: score(truth, [explained(binaries[name], record) for record in records[name]])
-        for name in binaries
-    }
+    scores = {name: score(truth, [explained(binaries[name], record) for record in records[name]]) for name in binaries}
     report(truth, scores, held(summary, records["now"]), watch)
 
 
@@ -116,7 +115,7 @@ def off_the_line(truth):
     planned = sorted({size for measure in plan["measure"] for size in measure["sizes"]})
     found = ([], [])
     for path in (path for task in truth.values() for path in task.values()):
-        for low, high in zip(planned, planned[1:]):
+        for low, high in itertools.pairwise(planned):
             if low not in path or high not in path:
                 continue
             for size in (size for size in path if low < size < high):
@@ -139,7 +138,7 @@ def crossings(one, other, whole=True):
     sizes = sorted(size for size in one if size in other and not (whole and size % BLOCK))
     decided = [(size, side(one[size], other[size])) for size in sizes]
     decided = [(size, winner) for size, winner in decided if winner]
-    return [(a, b) for (a, first), (b, second) in zip(decided, decided[1:]) if first != second]
+    return [(a, b) for (a, first), (b, second) in itertools.pairwise(decided) if first != second]
 
 
 def claimed(contest):
@@ -245,23 +244,33 @@ def report(truth, scores, estimates, watch):
     rows = [
         ["pairs that cross once", *(f"{one['once']}" for one in scores.values())],
         ["... a run reports a crossover", *(percent(one["said"] / one["once"], 1) for one in scores.values())],
-        ["... and its interval meets the dense one", *(percent(one["met"] / one["said"], 1) for one in scores.values())],
+        [
+            "... and its interval meets the dense one",
+            *(percent(one["met"] / one["said"], 1) for one in scores.values()),
+        ],
         ["median width of the intervals, high / low", *(f"{median(one['widths']):.2f}" for one in scores.values())],
         ["regret at whole blocks: median", *(percent(quantile(one["regrets"], 0.5)) for one in scores.values())],
         ["... 90th percentile", *(percent(quantile(one["regrets"], 0.9)) for one in scores.values())],
         ["... 95th percentile", *(percent(quantile(one["regrets"], 0.95)) for one in scores.values())],
         ["... worst", *(percent(max(one["regrets"])) for one in scores.values())],
         ["advice at so many sizes", *(percent(1 - one["none"] / one["asked"], 1) for one in scores.values())],
-        ["regret with a partial block: 95th percentile", *(percent(quantile(one["partial"], 0.95)) for one in scores.values())],
+        [
+            "regret with a partial block: 95th percentile",
+            *(percent(quantile(one["partial"], 0.95)) for one in scores.values()),
+        ],
         ["... worst", *(percent(max(one["partial"])) for one in scores.values())],
-        ["ranges of advice an operation, mean", *(f"{sum(one['ranges']) / len(one['ranges']):.1f}" for one in scores.values())],
+        [
+            "ranges of advice an operation, mean",
+            *(f"{sum(one['ranges']) / len(one['ranges']):.1f}" for one in scores.values()),
+        ],
     ]
     result.table(["", *(f">{name}" for name in names)], rows)
     whole, partial = off_the_line(truth)
     result.text(
-        f"Between the sizes of the default plan dense costs lie {percent(-min(whole), 0)} below to {percent(max(whole), 0)} "
-        f"above the straight line through their neighbours at whole blocks ({len(whole)} cells), and up to "
-        f"{percent(max(partial), 0)} above it with a partial block ({len(partial)} cells)."
+        f"Between the sizes of the default plan dense costs lie {percent(-min(whole), 0)} below to "
+        f"{percent(max(whole), 0)} above the straight line through their neighbours at whole blocks "
+        f"({len(whole)} cells), and up to {percent(max(partial), 0)} above it with a partial block "
+        f"({len(partial)} cells)."
     )
     asked, inside = estimates
     result.text(

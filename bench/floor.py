@@ -34,7 +34,7 @@ def main():
     )
     rows = [
         [number + 1, f"{ns:.3f}", "unknown" if cycles is None else f"{cycles:.3f}", marked(seen)]
-        for number, ((ns, cycles), seen) in enumerate(zip(floors, shown))
+        for number, ((ns, cycles), seen) in enumerate(zip(floors, shown, strict=True))
     ]
     result.table(["run of 2 s", ">ns", ">cycles", "shown in the table"], rows)
     times = [ns for ns, _ in floors]

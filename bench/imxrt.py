@@ -69,13 +69,12 @@ def published():
 
 def simulate(program, images, levels):
     """What each image measures: {name: {"image", "compiler", "sizes", "cycles", "rows"}}, see lib/simulated.py."""
-    names = [f"{chip}-evk-{level}{place}-solo" for chip in CHIPS.values() for level in levels
-             for place in ("", BEHIND)]
+    names = [f"{chip}-evk-{level}{place}-solo" for chip in CHIPS.values() for level in levels for place in ("", BEHIND)]
     present = [name for name in names if (images / f"{name}.elf").exists()]
     if not present:
         sys.exit(f"imxrt: no images in {images}; `make imxrt` builds them")
     with ThreadPoolExecutor(2) as pool:
-        return dict(zip(present, pool.map(lambda name: simulated.measure(program, images, name), present)))
+        return dict(zip(present, pool.map(lambda name: simulated.measure(program, images, name), present), strict=True))
 
 
 def lines_of(published, ours):
@@ -84,9 +83,13 @@ def lines_of(published, ours):
     for chip in CHIPS.values():
         for algorithm in [*sorted({a for c, a, _ in published if c == chip}), BOUND]:
             none, high = (published.get((chip, algorithm, o)) for o in ("none", "high-speed"))
-            here = {place: [ours.get(f"{chip}-evk-{level}{place}-solo", {}).get("rows", {})
-                            .get(algorithm, [None])[0] for level in LEVELS]
-                    for place in ("", BEHIND)}
+            here = {
+                place: [
+                    ours.get(f"{chip}-evk-{level}{place}-solo", {}).get("rows", {}).get(algorithm, [None])[0]
+                    for level in LEVELS
+                ]
+                for place in ("", BEHIND)
+            }
             usual = ours.get(f"{chip}-evk-O2-solo", {}).get("rows", {}).get(algorithm, [None] * 3)
             yield chip, algorithm, none, high, here[""], here[BEHIND], usual[1:3]
 
@@ -104,12 +107,24 @@ def table(published, ours):
         place = LEVELS.index("O2")
         ratio = plain[place] and high and plain[place] / high
         added = behind[place] and plain[place] and behind[place] - plain[place]
-        rows.append([chip, algorithm, number(none), number(high), *map(number, plain),
-                     number(ratio), f"+{added:.2f}" if added is not None else "-",
-                     *map(number, moved)])
+        rows.append(
+            [
+                chip,
+                algorithm,
+                number(none),
+                number(high),
+                *map(number, plain),
+                number(ratio),
+                f"+{added:.2f}" if added is not None else "-",
+                *map(number, moved),
+            ]
+        )
     compilers = sorted({image["compiler"] for image in ours.values()})
-    return ("Simulated cycles per byte at 1 KiB beside published ones (Mbed TLS; IAR 9.10, GCC as below)\n\n"
-            + columns(rows, 2) + f"\n{', '.join(compilers)}\n")
+    return (
+        "Simulated cycles per byte at 1 KiB beside published ones (Mbed TLS; IAR 9.10, GCC as below)\n\n"
+        + columns(rows, 2)
+        + f"\n{', '.join(compilers)}\n"
+    )
 
 
 def check(ours, again):
@@ -152,11 +167,21 @@ def write(published, ours, watch):
     result = Result("imxrt", __doc__.split("\n\n")[0].replace("\n", " "), "make imxrt")
     head = ["chip", "algorithm", ">IAR none", ">IAR high"] + [f">GCC -{level}" for level in LEVELS]
     head += [">behind the bus, GCC -O2", ">loads a byte, -O2", ">stores a byte, -O2"]
-    result.table(head, [
-        [chip, algorithm, number(none), number(high), *map(number, plain),
-         number(behind[LEVELS.index("O2")]), *map(number, moved)]
-        for chip, algorithm, none, high, plain, behind, moved in lines_of(published, ours)
-    ])
+    result.table(
+        head,
+        [
+            [
+                chip,
+                algorithm,
+                number(none),
+                number(high),
+                *map(number, plain),
+                number(behind[LEVELS.index("O2")]),
+                *map(number, moved),
+            ]
+            for chip, algorithm, none, high, plain, behind, moved in lines_of(published, ours)
+        ],
+    )
     fits = placement.table(published, ours, LEVELS) + flash.table()
     result.text("```", fits.strip(), "```")
     result.write(watch)

@@ -98,8 +98,7 @@ def report(records, took, speeds, lists, watch):
     """The result file."""
     result = Result(
         "interval",
-        "how long until an interval of a given width: cpb or `openssl speed`, on the default plan's "
-        "OpenSSL cells?",
+        "how long until an interval of a given width: cpb or `openssl speed`, on the default plan's OpenSSL cells?",
         "bench/interval.py",
     )
     result.text(

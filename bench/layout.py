@@ -25,12 +25,20 @@ def main():
     images = {each["image"] for each in found}
     result = Result("layout", __doc__.split("\n\n")[0], "bench/layout.py")
     result.text(f"{len(images)} images that differ, {found[0]['compiler']}, {NAME}; simulated cycles a byte at 1 KiB.")
-    result.table(["algorithm", ">least", ">most", ">most / least - 1", ">layouts of the commonest figure"], [
-        (algorithm, f"{min(figures):.2f}", f"{max(figures):.2f}", percent(max(figures) / min(figures) - 1),
-         max(map(figures.count, figures)))
-        for algorithm in found[0]["rows"]
-        for figures in [[each["rows"][algorithm][0] for each in found]]
-    ])
+    result.table(
+        ["algorithm", ">least", ">most", ">most / least - 1", ">layouts of the commonest figure"],
+        [
+            (
+                algorithm,
+                f"{min(figures):.2f}",
+                f"{max(figures):.2f}",
+                percent(max(figures) / min(figures) - 1),
+                max(map(figures.count, figures)),
+            )
+            for algorithm in found[0]["rows"]
+            for figures in [[each["rows"][algorithm][0] for each in found]]
+        ],
+    )
     result.write(watch)
 
 
@@ -42,8 +50,13 @@ def layout(program, number):
         "CARGO_TARGET_DIR": str(scratch),
         "CARGO_TARGET_THUMBV7EM_NONE_EABIHF_RUSTFLAGS": f"-C metadata=layout-{number}",
     }
-    subprocess.run(["cargo", "xtask", "firmware", "--solo", BOARD], cwd=build.ROOT, env=environment,
-                   check=True, capture_output=True)
+    subprocess.run(
+        ["cargo", "xtask", "firmware", "--solo", BOARD],
+        cwd=build.ROOT,
+        env=environment,
+        check=True,
+        capture_output=True,
+    )
     return simulated.measure(program, Path(scratch) / "firmware", NAME)
 
 

@@ -2,8 +2,9 @@
 """Which address draws the speed of a cell whose passes lie on two levels?
 
 AES-256-GCM of Mbed TLS, 1 KiB: first as usual, where the kernel places stack, heap and libraries of each process at
-random; then with all of them fixed (`setarch -R`), and the stack alone moved by a variable of the environment, which the
-kernel puts above it, in steps of 16 bytes. If the level goes with the stack's place within a cache line, it is the stack.
+random; then with all of them fixed (`setarch -R`), and the stack alone moved by a variable of the environment, which
+the kernel puts above it, in steps of 16 bytes. If the level goes with the stack's place within a cache line, it is the
+stack.
 """
 
 import collections
@@ -36,9 +37,10 @@ def main():
         "bench/levels.py",
     )
     result.text(
-        f"{PROVIDER} AES-256-GCM encrypt 1 KiB, cycles an operation. Addresses at random, {len(usual)} processes: 10 % take "
-        f"at most {quantile(usual, 0.1):.0f}, half {quantile(usual, 0.5):.0f}, 90 % {quantile(usual, 0.9):.0f}. Addresses fixed, "
-        f"the stack moved within a cache line of {LINE} bytes (each place reached by several moves; medians of processes):"
+        f"{PROVIDER} AES-256-GCM encrypt 1 KiB, cycles an operation. Addresses at random, {len(usual)} processes: "
+        f"10 % take at most {quantile(usual, 0.1):.0f}, half {quantile(usual, 0.5):.0f}, "
+        f"90 % {quantile(usual, 0.9):.0f}. Addresses fixed, the stack moved within a cache line of {LINE} bytes "
+        "(each place reached by several moves; medians of processes):"
     )
     result.table(["stack moved by", ">moves", ">least", ">most"], rows)
     within = max(max(medians) / min(medians) - 1 for medians in places.values())

@@ -279,6 +279,7 @@ class Shapes:
                 for (name, workload), line in zip(
                     [(name, workload) for (name, _), workload in rounds],
                     self.process([(workload, shape) for (_, shape), workload in rounds]),
+                    strict=True,
                 ):
                     batches = figures.batches(line, line["cost"])
                     run.setdefault((name, workload), []).append(batches)

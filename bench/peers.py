@@ -116,8 +116,8 @@ def beside_slope(program, first):
     figures = cpb.figures(summary)
 
     def fitted(cell):
-        ns = lambda size: cpb.value(figures["libgcrypt", cell.format(size)]["ns_per_operation"])
-        return slope([(size, ns(size)) for size in SIZES])
+        costs = [figures["libgcrypt", cell.format(size)]["ns_per_operation"] for size in SIZES]
+        return slope([(size, cpb.value(cost)) for size, cost in zip(SIZES, costs, strict=True)])
 
     return {cell: (fitted(cell), theirs[name]) for cell, name in SLOPE.items()}
 
@@ -135,12 +135,9 @@ def printed(command):
 
 def report(benchmarked, sloped, version, watch):
     """The result file."""
-    result = Result(
-        "peers", "what do the benchmarks that libraries bring say beside cpb?", "bench/peers.py"
-    )
+    result = Result("peers", "what do the benchmarks that libraries bring say beside cpb?", "bench/peers.py")
     program, library = (
-        mbedtls.version(folder)
-        for folder in (source("mbedtls", mbedtls.SUITE), mbedtls.package_source())
+        mbedtls.version(folder) for folder in (source("mbedtls", mbedtls.SUITE), mbedtls.package_source())
     )
     result.text(
         f"{PAIRS} pairs, both on CPU {machine.measuring_cpu()}, taking turns to go first. Medians; intervals are of "
@@ -155,12 +152,18 @@ def report(benchmarked, sloped, version, watch):
     for (provider, cell), triples in benchmarked.items():
         own, wall, cpu = (median([triple[place] for triple in triples]) for place in range(3))
         rows.append(
-            [provider, cell.format(SIZE), f"{own:.3f}", f"{wall:.3f}", f"{cpu:.3f}"]
-            + ratio([own / wall for own, wall, _ in triples])
-            + ratio([own / cpu for own, _, cpu in triples])
+            [
+                provider,
+                cell.format(SIZE),
+                f"{own:.3f}",
+                f"{wall:.3f}",
+                f"{cpu:.3f}",
+                *ratio([own / wall for own, wall, _ in triples]),
+                *ratio([own / cpu for own, _, cpu in triples]),
+            ]
         )
     heads = ["provider", "workload", ">cpb, ns/byte", ">benchmark, ns/byte", ">by CPU time"]
-    result.table(heads + [">cpb / benchmark", ">95 %", ">cpb / benchmark by CPU time", ">95 %"], rows)
+    result.table([*heads, ">cpb / benchmark", ">95 %", ">cpb / benchmark by CPU time", ">95 %"], rows)
     result.text(
         f"bench-slope over the system's libgcrypt {version}, beside the slope over cpb's figures of the same library; "
         "whole messages in place, 16 to 4112 bytes, least squares both. bench-slope prints three digits.",

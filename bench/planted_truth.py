@@ -6,8 +6,8 @@ from rounds of real runs (crates/cpb/tests/noise), of a quiet and of a loaded ma
 come bursts, drift, and two states of the core's clock.
 
 Targets: the true crossover lies in the printed interval in at least 93 % of runs, and the estimate in it, by straight
-lines as they are planted, is typically off by at most half of the interval of an oracle that knows the noise; "never" is right at least 97 % of the time; a path
-that switches inside at a known size is found.
+lines as they are planted, is typically off by at most half of the interval of an oracle that knows the noise; "never"
+is right at least 97 % of the time; a path that switches inside at a known size is found.
 """
 
 import subprocess
@@ -46,8 +46,7 @@ def report(found, watch):
     coverage, never, switches = shares(found)
     result = Result(
         "planted_truth",
-        "does `cpb explain` find planted crossovers again in the noise of real runs, and none where there "
-        "is none?",
+        "does `cpb explain` find planted crossovers again in the noise of real runs, and none where there is none?",
         "bench/planted_truth.py",
     )
     result.table(

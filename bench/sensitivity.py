@@ -83,8 +83,7 @@ def report(plants, ratios, long, watch):
     """The result file."""
     result = Result(
         "sensitivity",
-        "is a planted slowdown of 1 % seen by the paired ratio of a run of 1 s, and nothing where "
-        "nothing is planted?",
+        "is a planted slowdown of 1 % seen by the paired ratio of a run of 1 s, and nothing where nothing is planted?",
         "bench/sensitivity.py",
     )
     result.text(

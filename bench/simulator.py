@@ -33,11 +33,21 @@ def main():
         seconds = median([seconds for _, seconds in runs])
         rate = report["cycles"] / seconds
         rates.append(rate)
-        rows.append([name, report["cycles"], report["instructions"], f"{seconds:.2f}",
-                     f"{rate / 1e6:.1f}", f"{report['core_mhz'] * 1e6 / rate:.1f}"])
+        rows.append(
+            [
+                name,
+                report["cycles"],
+                report["instructions"],
+                f"{seconds:.2f}",
+                f"{rate / 1e6:.1f}",
+                f"{report['core_mhz'] * 1e6 / rate:.1f}",
+            ]
+        )
     result = Result("simulator", __doc__.split("\n\n")[0].replace("\n", " "), "bench/simulator.py")
-    result.table([">program", ">cycles", ">instructions", ">CPU s", ">million cycles a second",
-                  ">times as slow as the chip"], rows)
+    result.table(
+        [">program", ">cycles", ">instructions", ">CPU s", ">million cycles a second", ">times as slow as the chip"],
+        rows,
+    )
     words = f"{min(rates) / 1e6:.1f} million cycles a second at least (target: 40)"
     result.verdict(min(rates) >= TARGET, words)
     result.write(watch)
@@ -46,8 +56,12 @@ def main():
 def one(program, image):
     """The account of a run, and the seconds of a core that it took: other programs are beside."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    output = subprocess.run([program, "sim", image, "--chip", os.path.basename(image).split("-")[0],
-                             "--json"], capture_output=True, check=True, stdin=subprocess.DEVNULL)
+    output = subprocess.run(
+        [program, "sim", image, "--chip", os.path.basename(image).split("-")[0], "--json"],
+        capture_output=True,
+        check=True,
+        stdin=subprocess.DEVNULL,
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return json.loads(output.stdout), after.ru_utime - before.ru_utime
 

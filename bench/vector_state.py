@@ -51,7 +51,7 @@ def main():
         base = found[workload, "clear"]
         row = [workload, cell(base)]
         for state in states[1:]:
-            ratios = [one / other for one, other in zip(found[workload, state], base) if one and other]
+            ratios = [one / other for one, other in zip(found[workload, state], base, strict=True) if one and other]
             if not ratios:
                 row.append("clock unknown")
                 continue

@@ -11,6 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly CARGO_DENY=0.20.2
 readonly TYPOS=1.52.0
+readonly RUFF=0.17.6
 readonly ZIG=0.17.1
 readonly ZIGBUILD=0.24.0
 # One that Debian 12 has no more, and a wheel for Python carries: its libcrypto is taken out for a test, and
@@ -182,6 +183,10 @@ checkers() {
   if [[ $(version_of .venv/bin/typos) != "$TYPOS" ]]; then
     say "pip install typos $TYPOS into .venv"
     pip_install "typos==$TYPOS"
+  fi
+  if [[ $(version_of .venv/bin/ruff) != "$RUFF" ]]; then
+    say "pip install ruff $RUFF into .venv"
+    pip_install "ruff==$RUFF"
   fi
 }
 

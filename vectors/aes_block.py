@@ -47,7 +47,7 @@ def cmac(key, message):
 
 
 def xor(a, b):
-    return bytes(x ^ y for x, y in zip(a, b))
+    return bytes(x ^ y for x, y in zip(a, b, strict=True))
 
 
 def double(block):

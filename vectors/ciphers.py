@@ -81,7 +81,7 @@ def chacha20(nist, wycheproof):
     file = "ciphers/ChaCha20/rfc7539.txt"
     licence = f"RFC 7539, copyright IETF Trust (2015); {PACKAGED}"
     family.source("RFC 7539 appendix A.2", from_cryptography(file), licence)
-    for section, case in records(nist / file):
+    for _section, case in records(nist / file):
         counter = int(case["INITIAL_BLOCK_COUNTER"]).to_bytes(4, "little").hex()
         case = {
             "id": f"rfc7539/{case['COUNT']}",
@@ -93,8 +93,7 @@ def chacha20(nist, wycheproof):
         family.case("chacha20", case)
     file = "chacha20_poly1305_test.json"
     name = (
-        "Wycheproof CHACHA20-POLY1305, valid cases, the ChaCha20 inside "
-        "(RFC 8439 section 2.8: the counter begins at 1)"
+        "Wycheproof CHACHA20-POLY1305, valid cases, the ChaCha20 inside (RFC 8439 section 2.8: the counter begins at 1)"
     )
     family.source(name, from_wycheproof(file), APACHE)
     for group, test in tests(wycheproof / file):
@@ -115,7 +114,7 @@ def camellia_cbc(nist, wycheproof):
     file = "ciphers/Camellia/camellia-cbc.txt"
     licence = f"{PACKAGED}; upstream OpenSSL is Apache-2.0"
     family.source("OpenSSL's Camellia-CBC tests, 256-bit keys", from_cryptography(file), licence)
-    for section, case in records(nist / file):
+    for _section, case in records(nist / file):
         if len(case["KEY"]) == 64:
             case = {
                 "id": f"camellia-cbc/{case['COUNT']}",

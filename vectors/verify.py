@@ -79,9 +79,7 @@ def main(directory):
                 counts.setdefault(algorithm, Counter())[valid] += 1
                 alone = algorithm in DIGESTS | HMACS | GENERATORS
                 pairs = algorithm in verify_key_pairs.LENGTHS
-                if Cipher is None and not alone:
-                    skipped.add(algorithm)
-                elif pairs and not verify_key_pairs.recomputable(algorithm):
+                if (Cipher is None and not alone) or (pairs and not verify_key_pairs.recomputable(algorithm)):
                     skipped.add(algorithm)
                 elif agrees(algorithm, case) != valid:
                     wrong.append(f"{name}: disagrees")
@@ -246,7 +244,7 @@ def ctr_drbg(seed, length):
 
     def update(data):
         nonlocal key, counter
-        mixed = bytes(a ^ b for a, b in zip(blocks(3), data))
+        mixed = bytes(a ^ b for a, b in zip(blocks(3), data, strict=True))
         key, counter = mixed[:32], int.from_bytes(mixed[32:], "big")
 
     update(derived(seed, encrypt))
@@ -264,7 +262,7 @@ def derived(data, encrypt):
     def bcc(key, text):
         chained = bytes(16)
         for place in range(0, len(text), 16):
-            chained = encrypt(key, bytes(a ^ b for a, b in zip(chained, text[place : place + 16])))
+            chained = encrypt(key, bytes(a ^ b for a, b in zip(chained, text[place : place + 16], strict=True)))
         return chained
 
     prefix = (number.to_bytes(4, "big") + bytes(12) for number in range(3))

@@ -17,8 +17,11 @@ except ImportError:
 
 # Bytes of a public key, of a private one, of a tag, and of a result.
 LENGTHS = {
-    **{f"rsa-{bits}-{scheme}": (bits // 8 + 4, bits * 9 // 16 + 4, bits // 8, 0)
-       for bits in (2048, 3072, 4096) for scheme in ("pkcs1", "pss")},
+    **{
+        f"rsa-{bits}-{scheme}": (bits // 8 + 4, bits * 9 // 16 + 4, bits // 8, 0)
+        for bits in (2048, 3072, 4096)
+        for scheme in ("pkcs1", "pss")
+    },
     "ecdsa-p256": (65, 32, 64, 0),
     "ecdsa-p384": (97, 48, 96, 0),
     "ed25519": (32, 32, 64, 0),

@@ -67,7 +67,7 @@ def table():
     flash, body = Flash(), [["rows", "of cells", "MB/s", "constant, without", "predicted", "error"]]
     jumps = {}
     ahead = {}
-    for kind, cache, width, size, rate in cells():
+    for kind, cache, width, _size, rate in cells():
         if kind == "pingpong":
             jumps.setdefault((cache, width), []).append(rate)
         elif cache == "disabled" and width != "32-bit":
@@ -75,21 +75,33 @@ def table():
     commands = {row: mean([flash.command(*row, rate) for rate in rates]) for row, rates in jumps.items()}
     for (cache, width), rates in jumps.items():
         first = mean([value for row, value in commands.items() if row != (cache, width)])
-        add(body, f"ping-pong, cache {cache}, {width}", rates, f"{first:.1f} clocks",
-            flash.command_rate(cache, width, first))
+        add(
+            body,
+            f"ping-pong, cache {cache}, {width}",
+            rates,
+            f"{first:.1f} clocks",
+            flash.command_rate(cache, width, first),
+        )
     passages = {width: mean([flash.passage(width, rate) for rate in rates]) for width, rates in ahead.items()}
     for width, rates in ahead.items():
         passage = mean([value for row, value in passages.items() if row != width])
-        add(body, f"linear, cache disabled, {width}", rates, f"{passage:.1f} cycles",
-            WIDTHS[width] * flash.core / passage)
+        add(
+            body,
+            f"linear, cache disabled, {width}",
+            rates,
+            f"{passage:.1f} cycles",
+            WIDTHS[width] * flash.core / passage,
+        )
     first, passage = mean(list(commands.values())), mean(list(passages.values()))
     return (
         "\nReading the serial flash in place (RT1170; NXP AN13198, figure 4), each row predicted by a constant "
-        "fitted to the others\n\n" + columns(body, 1) +
-        f"\nfit to all rows: a command {first:.1f} flash clocks (the chip's file has {flash.first}), "
+        "fitted to the others\n\n"
+        + columns(body, 1)
+        + f"\nfit to all rows: a command {first:.1f} flash clocks (the chip's file has {flash.first}), "
         f"{sum(map(len, jumps.values()))} figures less 1 constant; a read ahead {passage:.1f} core cycles "
         f"({flash.buffered}), {sum(map(len, ahead.values()))} figures less 1; {flash.per_byte} clocks a byte, "
-        "not fitted\n")
+        "not fitted\n"
+    )
 
 
 def add(body, row, rates, constant, predicted):

@@ -57,7 +57,7 @@ class Watch:
 
     def words(self):
         """What the machine is and how busy others kept it; child processes must have ended."""
-        now, busy, steal, own = (b - a for a, b in zip(self.start, self._reading()))
+        now, busy, steal, own = (b - a for a, b in zip(self.start, self._reading(), strict=True))
         count = os.cpu_count()
         others = max(0.0, busy - own) / (now * count)
         load = ", ".join(f"{value:.2f}" for value in self.load)

@@ -60,7 +60,10 @@ def built(variant, options):
     """The library that cpb links: the newest that was built with its flags."""
     folder = os.environ.get("CPB_VENDORED_DIR") or build.target_directory() / "vendored"
     folders = pathlib.Path(folder).glob(f"mbedtls-*-{platform.machine()}-unknown-linux-gnu-*")
-    same = lambda folder: options.endswith("; ".join((folder / "flags").read_text().splitlines()))
+
+    def same(folder):
+        return options.endswith("; ".join((folder / "flags").read_text().splitlines()))
+
     fitting = [folder for folder in folders if (folder / "flags").exists() and same(folder)]
     newest = max(fitting, key=lambda folder: folder.stat().st_mtime)
     return newest / f"libcpb_mbedtls_{variant}.a"

@@ -31,14 +31,20 @@ class Bus:
 def effects(published):
     """{algorithm: [cycles per byte of none, of high-speed]} that the RT1170's memory costs."""
     both = {a for c, a, _ in published if c == BEHIND} & {a for c, a, _ in published if c == NEAR}
-    return {algorithm: [published[BEHIND, algorithm, build] - published[NEAR, algorithm, build]
-                        for build in BUILDS] for algorithm in sorted(both)}
+    return {
+        algorithm: [published[BEHIND, algorithm, build] - published[NEAR, algorithm, build] for build in BUILDS]
+        for algorithm in sorted(both)
+    }
 
 
 def fitted(effects, counts, bus, without=None):
     """Cycles of a read by least squares over all rows but one, writes being beats."""
-    pairs = [(counts[a][0], effect - counts[a][1] * bus.write)
-             for a, both in effects.items() if a != without and a in counts for effect in both]
+    pairs = [
+        (counts[a][0], effect - counts[a][1] * bus.write)
+        for a, both in effects.items()
+        if a != without and a in counts
+        for effect in both
+    ]
     return sum(n * rest for n, rest in pairs) / sum(n * n for n, _ in pairs)
 
 
@@ -53,14 +59,15 @@ def rows(published, ours, levels):
             continue
         reads, writes = counts[algorithm]
         read = fitted(measured, counts, bus, algorithm)
-        yield (algorithm, pair, counts[algorithm], read, reads * read + writes * bus.write,
-               simulated[algorithm])
+        yield (algorithm, pair, counts[algorithm], read, reads * read + writes * bus.write, simulated[algorithm])
 
 
 def effect(ours, algorithm, level):
     """(cycles per byte that the memory behind the bus costs, (reads, writes a byte there))."""
-    near, behind = (ours.get(f"{BEHIND}-evk-{level}{place}-solo", {}).get("rows", {}).get(algorithm)
-                    for place in ("", "-buffers-ocram-nc"))
+    near, behind = (
+        ours.get(f"{BEHIND}-evk-{level}{place}-solo", {}).get("rows", {}).get(algorithm)
+        for place in ("", "-buffers-ocram-nc")
+    )
     if not near or not behind or behind[3] is None:
         return None
     return behind[0] - near[0], tuple(behind[3:5])
@@ -75,19 +82,33 @@ def table(published, ours, levels):
     counts = {line[0]: line[2] for line in lines}
     read = fitted(measured, counts, bus)
     cells = 2 * len(lines)
-    body = [["algorithm", "IAR none", "IAR high", "reads/B", "writes/B", "read, without", "predicted",
-             "error"] + [f"GCC -{level}" for level in levels] + ["reads/B -O2", "writes/B -O2"]]
+    body = [
+        ["algorithm", "IAR none", "IAR high", "reads/B", "writes/B", "read, without", "predicted", "error"]
+        + [f"GCC -{level}" for level in levels]
+        + ["reads/B -O2", "writes/B -O2"]
+    ]
     for algorithm, pair, (reads, writes), alone, predicted, simulated in lines:
         error = 100 * (predicted / (sum(pair) / 2) - 1)
         usual = simulated.get("O2")
-        body.append([algorithm, *(f"+{value:.2f}" for value in pair), f"{reads:.2f}", f"{writes:.2f}",
-                     f"{alone:.2f}", f"+{predicted:.2f}", f"{error:+.1f}%"]
-                    + [f"+{simulated[level][0]:.2f}" if simulated[level] else "-" for level in levels]
-                    + ([f"{value:.2f}" for value in usual[1]] if usual else ["-", "-"]))
+        body.append(
+            [
+                algorithm,
+                *(f"+{value:.2f}" for value in pair),
+                f"{reads:.2f}",
+                f"{writes:.2f}",
+                f"{alone:.2f}",
+                f"+{predicted:.2f}",
+                f"{error:+.1f}%",
+            ]
+            + [f"+{simulated[level][0]:.2f}" if simulated[level] else "-" for level in levels]
+            + ([f"{value:.2f}" for value in usual[1]] if usual else ["-", "-"])
+        )
     return (
         "\nCycles per byte that messages in non-cacheable OCRAM cost (RT1170 less RT1060), and the same "
         "predicted\nby a read fitted to the other rows; reads and writes a byte behind the bus as -O0, "
-        "which is bytewise, has them\n\n" + columns(body, 1) +
-        f"\nfit to all rows: a read {read:.2f} core cycles ({read / bus.clock:.2f} bus clocks; the chip's "
+        "which is bytewise, has them\n\n"
+        + columns(body, 1)
+        + f"\nfit to all rows: a read {read:.2f} core cycles ({read / bus.clock:.2f} bus clocks; the chip's "
         f"file has {bus.read:.2f}), {cells} figures less 1 constant: {cells - 1} degrees of freedom; a write "
-        f"is a beat, {bus.write:.2f}, not fitted\n")
+        f"is a beat, {bus.write:.2f}, not fitted\n"
+    )

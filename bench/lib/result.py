@@ -52,9 +52,7 @@ def overview(results):
         others = re.search(r"other programs took \d+%", text)
         verdict = re.search(r"\*\*(Met|Missed):\*\* .*", text)
         when = ", ".join(found.group(0) for found in (date, others) if found)
-        lines.append(
-            f"| [{name}]({name}.md) | {when} | {verdict.group(0) if verdict else 'evidence, no target'} |"
-        )
+        lines.append(f"| [{name}]({name}.md) | {when} | {verdict.group(0) if verdict else 'evidence, no target'} |")
     return "\n".join(lines) + "\n"
 
 

@@ -18,8 +18,12 @@ def measure(program, images, name):
     """What the image called `name` in the folder `images` measures: its hash, "compiler", "sizes", "cycles",
     "rows"; a row is its cycles a byte, COUNTS a byte, and the answer's checksum."""
     chip = name.split("-")[0]
-    run = subprocess.run([program, "sim", images / f"{name}.elf", "--chip", chip, "--json"],
-                         capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    run = subprocess.run(
+        [program, "sim", images / f"{name}.elf", "--chip", chip, "--json"],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
     if run.returncode != 0:
         sys.exit(f"{name}: {run.stderr or run.stdout[-2000:]}")
     report = json.loads(run.stdout)

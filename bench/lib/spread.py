@@ -98,9 +98,7 @@ def weights(count):
     """What each of so many sorted values counts in cpb's location."""
     begin, falling, end = COUNTS
     shares = [(rank + 0.5) / count for rank in range(count)]
-    found = [
-        0 if share < begin else min(max((end - share) / (end - falling), 0), 1) for share in shares
-    ]
+    found = [0 if share < begin else min(max((end - share) / (end - falling), 0), 1) for share in shares]
     return [weight / sum(found) for weight in found]
 
 
@@ -125,7 +123,7 @@ def weighted(values):
 
 def slope(points):
     """Of the straight line nearest to some (x, y), by least squares."""
-    xs, ys = zip(*points)
+    xs, ys = zip(*points, strict=True)
     x, y = mean(xs), mean(ys)
     return sum((a - x) * (b - y) for a, b in points) / sum((a - x) ** 2 for a in xs)
 

@@ -7,7 +7,7 @@ import dense_truth
 
 def path(*costs):
     """Costs at 16, 32, 64 and 128 bytes, known to 1 %."""
-    return {size: (cost, 0.01) for size, cost in zip((16, 32, 64, 128), costs)}
+    return {size: (cost, 0.01) for size, cost in zip((16, 32, 64, 128), costs, strict=True)}
 
 
 class Crossings(unittest.TestCase):

@@ -25,9 +25,9 @@ class Methods(unittest.TestCase):
     def test_a_slope_is_the_cost_of_a_byte(self):
         def run(per_byte):
             sizes = (16, 1024, 16384)
-            cost = lambda size: 100 + per_byte * size
+            costs = {size: 100 + per_byte * size for size in sizes}
             return {
-                ("a", f"x/encrypt/message/{size}"): [[Batch(cost(size), cost(size), 0.0, False)]] for size in sizes
+                ("a", f"x/encrypt/message/{size}"): [[Batch(cost, cost, 0.0, False)]] for size, cost in costs.items()
             }
 
         found = methods.slopes([run(2), run(3)], methods.METHODS["wall: minimum"])

@@ -57,7 +57,9 @@ class Planted(unittest.TestCase):
         self.assertEqual(plants, {1024: (14, 0.009791, 0.000069), 16384: (202, 0.010096, 0.000029)})
 
     def test_an_interval_that_touches_one_does_not_leave_it_out(self):
-        ratio = lambda low, high: {"interval": {"low": low, "high": high}}
+        def ratio(low, high):
+            return {"interval": {"low": low, "high": high}}
+
         self.assertTrue(sensitivity.excludes_one(ratio(1.001, 1.02)))
         self.assertTrue(sensitivity.excludes_one(ratio(0.98, 0.999)))
         self.assertFalse(sensitivity.excludes_one(ratio(0.98, 1.0)))

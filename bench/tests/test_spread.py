@@ -1,5 +1,6 @@
 """The statistics that bench/ judges with."""
 
+import itertools
 import math
 import random
 import unittest
@@ -17,7 +18,7 @@ class Spread(unittest.TestCase):
 
     def test_student_joins_its_table_without_a_step_and_ends_at_the_normal(self):
         quantiles = [spread.student(freedom) for freedom in range(1, 200)]
-        self.assertTrue(all(b < a for a, b in zip(quantiles, quantiles[1:])))
+        self.assertTrue(all(b < a for a, b in itertools.pairwise(quantiles)))
         self.assertAlmostEqual(spread.student(30), 2.042, places=3)
         self.assertAlmostEqual(spread.student(10_000), 1.960, places=3)
 

@@ -1,12 +1,13 @@
-//! `cargo xtask check`: everything about the source that can be checked without running it.
+//! `cargo xtask check [NAME...]`: everything about the source that can be checked without running it, or the
+//! steps whose names contain what is named.
 //!
 //! All steps run, whatever the ones before them found; one line each, and the whole output of those
 //! that failed.
 
-use crate::{firmware, tree};
+use crate::{circles, firmware, tree};
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 use std::time::Instant;
 
 /// The runner's clocks are written an architecture at a time; these compile them all.
@@ -26,7 +27,14 @@ struct Step {
 
 enum Action {
     Run(Command),
-    Skip(&'static str),
+    Call(fn(&Path) -> Verdict),
+}
+
+enum Verdict {
+    Passed,
+    /// With all that there is to say.
+    Failed(String),
+    Skipped(&'static str),
 }
 
 /// The names of the steps that failed, and name and reason of those that could not run.
@@ -36,8 +44,8 @@ pub(crate) struct Outcome {
     pub(crate) skipped: Vec<(String, String)>,
 }
 
-pub(crate) fn run(_arguments: &[String]) -> Result<(), String> {
-    let outcome = run_all();
+pub(crate) fn run(names: &[String]) -> Result<(), String> {
+    let outcome = run_those(names)?;
     if outcome.failed.is_empty() {
         Ok(())
     } else {
@@ -47,41 +55,55 @@ pub(crate) fn run(_arguments: &[String]) -> Result<(), String> {
 
 /// Runs every step and prints how each one went.
 pub(crate) fn run_all() -> Outcome {
+    run_those(&[]).unwrap_or_default()
+}
+
+/// Runs the steps whose names contain one of `names`, or all; returns an error if there are none.
+fn run_those(names: &[String]) -> Result<Outcome, String> {
+    let root = tree::root();
+    let mut steps = steps(&root);
+    let known: Vec<String> = steps.iter().map(|step| step.name.clone()).collect();
+    steps.retain(|step| names.is_empty() || names.iter().any(|name| step.name.contains(name)));
+    if steps.is_empty() {
+        return Err(format!("there is no such step; there are: {}", known.join(", ")));
+    }
     let mut outcome = Outcome::default();
-    for step in steps(&tree::root()) {
+    for step in steps {
         print!("{:<42} ", step.name);
         let _ = std::io::stdout().flush();
-        let mut command = match step.action {
-            Action::Run(command) => command,
-            Action::Skip(reason) => {
+        let start = Instant::now();
+        let verdict = match step.action {
+            Action::Run(command) => finish(command),
+            Action::Call(check) => check(&root),
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        match verdict {
+            Verdict::Passed => println!("ok     {seconds:6.1} s"),
+            Verdict::Failed(output) => {
+                println!("FAILED {seconds:6.1} s\n{}", output.trim_end());
+                outcome.failed.push(step.name);
+            }
+            Verdict::Skipped(reason) => {
                 println!("skipped: {reason}");
                 outcome.skipped.push((step.name, reason.to_owned()));
-                continue;
-            }
-        };
-        let start = Instant::now();
-        let result = command.output();
-        let seconds = start.elapsed().as_secs_f64();
-        match result {
-            Ok(output) if output.status.success() => println!("ok     {seconds:6.1} s"),
-            result => {
-                println!("FAILED {seconds:6.1} s");
-                print_failure(&command, result);
-                outcome.failed.push(step.name);
             }
         }
     }
-    outcome
+    Ok(outcome)
 }
 
-fn print_failure(command: &Command, result: std::io::Result<Output>) {
-    match result {
-        Ok(output) => {
-            print!("{}", String::from_utf8_lossy(&output.stdout));
-            print!("{}", String::from_utf8_lossy(&output.stderr));
-            println!("{} by: {command:?}", output.status);
-        }
-        Err(error) => println!("could not start {command:?}: {error}\n`make setup` installs it"),
+fn finish(mut command: Command) -> Verdict {
+    match command.output() {
+        Ok(output) if output.status.success() => Verdict::Passed,
+        Ok(output) => Verdict::Failed(format!(
+            "{}{}{} by: {command:?}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr),
+            output.status
+        )),
+        Err(error) => Verdict::Failed(format!(
+            "could not start {command:?}: {error}\n`make setup` installs it"
+        )),
     }
 }
 
@@ -125,13 +147,24 @@ fn steps(root: &Path) -> Vec<Step> {
         "check::dependencies",
         cargo(root, "deny --log-level error check bans licenses sources"),
     ));
-    steps.push(advisories(root));
-    steps.push(step("check::spelling", spelling(root)));
+    steps.push(call("check::advisories", advisories));
+    steps.push(call("check::circles", |root| match circles::check(root) {
+        Ok(()) => Verdict::Passed,
+        Err(complaints) => Verdict::Failed(complaints),
+    }));
+    steps.push(step("check::spelling", from_venv(root, "typos", "")));
+    steps
+        .push(step("check::python::format", from_venv(root, "ruff", "format --no-cache --diff .")));
+    steps.push(step("check::python::lints", from_venv(root, "ruff", "check --no-cache .")));
     steps
 }
 
 fn step(name: &str, command: Command) -> Step {
     Step { name: name.to_owned(), action: Action::Run(command) }
+}
+
+fn call(name: &str, check: fn(&Path) -> Verdict) -> Step {
+    Step { name: name.to_owned(), action: Action::Call(check) }
 }
 
 /// `cargo` as found on the path, which understands `+toolchain`, unlike the one in `$CARGO`.
@@ -149,28 +182,25 @@ fn documentation(root: &Path) -> Command {
 }
 
 /// Known vulnerabilities, where the database of them can be reached.
-fn advisories(root: &Path) -> Step {
+fn advisories(root: &Path) -> Verdict {
     let reachable = Command::new("timeout")
         .args(["20", "git", "ls-remote", ADVISORY_DATABASE, "HEAD"])
         .env("GIT_TERMINAL_PROMPT", "0")
         .output()
         .is_ok_and(|output| output.status.success());
-    Step {
-        name: "check::advisories".to_owned(),
-        action: if reachable {
-            Action::Run(cargo(root, "deny --log-level error check advisories"))
-        } else {
-            Action::Skip("github.com/RustSec/advisory-db cannot be reached")
-        },
+    if reachable {
+        finish(cargo(root, "deny --log-level error check advisories"))
+    } else {
+        Verdict::Skipped("github.com/RustSec/advisory-db cannot be reached")
     }
 }
 
-/// The `typos` that scripts/setup.sh installed, or else the one on the path.
-fn spelling(root: &Path) -> Command {
-    let installed = root.join(".venv/bin/typos");
+/// A checker that scripts/setup.sh installed into .venv, or else the one on the path.
+fn from_venv(root: &Path, program: &str, arguments: &str) -> Command {
+    let installed = root.join(".venv/bin").join(program);
     let mut command =
-        if installed.is_file() { Command::new(installed) } else { Command::new("typos") };
-    command.current_dir(root);
+        if installed.is_file() { Command::new(installed) } else { Command::new(program) };
+    command.args(arguments.split_whitespace()).current_dir(root);
     command
 }
 

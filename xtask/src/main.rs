@@ -3,14 +3,19 @@
 mod bench;
 mod cargo_output;
 mod check;
+mod circles;
 mod firmware;
 mod fuzz;
+mod parts;
 mod scripts;
+mod size;
 mod skips;
 mod static_build;
 mod test;
 mod tree;
 mod unittest_output;
+#[cfg(test)]
+mod workflows;
 
 use std::process::ExitCode;
 
@@ -23,7 +28,7 @@ struct Subcommand {
 const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand {
         name: "check",
-        about: "formatting, lints, documentation, cross builds, licences, spelling",
+        about: "[NAME...]: formatting, lints, documentation, circles, cross builds, licences, spelling",
         run: check::run,
     },
     Subcommand {
@@ -33,13 +38,18 @@ const SUBCOMMANDS: &[Subcommand] = &[
     },
     Subcommand {
         name: "static",
-        about: "[--test] [TARGET...]: static binaries into dist/, or fast built ones for tests",
+        about: "[--test | --symbols] [TARGET...]: static binaries into dist/, or fast built ones for tests",
         run: static_build::run,
     },
     Subcommand {
         name: "firmware",
         about: "[OPTION...] [BOARD...]: images for boards, into target/firmware/",
         run: firmware::run,
+    },
+    Subcommand {
+        name: "size",
+        about: "[FILE]: what a built cpb is made of, in bytes",
+        run: size::run,
     },
     Subcommand {
         name: "bench",

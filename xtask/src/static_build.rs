@@ -1,9 +1,10 @@
-//! `cargo xtask static [--test] [TARGET...]`: cpb as one static file for each target. The C compiler
+//! `cargo xtask static [--test | --symbols] [TARGET...]`: cpb as one static file for each target. The C compiler
 //! and linker is zig, which scripts/setup.sh installs into .venv, or Debian's gcc for a target whose musl
 //! Rust does not ship: that file has glibc inside.
 //!
 //! Into dist/ go those to be copied to boards. With `--test`, those that the lab's guests and the tests
-//! of other architectures run go into target/static: as complete, but built fast.
+//! of other architectures run go into target/static: as complete, but built fast. With `--symbols`, they are as for
+//! boards but with the names of their functions, for `cargo xtask size`, and stay in cargo's build directory.
 
 use crate::{firmware, tree};
 use std::fs;
@@ -34,22 +35,36 @@ const MOST_BYTES: u64 = 20 << 20;
 const FOR_TESTS: &str = "--test";
 const FAST: &str = "fast";
 
+/// What a command line has for files with symbols.
+const SYMBOLS: &str = "--symbols";
+
+/// What the files are for.
+#[derive(Clone, Copy, PartialEq)]
+enum Purpose {
+    Boards,
+    Tests,
+    Size,
+}
+
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let for_tests = arguments.iter().any(|argument| argument == FOR_TESTS);
+    let (purpose, named) = match arguments.split_first() {
+        Some((first, rest)) if first == FOR_TESTS => (Purpose::Tests, rest),
+        Some((first, rest)) if first == SYMBOLS => (Purpose::Size, rest),
+        _ => (Purpose::Boards, arguments),
+    };
     let known: Vec<&str> = TARGETS.iter().map(|(target, _)| *target).collect();
-    let named: Vec<&str> =
-        arguments.iter().map(String::as_str).filter(|argument| *argument != FOR_TESTS).collect();
+    let named: Vec<&str> = named.iter().map(String::as_str).collect();
     if let Some(unknown) = named.iter().find(|name| !known.contains(name)) {
         return Err(format!("there is no target `{unknown}`; there are: {}", known.join(", ")));
     }
     let targets = if named.is_empty() { &known } else { &named };
     for (target, prefix) in TARGETS.iter().filter(|(target, _)| targets.contains(target)) {
         let began = Instant::now();
-        let built = build(target, *prefix, for_tests)?;
+        let built = build(target, *prefix, purpose)?;
         let size = fs::metadata(&built).map_err(|error| format!("{}: {error}", built.display()))?;
         let (megabytes, seconds) = (size.len() as f64 / 1e6, began.elapsed().as_secs_f64());
         println!("{}: {megabytes:.1} MB, in {seconds:.0} s", built.display());
-        if size.len() > MOST_BYTES {
+        if purpose != Purpose::Size && size.len() > MOST_BYTES {
             return Err(format!(
                 "{}: more than {} MiB: what got in?",
                 built.display(),
@@ -70,7 +85,13 @@ pub(crate) fn build_for_tests() -> Result<(), String> {
     run(&[FOR_TESTS.to_owned()])
 }
 
-fn build(target: &str, gcc: Option<&str>, tests: bool) -> Result<PathBuf, String> {
+/// Where the file with symbols for a target is.
+pub(crate) fn with_symbols(target: &str) -> PathBuf {
+    tree::target_directory().join(target).join("release/cpb")
+}
+
+fn build(target: &str, gcc: Option<&str>, purpose: Purpose) -> Result<PathBuf, String> {
+    let tests = purpose == Purpose::Tests;
     let profile = if tests { FAST } else { "release" };
     // Boards without an operating system are simulated wherever cpb is, if their firmware was built before.
     let firmware = firmware::images();
@@ -79,9 +100,10 @@ fn build(target: &str, gcc: Option<&str>, tests: bool) -> Result<PathBuf, String
         if !tests && firmware.is_dir() {
             command.env("CPB_CARRIED_FIRMWARE", &firmware);
         }
-        command
-            .args(["--no-default-features", "--features", STATIC, "--profile", profile])
-            .env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
+        command.args(["--no-default-features", "--features", STATIC, "--profile", profile]).env(
+            "CARGO_PROFILE_RELEASE_STRIP",
+            if purpose == Purpose::Size { "debuginfo" } else { "symbols" },
+        );
         command
     };
     match gcc {
@@ -93,6 +115,9 @@ fn build(target: &str, gcc: Option<&str>, tests: bool) -> Result<PathBuf, String
         }
     }
     let built = tree::target_directory().join(target).join(profile).join("cpb");
+    if purpose == Purpose::Size {
+        return Ok(built);
+    }
     let folder = if tests { for_tests() } else { tree::root().join("dist") };
     let wanted = folder.join(format!("cpb-{target}"));
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;

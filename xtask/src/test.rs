@@ -1,15 +1,17 @@
 //! `cargo xtask test`: check, the guests' and boards' binaries, the boards' images, every Rust test, every
-//! script test, and an account of what was skipped.
+//! script test, and an account of what was skipped and how long each part took.
 //!
 //! With `CPB_CI` set, a skip is a failure unless `.ci/allowed-skips` names it.
 
 use crate::cargo_output::{self, Line};
+use crate::parts::Parts;
 use crate::skips::{self, Skip};
 use crate::{check, firmware, scripts, static_build, tree};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 #[derive(Default)]
 struct Tally {
@@ -24,29 +26,27 @@ pub(crate) fn run(_arguments: &[String]) -> Result<(), String> {
     fs::write(&skip_log, "").map_err(|e| format!("cannot write {}: {e}", skip_log.display()))?;
     let mut tally = Tally::default();
 
-    println!("== check");
-    let checked = check::run_all();
+    let mut parts = Parts::default();
+
+    let checked = parts.run("check", check::run_all);
     tally.failed.extend(checked.failed);
     let unchecked = checked.skipped.iter().map(|(n, r)| Skip::new(n, r));
     tally.skipped.extend(unchecked);
 
-    println!("\n== static");
-    if let Err(error) = static_build::build_for_tests() {
+    if let Err(error) = parts.run("static", static_build::build_for_tests) {
         println!("{error}");
         tally.failed.push("static (no binaries for guests and boards)".to_owned());
     }
 
-    println!("\n== firmware");
-    if let Err(error) = firmware::build_all() {
+    if let Err(error) = parts.run("firmware", firmware::build_all) {
         println!("{error}");
         tally.failed.push("firmware (no images)".to_owned());
     }
 
-    println!("\n== cargo test");
-    cargo_test(&root, &skip_log, &mut tally);
+    let built = parts.run("cargo test", || cargo_test(&root, &skip_log, &mut tally));
+    parts.divide(["cargo test, building", "cargo test, running"], built);
 
-    println!("\n== scripts");
-    let scripts = scripts::run_all(&root, &skip_log);
+    let scripts = parts.run("scripts", || scripts::run_all(&root, &skip_log));
     tally.passed += scripts.passed;
     tally.failed.extend(scripts.failed);
     tally.skipped.extend(scripts.skipped);
@@ -59,6 +59,7 @@ pub(crate) fn run(_arguments: &[String]) -> Result<(), String> {
 
     let allowed = fs::read_to_string(root.join(".ci/allowed-skips")).unwrap_or_default();
     account_for_skips(&mut tally, &skips::parse_allowed(&allowed)?);
+    println!("\n== time\n{}", parts.table().trim_end());
     close(&tally)
 }
 
@@ -81,8 +82,10 @@ impl Tally {
     }
 }
 
-/// Runs the Rust tests, passing on what they print as they print it.
-fn cargo_test(root: &Path, skip_log: &Path, tally: &mut Tally) {
+/// Runs the Rust tests, passing on what they print as they print it. Returns how long it took until the
+/// first of them ran.
+fn cargo_test(root: &Path, skip_log: &Path, tally: &mut Tally) -> Duration {
+    let start = Instant::now();
     let spawned = Command::new("cargo")
         .args(["test", "--workspace", "--no-fail-fast"])
         .env("CPB_SKIP_LOG", skip_log)
@@ -99,12 +102,18 @@ fn cargo_test(root: &Path, skip_log: &Path, tally: &mut Tally) {
         .spawn();
     let mut child = match spawned {
         Ok(child) => child,
-        Err(error) => return tally.failed.push(format!("cargo test ({error})")),
+        Err(error) => {
+            tally.failed.push(format!("cargo test ({error})"));
+            return start.elapsed();
+        }
     };
+    let mut built = None;
     let failed_before = tally.failed.len();
     if let Some(output) = child.stdout.take() {
         // By bytes: a test may print what is not UTF-8.
         for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
+            // Cargo's own words, of what it builds, are on standard error.
+            built.get_or_insert_with(|| start.elapsed());
             let line = String::from_utf8_lossy(&line);
             println!("{line}");
             tally.read(&line);
@@ -115,6 +124,7 @@ fn cargo_test(root: &Path, skip_log: &Path, tally: &mut Tally) {
     if tally.failed.len() == failed_before && !status.as_ref().is_ok_and(|s| s.success()) {
         tally.failed.push(format!("cargo test ({status:?})"));
     }
+    built.unwrap_or_else(|| start.elapsed())
 }
 
 fn account_for_skips(tally: &mut Tally, allowed: &[Skip]) {

@@ -43,7 +43,7 @@ def hostile(path, head, unit):
 def main():
     samples = os.environ.get("CPB_SAMPLES")
     if not samples:
-        sys.exit("import.py: CPB_SAMPLES names no folder with logs of sbc-bench")
+        sys.exit("import_logs.py: CPB_SAMPLES names no folder with logs of sbc-bench")
     program = build.cpb()
     watch = machine.Watch()
     folder = build.scratch("import")
@@ -59,9 +59,9 @@ def main():
     if status != 0 or len(list(records.iterdir())) != LOGS:
         raise RuntimeError(f"import ended with {status}")
     result = Result(
-        "import",
+        "import_logs",
         "how many logs a second does `cpb import` read, and how much memory does a hostile file take?",
-        "CPB_SAMPLES=FOLDER bench/import.py",
+        "CPB_SAMPLES=FOLDER bench/import_logs.py",
     )
     result.text(
         f"{LOGS:,} logs of sbc-bench ({len(real)} of them different, {size / 1e6:.0f} MB) to as many records in "

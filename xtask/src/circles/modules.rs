@@ -1,0 +1,290 @@
+//! The modules of one crate: which file each is in, what it defines, what it imports.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Item, Meta, Token, UseTree};
+
+/// A crate's modules; the first is its root.
+pub(crate) struct Crate {
+    pub(crate) modules: Vec<Module>,
+    /// Every file, parsed, with the module that it is.
+    pub(crate) files: Vec<(usize, syn::File)>,
+}
+
+/// A module, in a file of its own or in its parent's.
+pub(crate) struct Module {
+    pub(crate) file: PathBuf,
+    pub(crate) parent: Option<usize>,
+    pub(crate) children: BTreeMap<String, usize>,
+    /// What it defines, except modules.
+    pub(crate) items: Vec<String>,
+    /// The name that a `use` introduces, and the path that it stands for.
+    pub(crate) imports: Vec<(String, Vec<String>)>,
+    /// The paths of `use path::*`.
+    pub(crate) globs: Vec<Vec<String>>,
+}
+
+impl Crate {
+    /// Reads the crate whose root is this file.
+    pub(crate) fn read(root: &Path) -> Result<Self, String> {
+        let mut read = Self { modules: Vec::new(), files: Vec::new() };
+        let folder = root.parent().unwrap_or(root);
+        read.file(root.to_path_buf(), folder, None)?;
+        Ok(read)
+    }
+
+    /// Whether a file is another one, or a submodule of it. A file may be several modules, by `#[path]`.
+    pub(crate) fn is_within(&self, file: &Path, above: &Path) -> bool {
+        let modules = self.files.iter().map(|(module, _)| *module);
+        let (of_file, of_above): (Vec<_>, Vec<_>) = (
+            modules.clone().filter(|module| self.modules[*module].file == file).collect(),
+            modules.filter(|module| self.modules[*module].file == above).collect(),
+        );
+        of_file.iter().any(|module| of_above.iter().any(|above| self.is_below(*module, *above)))
+    }
+
+    fn is_below(&self, module: usize, ancestor: usize) -> bool {
+        let mut at = Some(module);
+        while let Some(here) = at {
+            if here == ancestor {
+                return true;
+            }
+            at = self.modules[here].parent;
+        }
+        false
+    }
+
+    /// Reads the file of one module; the files of its submodules are below `folder`.
+    fn file(
+        &mut self,
+        file: PathBuf,
+        folder: &Path,
+        parent: Option<usize>,
+    ) -> Result<usize, String> {
+        let text = fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+        let parsed = syn::parse_file(&text).map_err(|error| {
+            format!("{}:{}: {error}", file.display(), error.span().start().line)
+        })?;
+        let module = self.module(file, parent);
+        self.items(module, &parsed.items, folder)?;
+        self.files.push((module, parsed));
+        Ok(module)
+    }
+
+    fn module(&mut self, file: PathBuf, parent: Option<usize>) -> usize {
+        self.modules.push(Module {
+            file,
+            parent,
+            children: BTreeMap::new(),
+            items: Vec::new(),
+            imports: Vec::new(),
+            globs: Vec::new(),
+        });
+        self.modules.len() - 1
+    }
+
+    fn items(&mut self, module: usize, items: &[Item], folder: &Path) -> Result<(), String> {
+        for item in items.iter().filter(|item| !is_test(attributes(item))) {
+            match item {
+                Item::Mod(submodule) => {
+                    self.submodule(module, submodule, folder)?;
+                }
+                Item::Use(import) => {
+                    for leaf in leaves(&import.tree) {
+                        let module = &mut self.modules[module];
+                        match leaf {
+                            Leaf::Name(name, path) => module.imports.push((name, path)),
+                            Leaf::Glob(path) => module.globs.push(path),
+                        }
+                    }
+                }
+                item => self.modules[module].items.extend(names(item)),
+            }
+        }
+        Ok(())
+    }
+
+    fn submodule(
+        &mut self,
+        module: usize,
+        submodule: &syn::ItemMod,
+        folder: &Path,
+    ) -> Result<(), String> {
+        let name = plain(&submodule.ident);
+        let below = folder.join(&name);
+        let own_file = self.modules[module].file.clone();
+        let mut children = Vec::new();
+        if let Some((_, items)) = &submodule.content {
+            let child = self.module(own_file, Some(module));
+            self.items(child, items, &below)?;
+            children.push(child);
+        } else {
+            let paths = path_attributes(&submodule.attrs);
+            if paths.is_empty() {
+                children.push(self.file(file_of(folder, &name), &below, Some(module))?);
+            }
+            for path in paths {
+                // As rustc does: from the folder of the file that says it; its submodules are beside it.
+                let file = tidy(&own_file.with_file_name(path));
+                let beside = file.parent().unwrap_or(folder).to_path_buf();
+                children.push(self.file(file, &beside, Some(module))?);
+            }
+        }
+        // Of several that features choose between, the first stands for all.
+        self.modules[module].children.entry(name).or_insert(children[0]);
+        Ok(())
+    }
+}
+
+/// A path without `folder/..`.
+fn tidy(path: &Path) -> PathBuf {
+    let mut tidy = PathBuf::new();
+    for part in path.components() {
+        if part == Component::ParentDir {
+            tidy.pop();
+        } else {
+            tidy.push(part);
+        }
+    }
+    tidy
+}
+
+/// Where a module's file is, by the two places that Rust looks at.
+fn file_of(folder: &Path, name: &str) -> PathBuf {
+    let flat = folder.join(format!("{name}.rs"));
+    if flat.is_file() { flat } else { folder.join(name).join("mod.rs") }
+}
+
+/// One name or glob of a `use`.
+pub(crate) enum Leaf {
+    Name(String, Vec<String>),
+    Glob(Vec<String>),
+}
+
+/// What a `use` names, one by one.
+pub(crate) fn leaves(tree: &UseTree) -> Vec<Leaf> {
+    let mut found = Vec::new();
+    collect(tree, &[], &mut found);
+    found
+}
+
+fn collect(tree: &UseTree, before: &[String], found: &mut Vec<Leaf>) {
+    let with = |ident: &syn::Ident| [before, &[plain(ident)]].concat();
+    match tree {
+        UseTree::Path(path) => collect(&path.tree, &with(&path.ident), found),
+        // `a::{self}` is `a`.
+        UseTree::Name(name) if name.ident == "self" => {
+            let called = before.last().cloned().unwrap_or_default();
+            found.push(Leaf::Name(called, before.to_vec()));
+        }
+        UseTree::Name(name) => found.push(Leaf::Name(plain(&name.ident), with(&name.ident))),
+        UseTree::Rename(name) if name.ident == "self" => {
+            found.push(Leaf::Name(plain(&name.rename), before.to_vec()));
+        }
+        UseTree::Rename(name) => found.push(Leaf::Name(plain(&name.rename), with(&name.ident))),
+        UseTree::Glob(_) => found.push(Leaf::Glob(before.to_vec())),
+        UseTree::Group(group) => group.items.iter().for_each(|tree| collect(tree, before, found)),
+    }
+}
+
+/// A name without `r#`.
+pub(crate) fn plain(ident: &syn::Ident) -> String {
+    let text = ident.to_string();
+    text.strip_prefix("r#").map_or(text.clone(), str::to_owned)
+}
+
+/// Whether an item is compiled for tests only.
+pub(crate) fn is_test(attributes: &[Attribute]) -> bool {
+    attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).any(|attribute| {
+        let mut test = false;
+        // Of `all(test, unix)`, too; what `any` and `not` have inside is compiled elsewhere as well.
+        let _ = attribute.parse_nested_meta(|meta| {
+            test |= meta.path.is_ident("test");
+            if meta.path.is_ident("all") {
+                meta.parse_nested_meta(|inner| {
+                    test |= inner.path.is_ident("test");
+                    Ok(())
+                })?;
+            }
+            Ok(())
+        });
+        test
+    })
+}
+
+/// The files of `#[path = "..."]` and `#[cfg_attr(..., path = "...")]`.
+fn path_attributes(attributes: &[Attribute]) -> Vec<String> {
+    let mut found = Vec::new();
+    for attribute in attributes {
+        if attribute.path().is_ident("path") {
+            found.extend(attribute.meta.require_name_value().ok().and_then(text));
+        } else if attribute.path().is_ident("cfg_attr") {
+            let metas = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+            let paths = metas.into_iter().flatten().filter(|meta| meta.path().is_ident("path"));
+            found.extend(paths.filter_map(|meta| meta.require_name_value().ok().and_then(text)));
+        }
+    }
+    found
+}
+
+fn text(pair: &syn::MetaNameValue) -> Option<String> {
+    match &pair.value {
+        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
+        _ => None,
+    }
+}
+
+/// The names that an item defines.
+fn names(item: &Item) -> Vec<String> {
+    let name = match item {
+        Item::Const(item) => &item.ident,
+        Item::Enum(item) => &item.ident,
+        Item::Fn(item) => &item.sig.ident,
+        Item::Static(item) => &item.ident,
+        Item::Struct(item) => &item.ident,
+        Item::Trait(item) => &item.ident,
+        Item::TraitAlias(item) => &item.ident,
+        Item::Type(item) => &item.ident,
+        Item::Union(item) => &item.ident,
+        // `macro_rules! name`.
+        Item::Macro(item) => return item.ident.iter().map(plain).collect(),
+        Item::ForeignMod(foreign) => {
+            return foreign
+                .items
+                .iter()
+                .filter_map(|item| match item {
+                    syn::ForeignItem::Fn(item) => Some(plain(&item.sig.ident)),
+                    syn::ForeignItem::Static(item) => Some(plain(&item.ident)),
+                    syn::ForeignItem::Type(item) => Some(plain(&item.ident)),
+                    _ => None,
+                })
+                .collect();
+        }
+        _ => return Vec::new(),
+    };
+    vec![plain(name)]
+}
+
+/// An item's attributes.
+pub(crate) fn attributes(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Const(item) => &item.attrs,
+        Item::Enum(item) => &item.attrs,
+        Item::ExternCrate(item) => &item.attrs,
+        Item::Fn(item) => &item.attrs,
+        Item::ForeignMod(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        Item::Macro(item) => &item.attrs,
+        Item::Mod(item) => &item.attrs,
+        Item::Static(item) => &item.attrs,
+        Item::Struct(item) => &item.attrs,
+        Item::Trait(item) => &item.attrs,
+        Item::TraitAlias(item) => &item.attrs,
+        Item::Type(item) => &item.attrs,
+        Item::Union(item) => &item.attrs,
+        Item::Use(item) => &item.attrs,
+        _ => &[],
+    }
+}
