@@ -9,7 +9,7 @@ whether the gate sees it is not a matter of chance in one run. A gate that is to
 
 `--again` compares the records of the last time once more, without measuring.
 
-Targets, with 2 % allowed: at most 1 of 100 pairs of an unchanged machine fails; the plant is found in at least 95 of 100.
+Targets, with 2 % allowed: at most 1 of 100 pairs of an unchanged machine fails; at least 95 of 100 plants are found.
 """
 
 import contextlib
@@ -53,8 +53,8 @@ def main():
         "bench/gate.py [--again]",
     )
     result.text(
-        f"Pairs of {RUNS['quiet']} quiet and {RUNS['loaded']} loaded default runs; planted: 3 % in {', '.join(PLANTED)}, "
-        "one at a time, in the later of two neighbours."
+        f"Pairs of {RUNS['quiet']} quiet and {RUNS['loaded']} loaded default runs; planted: 3 % in "
+        f"{', '.join(PLANTED)}, one at a time, in the later of two neighbours."
     )
     if again:
         result.text("The runs are older than this comparison of them: see their records' times.")
@@ -66,7 +66,8 @@ def main():
     allowed = ALLOWED[0]
     result.verdict(
         wolves[allowed] * 100 <= pairs and seen[allowed] * 100 >= 95 * planted,
-        f"with {allowed} allowed {wolves[allowed]} of {pairs} pairs of an unchanged machine failed (aim: {percent(0.01, 0)}); "
+        f"with {allowed} allowed {wolves[allowed]} of {pairs} pairs of an unchanged machine failed "
+        f"(aim: {percent(0.01, 0)}); "
         f"{seen[allowed]} of {planted} slowdowns of 3 % found (aim: {percent(0.95, 0)}).",
     )
     result.write(watch)
@@ -106,7 +107,7 @@ def fails(before, after, allowed):
 def plant(records, folder):
     """How often a planted slowdown is found, by what is allowed, and how often it was planted."""
     found, tried = dict.fromkeys(ALLOWED, 0), 0
-    for before, after in zip(records, records[1:]):
+    for before, after in itertools.pairwise(records):
         for provider in PLANTED:
             slowed = folder / "slowed.jsonl"
             lines = after.read_text().splitlines()
