@@ -43,6 +43,8 @@ pub struct Seen {
     pub samples: Vec<Sample>,
     /// Times of single operations.
     pub latency: Histogram,
+    /// Times of operations with others in flight; none with depth 1.
+    pub latency_in_flight: Histogram,
     /// Operations a batch.
     pub iterations: u32,
     /// Operations that were run, with the warm-up.
@@ -57,11 +59,15 @@ impl Seen {
         let samples = self.samples.chunks(message::SAMPLES);
         let samples = samples
             .map(move |some| Reply::Samples { thread, samples: some.iter().copied().collect() });
-        let (filled, max): (Vec<_>, _) = (self.latency.filled().collect(), self.latency.max);
-        let batches = filled.len().div_ceil(message::LATENCIES);
-        samples.chain((0..batches).map(move |batch| {
-            let some = filled.iter().skip(batch * message::LATENCIES).take(message::LATENCIES);
-            Reply::Latencies { thread, buckets: some.copied().collect(), max }
+        let latencies = [(false, &self.latency), (true, &self.latency_in_flight)];
+        samples.chain(latencies.into_iter().flat_map(move |(in_flight, times)| {
+            let (filled, max): (Vec<_>, _) = (times.filled().collect(), times.max);
+            let batches = filled.len().div_ceil(message::LATENCIES);
+            (0..batches).map(move |batch| {
+                let some = filled.iter().skip(batch * message::LATENCIES).take(message::LATENCIES);
+                let buckets = some.copied().collect();
+                Reply::Latencies { thread, in_flight, buckets, max }
+            })
         }))
     }
 }
@@ -105,7 +111,7 @@ pub fn run<C: Clock>(plan: Plan<'_, C>, reached: &mut dyn FnMut(Stage)) -> Resul
     let right = answers::first(provider, workload, &mut arena, computes)?;
 
     let mut samples = vec![Sample::default(); budget.batches.into()];
-    let mut latency = Histogram::default();
+    let (mut latency, mut latency_in_flight) = (Histogram::default(), Histogram::default());
     let mut ring = vec![0; arena.jobs()];
     let mut queue = Queue::new(&mut ring);
     let each = (workload.checking == Checking::Each)
@@ -115,7 +121,11 @@ pub fn run<C: Clock>(plan: Plan<'_, C>, reached: &mut dyn FnMut(Stage)) -> Resul
     reached(Stage::Prepared);
     provider.session(workload, &keys, &mut jobs, &mut |session| {
         reached(Stage::Open);
-        let mut store = Store { samples: &mut samples, latency: &mut latency };
+        let mut store = Store {
+            samples: &mut samples,
+            latency: &mut latency,
+            latency_in_flight: &mut latency_in_flight,
+        };
         let (dispatch, budget) = (workload.dispatch, *budget);
         let ready = &mut || reached(Stage::WarmedUp);
         let setting = Setting { clock, dispatch, expected: each, budget, ready };
@@ -129,5 +139,6 @@ pub fn run<C: Clock>(plan: Plan<'_, C>, reached: &mut dyn FnMut(Stage)) -> Resul
     let foretold = provider.repeats(workload) && workload.algorithm.foretold(workload.operation);
     let output = if foretold { right.checksum() } else { 0 };
     answers::check_after(provider, workload, arena, right, operations, computes)?;
-    Ok(Seen { samples, latency, iterations: taken.iterations, operations, output })
+    let iterations = taken.iterations;
+    Ok(Seen { samples, latency, latency_in_flight, iterations, operations, output })
 }

@@ -15,6 +15,7 @@ pub(crate) struct Ran {
     pub(crate) outcome: Result<Taken, Error>,
     pub(crate) samples: Vec<Sample>,
     pub(crate) latency: Histogram,
+    pub(crate) latency_in_flight: Histogram,
     pub(crate) diary: Vec<Call>,
     /// Jobs in flight when the loop gave the session back.
     pub(crate) left: usize,
@@ -50,7 +51,7 @@ pub(crate) fn run(
     let workload = CryptoWorkload::new(Algorithm::Aes128Ctr, Operation::Encrypt, LENGTH as u32);
 
     let mut samples = vec![Sample::default(); usize::from(budget.batches)];
-    let mut latency = Histogram::default();
+    let (mut latency, mut latency_in_flight) = (Histogram::default(), Histogram::default());
     let mut ring = vec![0; jobs];
     let mut queue = Queue::new(&mut ring);
     let mut taken = Taken::default();
@@ -62,7 +63,11 @@ pub(crate) fn run(
             budget: *budget,
             ready: &mut || world.ready(),
         };
-        let mut store = Store { samples: &mut samples, latency: &mut latency };
+        let mut store = Store {
+            samples: &mut samples,
+            latency: &mut latency,
+            latency_in_flight: &mut latency_in_flight,
+        };
         taken = round(session, setting, &mut queue, &mut store)?;
         Ok(())
     });
@@ -71,6 +76,7 @@ pub(crate) fn run(
         outcome: ended.map(|()| taken),
         samples,
         latency,
+        latency_in_flight,
         left: fake.left(),
         submitted: queue.submitted(),
         diary: world.into_diary(),
@@ -113,24 +119,14 @@ pub(crate) fn taken(call: &Call) -> Option<usize> {
 }
 
 impl Ran {
-    /// All timed regions: those of the warm-up, then batches, then single operations.
+    /// All timed regions: those of the warm-up, then batches, then single operations; and not what
+    /// is timed inside a queue after that.
     pub(crate) fn regions(&self) -> Vec<Region<'_>> {
-        let readings: Vec<(usize, u64)> = self
-            .diary
-            .iter()
-            .enumerate()
-            .filter_map(|(place, call)| match call {
-                Call::Read(time) => Some((place, *time)),
-                _ => None,
-            })
-            .collect();
-        let between = readings.windows(2).map(|pair| Region {
-            calls: &self.diary[pair[0].0 + 1..pair[1].0],
-            ticks: Ticks(pair[1].1 - pair[0].1),
-        });
-        between
-            .filter(|region| region.calls.iter().any(|call| matches!(call, Call::Submit(..))))
-            .collect()
+        let ready = self.diary.iter().position(|call| *call == Call::Ready).unwrap_or_default();
+        let (warm_up, rest) = self.diary.split_at(ready);
+        let mut regions = regions_of(warm_up);
+        regions.extend(regions_of(rest).into_iter().take(self.samples.len() + self.singles()));
+        regions
     }
 
     /// The regions that samples were taken of.
@@ -158,4 +154,22 @@ impl Ran {
         let submitted = (0..self.outputs.len()).filter(|job| order.contains(job));
         submitted.map(|job| (self.outputs[job], answer(job))).all(|(output, right)| output == right)
     }
+}
+
+/// The timed regions of `diary`.
+fn regions_of(diary: &[Call]) -> Vec<Region<'_>> {
+    let readings: Vec<(usize, u64)> = diary
+        .iter()
+        .enumerate()
+        .filter_map(|(place, call)| match call {
+            Call::Read(time) => Some((place, *time)),
+            _ => None,
+        })
+        .collect();
+    let between = readings.windows(2).map(|pair| Region {
+        calls: &diary[pair[0].0 + 1..pair[1].0],
+        ticks: Ticks(pair[1].1 - pair[0].1),
+    });
+    let submits = |call: &Call| matches!(call, Call::Submit(..));
+    between.filter(|region| region.calls.iter().any(submits)).collect()
 }
