@@ -144,8 +144,9 @@ impl World {
         }
     }
 
-    pub(crate) fn into_diary(self) -> Vec<Call> {
-        self.diary.into_inner()
+    /// All that was written down so far.
+    pub(crate) fn diary(&self) -> Vec<Call> {
+        self.diary.take()
     }
 
     pub(crate) fn spend(&self, ticks: u64) {

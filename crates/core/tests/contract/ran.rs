@@ -34,6 +34,19 @@ pub(crate) fn run(
 ) -> Ran {
     let world = World::new(plan.costs);
     let fake = Fake::new(plan, &world);
+    let ran = run_with(&fake, &world, jobs, dispatch, checked, budget);
+    Ran { left: fake.left(), ..ran }
+}
+
+/// Runs one round with any provider that lives in `world`.
+pub(crate) fn run_with(
+    provider: &dyn Provider,
+    world: &World,
+    jobs: usize,
+    dispatch: Dispatch,
+    checked: bool,
+    budget: &Budget,
+) -> Ran {
     let inputs: Vec<_> = (0..jobs).map(input).collect();
     let answers: Vec<u8> = (0..jobs).flat_map(answer).collect();
     let mut outputs = vec![[0; LENGTH]; jobs];
@@ -48,16 +61,17 @@ pub(crate) fn run(
             tag,
         })
         .collect();
-    let workload = CryptoWorkload::new(Algorithm::Aes128Ctr, Operation::Encrypt, LENGTH as u32);
+    let plain = CryptoWorkload::new(Algorithm::Aes128Ctr, Operation::Encrypt, LENGTH as u32);
+    let workload = CryptoWorkload { dispatch, ..plain };
 
     let mut samples = vec![Sample::default(); usize::from(budget.batches)];
     let (mut latency, mut latency_in_flight) = (Histogram::default(), Histogram::default());
     let mut ring = vec![0; jobs];
     let mut queue = Queue::new(&mut ring);
     let mut taken = Taken::default();
-    let ended = fake.session(&workload, &[], &mut borrowed, &mut |session| {
+    let ended = provider.session(&workload, &[], &mut borrowed, &mut |session| {
         let setting = Setting {
-            clock: &world,
+            clock: world,
             dispatch,
             expected: checked.then_some(Expected { outputs: &answers, length: LENGTH }),
             budget: *budget,
@@ -77,9 +91,9 @@ pub(crate) fn run(
         samples,
         latency,
         latency_in_flight,
-        left: fake.left(),
+        left: 0,
         submitted: queue.submitted(),
-        diary: world.into_diary(),
+        diary: world.diary(),
         outputs,
     }
 }
