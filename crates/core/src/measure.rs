@@ -45,8 +45,8 @@ pub struct Store<'a> {
     /// Times of single operations.
     pub latency: &'a mut Histogram,
     /// Times from submission to completion of operations that made the queue full: with depth 4,
-    /// of those that found three others in flight. Stays empty with depth 1.
-    pub latency_in_flight: &'a mut Histogram,
+    /// of those that found three others in flight. Stays empty with depth 1; `None`: not timed.
+    pub latency_in_flight: Option<&'a mut Histogram>,
 }
 
 /// What a round did.
@@ -218,12 +218,13 @@ pub fn round<C: Clock + ?Sized>(
         }
     }
 
-    if !work.one_by_one() && budget.latencies > 0 {
+    let in_flight = store.latency_in_flight.as_deref_mut();
+    if let Some(times) = in_flight.filter(|_| !work.one_by_one() && budget.latencies > 0) {
         work.iterations = match dispatch.build {
             Build::Before => queue.jobs() as u32,
             Build::InLoop => taken.iterations.max(2 * work.depth(queue) as u32),
         };
-        let mut timing = InFlight::new(clock, budget.latencies, store.latency_in_flight);
+        let mut timing = InFlight::new(clock, budget.latencies, times);
         // A provider that does its jobs on the spot never has the queue full.
         while timing.run(session, queue, &work)? && clock.now() - first < budget.limit {}
     }

@@ -160,7 +160,7 @@ fn an_interrupted_warm_up_does_not_make_batches_small() {
         let mut store = Store {
             samples: &mut samples,
             latency: &mut Histogram::default(),
-            latency_in_flight: &mut Histogram::default(),
+            latency_in_flight: None,
         };
         let budget = Budget {
             warmup: Ticks(800_000),

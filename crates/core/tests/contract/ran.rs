@@ -80,7 +80,7 @@ pub(crate) fn run_with(
         let mut store = Store {
             samples: &mut samples,
             latency: &mut latency,
-            latency_in_flight: &mut latency_in_flight,
+            latency_in_flight: Some(&mut latency_in_flight),
         };
         taken = round(session, setting, &mut queue, &mut store)?;
         Ok(())
