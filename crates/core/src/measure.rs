@@ -3,8 +3,8 @@
 //! [`round`] warms a session up, finds how many operations make a batch, then takes batches, each
 //! between two readings of the reference chain. [`timed`] holds the one region between two clock
 //! readings; what runs inside is [`serial`] or [`queued`], by the workload's dispatch. With more
-//! than one job in flight, [`InFlight`] then times operations inside [`queued`]. Nothing here
-//! allocates, prints or locks.
+//! than one job in flight, [`InFlight`] then times operations in the same loop, [`observed`].
+//! Nothing here allocates, prints or locks.
 
 use crate::clock::{Clock, Ticks};
 use crate::provider::{Error, Finished, Progress, Session};
@@ -328,11 +328,8 @@ fn timed<C: Clock + ?Sized>(
     work.build(session, queue)?;
     compiler_fence(Ordering::SeqCst);
     let start = clock.now();
-    let outcome = if work.one_by_one() {
-        serial(session, queue, work)
-    } else {
-        queued(session, queue, work, &mut |_| ())
-    };
+    let outcome =
+        if work.one_by_one() { serial(session, queue, work) } else { queued(session, queue, work) };
     let stop = clock.now();
     compiler_fence(Ordering::SeqCst);
 
@@ -368,7 +365,12 @@ fn serial(session: &mut dyn Session, queue: &mut Queue<'_>, work: &Work<'_>) -> 
     Ok(())
 }
 
-/// What [`queued`] has come to, for those who time it there.
+/// Many jobs in flight, completing in any order.
+fn queued(session: &mut dyn Session, queue: &mut Queue<'_>, work: &Work<'_>) -> Result<(), Error> {
+    observed(session, queue, work, &mut |_| ())
+}
+
+/// What [`observed`] has come to.
 #[derive(Clone, Copy)]
 enum Moment {
     /// A job is about to be submitted.
@@ -383,10 +385,10 @@ enum Moment {
     Finished,
 }
 
-/// Many jobs in flight: the queue is filled and started, then one job is waited for, or all, by the
-/// dispatch's notice. A failed job does not stop the others; the first failure is returned when all
+/// The queue is filled and started, then one job is waited for, or all, by the dispatch's notice;
+/// `reached` is told of each step. A failed job does not stop the others; the first failure is returned when all
 /// that was submitted has come back.
-fn queued(
+fn observed(
     session: &mut dyn Session,
     queue: &mut Queue<'_>,
     work: &Work<'_>,
@@ -493,7 +495,7 @@ impl<'a, C: Clock + ?Sized> InFlight<'a, C> {
     ) -> Result<bool, Error> {
         let before = self.wanted;
         work.build(session, queue)?;
-        queued(session, queue, work, &mut |moment| self.reached(moment))?;
+        observed(session, queue, work, &mut |moment| self.reached(moment))?;
         queue.submitted += u64::from(work.iterations);
         Ok(self.wanted > 0 && self.wanted < before)
     }
