@@ -155,8 +155,9 @@ pub trait Session {
     }
 
     /// Waits for one started job, in any order, and gives its completion; `None` if nothing is in
-    /// flight. Used with [`Notice::Each`](crate::Notice::Each) and for single operations. Fails
-    /// with [`Error::Timeout`] after a time that the provider sets: it never hangs.
+    /// flight. Used with [`Notice::Each`](crate::Notice::Each), with depth 1, and by the
+    /// known-answer check. Fails with [`Error::Timeout`] after a time that the provider sets: it
+    /// never hangs.
     fn complete(&mut self) -> Result<Option<Completion>, Error> {
         Ok(None)
     }

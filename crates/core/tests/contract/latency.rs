@@ -9,10 +9,11 @@ use cpb_core::sample::bucket;
 use cpb_core::{Build, Depth, Dispatch, Notice, Ticks};
 use std::collections::BTreeMap;
 
-/// A round with batches of four times the depth and room for as many jobs, each checked.
+/// A round with room for four times the depth and batches of one job more, which does not fill the
+/// queue.
 fn ran(depth: u16, build: Build, notice: Notice, latencies: u16) -> Ran {
     let dispatch = Dispatch { build, depth: Depth::Jobs(depth), notice };
-    let budget = Budget { latencies, ..fixed(1, 4 * u32::from(depth)) };
+    let budget = Budget { latencies, ..fixed(1, 4 * u32::from(depth) + 1) };
     let ran = run(&Plan::default(), 4 * usize::from(depth), dispatch, true, &budget);
     assert!(ran.outcome.is_ok() && ran.answers_right());
     ran
