@@ -203,7 +203,7 @@ pub fn once(session: &mut dyn Session, job: usize) -> Result<(), Error> {
     match session.submit(job)? {
         Progress::Done => Ok(()),
         Progress::Queued => {
-            session.start()?;
+            session.start_all()?;
             let completion = session.complete()?.ok_or(Error::Contract)?;
             if completion.job != job {
                 return Err(Error::Contract);

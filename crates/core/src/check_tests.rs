@@ -151,7 +151,7 @@ impl Session for ToySession<'_, '_> {
         }
     }
 
-    fn start(&mut self) -> Result<(), Error> {
+    fn start_all(&mut self) -> Result<(), Error> {
         self.started = self.queued;
         Ok(())
     }

@@ -348,7 +348,7 @@ fn serial(session: &mut dyn Session, queue: &mut Queue<'_>, work: &Work<'_>) -> 
         match session.submit(job)? {
             Progress::Done => {}
             Progress::Queued => {
-                session.start()?;
+                session.start_all()?;
                 let completion = session.complete()?.ok_or(Error::Contract)?;
                 completion.result?;
                 if completion.job != job {
@@ -423,7 +423,7 @@ fn observed(
             unsent -= u32::from(!full);
         }
         if let Some(last) = last {
-            session.start()?;
+            session.start_all()?;
             if full || in_flight == depth {
                 reached(Moment::Full(last));
             }
@@ -443,7 +443,7 @@ fn observed(
                 in_flight -= 1;
             }
             Notice::Last => {
-                let Finished { jobs, result } = session.finish()?;
+                let Finished { jobs, result } = session.complete_all()?;
                 reached(Moment::Finished);
                 if jobs != in_flight {
                     return Err(Error::Contract);

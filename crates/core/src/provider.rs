@@ -2,8 +2,8 @@
 //!
 //! A provider opens a *session* for one workload: keys are scheduled, contexts allocated, devices
 //! claimed, jobs borrowed. The loop then names jobs by their index. A software provider writes
-//! [`Session::submit`] alone. An engine with a queue also writes `build`, `start`, and `complete` or
-//! `finish` or both, by the forms of [`Dispatch`](crate::Dispatch) that it supports.
+//! [`Session::submit`] alone. An engine with a queue also writes `build`, `start_all`, `complete`, and
+//! `complete_all` if it supports [`Notice::Last`](crate::Notice::Last).
 
 use crate::workload::CryptoWorkload;
 use core::fmt;
@@ -150,7 +150,7 @@ pub trait Session {
     /// channel, adds to a job ring's count, or kicks a virtqueue. The loop calls it once each time
     /// it has filled the queue, and always before it waits. By the time it returns, the engine
     /// sees what the CPU wrote ([`Bus::barrier`](crate::Bus::barrier)).
-    fn start(&mut self) -> Result<(), Error> {
+    fn start_all(&mut self) -> Result<(), Error> {
         Ok(())
     }
 
@@ -165,7 +165,7 @@ pub trait Session {
     /// Waits, once, for the last of all started jobs, and tells of all of them together: none of
     /// them is given by [`Session::complete`] any more. Used with
     /// [`Notice::Last`](crate::Notice::Last). Fails with [`Error::Timeout`], as `complete` does.
-    fn finish(&mut self) -> Result<Finished, Error> {
+    fn complete_all(&mut self) -> Result<Finished, Error> {
         Ok(Finished { jobs: 0, result: Ok(()) })
     }
 

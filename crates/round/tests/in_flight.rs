@@ -72,7 +72,7 @@ impl Session for Open<'_, '_> {
         Ok(Progress::Queued)
     }
 
-    fn start(&mut self) -> Result<(), Error> {
+    fn start_all(&mut self) -> Result<(), Error> {
         self.started.append(&mut self.queued);
         Ok(())
     }

@@ -101,7 +101,7 @@ impl<B: Bus> Session for Channel<'_, '_, B> {
         Ok(Progress::Queued)
     }
 
-    fn start(&mut self) -> Result<(), Error> {
+    fn start_all(&mut self) -> Result<(), Error> {
         let count = self.linked.len();
         for (place, &job) in self.linked.iter().enumerate() {
             let next = self.linked.get(place + 1);
@@ -139,7 +139,7 @@ impl<B: Bus> Session for Channel<'_, '_, B> {
         Ok(job.map(|job| Completion { job, result: self.look(job) }))
     }
 
-    fn finish(&mut self) -> Result<Finished, Error> {
+    fn complete_all(&mut self) -> Result<Finished, Error> {
         while !self.running.is_empty() {
             self.wait()?;
         }

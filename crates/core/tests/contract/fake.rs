@@ -352,7 +352,7 @@ impl Session for Engine<'_, '_> {
         progress
     }
 
-    fn start(&mut self) -> Result<(), Error> {
+    fn start_all(&mut self) -> Result<(), Error> {
         self.judge(!self.queued.is_empty(), "the doorbell is rung for something");
         self.world.spend(self.plan.costs.start);
         self.world.note(Call::Start(self.queued.len()));
@@ -380,7 +380,7 @@ impl Session for Engine<'_, '_> {
         Ok(completion)
     }
 
-    fn finish(&mut self) -> Result<Finished, Error> {
+    fn complete_all(&mut self) -> Result<Finished, Error> {
         self.waits()?;
         let finished = self.find_all();
         self.world.spend(self.plan.costs.notice);
