@@ -2,8 +2,8 @@
 //!
 //! A provider opens a *session* for one workload: keys are scheduled, contexts allocated, devices
 //! claimed, jobs borrowed. The loop then names jobs by their index. A software provider writes
-//! [`Session::submit`] alone. An engine with a queue also writes `build`, `start_all`, `complete`, and
-//! `complete_all` if it supports [`Notice::Last`](crate::Notice::Last).
+//! [`Session::submit`] alone. An engine with a queue also writes `build`, `start_all`, `complete`,
+//! and `complete_all` if it supports [`Notice::Last`](crate::Notice::Last).
 
 use crate::workload::CryptoWorkload;
 use core::fmt;
@@ -142,7 +142,7 @@ pub trait Session {
     }
 
     /// Hands the job to the engine, or does all of it. A job that is `Queued` need not run before
-    /// [`Session::start`]. `Full` means that nothing was taken and that at least one earlier job is
+    /// [`Session::start_all`]. `Full` means that nothing was taken and that at least one earlier job is
     /// still in flight: the loop starts what it handed over, waits, and submits the job again.
     fn submit(&mut self, job: usize) -> Result<Progress, Error>;
 
@@ -186,7 +186,7 @@ pub trait Session {
 pub enum Progress {
     /// Finished; no completion will follow.
     Done,
-    /// In flight; exactly one completion follows, or it is among those of [`Session::finish`].
+    /// In flight; exactly one completion follows, or it is among those of [`Session::complete_all`].
     Queued,
     /// Not taken: complete something first.
     Full,
