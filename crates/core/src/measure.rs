@@ -134,7 +134,7 @@ impl<'a> Queue<'a> {
         self.rotate();
     }
 
-    /// The jobs that were popped and not pushed since, if all were popped since any was pushed.
+    /// The jobs in flight. Known only as long as none is pushed back singly.
     fn popped(&self) -> impl Iterator<Item = usize> + '_ {
         let places = self.first + self.free..self.first + self.ring.len();
         places.map(|place| self.ring[place % self.ring.len()].into())
@@ -377,7 +377,7 @@ enum Moment {
     Submit,
     /// It was queued.
     Queued,
-    /// No more jobs may be in flight. The one that was queued last is this.
+    /// As many jobs as may be are in flight, and started. This one was queued last.
     Full(usize),
     /// This job has completed.
     Complete(usize),
@@ -386,8 +386,8 @@ enum Moment {
 }
 
 /// The queue is filled and started, then one job is waited for, or all, by the dispatch's notice;
-/// `reached` is told of each step. A failed job does not stop the others; the first failure is returned when all
-/// that was submitted has come back.
+/// `reached` is told of each step. A failed job does not stop the others; the first failure is
+/// returned when all that was submitted has come back.
 fn observed(
     session: &mut dyn Session,
     queue: &mut Queue<'_>,
@@ -450,7 +450,9 @@ fn observed(
                 }
                 match result {
                     Ok(()) => {
-                        queue.popped().for_each(|job| check_each(work, session, job, &mut failure));
+                        queue
+                            .in_flight()
+                            .for_each(|job| check_each(work, session, job, &mut failure));
                     }
                     Err(error) => failure = failure.and(Err(error)),
                 }
@@ -468,7 +470,8 @@ fn check_each(work: &Work<'_>, session: &dyn Session, job: usize, failure: &mut 
     }
 }
 
-/// Times operations with others in flight, one after the other: always that which fills the queue.
+/// Times operations with others in flight, one at a time: the one whose submission fills the queue.
+/// The next is chosen when that has completed.
 struct InFlight<'a, C: ?Sized> {
     clock: &'a C,
     wanted: u16,

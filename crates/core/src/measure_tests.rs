@@ -107,10 +107,10 @@ proptest! {
                 in_flight.push(queue.front());
                 queue.pop();
             }
-            let mut popped: vec::Vec<_> = queue.popped().collect();
-            popped.sort_unstable();
+            let mut known: vec::Vec<_> = queue.in_flight().collect();
+            known.sort_unstable();
             in_flight.sort_unstable();
-            prop_assert_eq!(&popped, &in_flight);
+            prop_assert_eq!(&known, &in_flight);
         }
         queue.free_all();
         prop_assert!(queue.intact());

@@ -142,8 +142,8 @@ pub trait Session {
     }
 
     /// Hands the job to the engine, or does all of it. A job that is `Queued` need not run before
-    /// [`Session::start_all`]. `Full` means that nothing was taken and that at least one earlier job is
-    /// still in flight: the loop starts what it handed over, waits, and submits the job again.
+    /// [`Session::start_all`]. `Full` means that nothing was taken and that at least one earlier job
+    /// is still in flight: the loop starts what it handed over, waits, and submits the job again.
     fn submit(&mut self, job: usize) -> Result<Progress, Error>;
 
     /// The doorbell: starts every job that was queued since the last call. It hands a chain to a
@@ -186,7 +186,7 @@ pub trait Session {
 pub enum Progress {
     /// Finished; no completion will follow.
     Done,
-    /// In flight; exactly one completion follows, or it is among those of [`Session::complete_all`].
+    /// In flight: one completion follows, or [`Session::complete_all`] counts it.
     Queued,
     /// Not taken: complete something first.
     Full,
