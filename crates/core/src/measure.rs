@@ -135,7 +135,7 @@ impl<'a> Queue<'a> {
     }
 
     /// The jobs in flight. Known only as long as none is pushed back singly.
-    fn popped(&self) -> impl Iterator<Item = usize> + '_ {
+    fn in_flight(&self) -> impl Iterator<Item = usize> + '_ {
         let places = self.first + self.free..self.first + self.ring.len();
         places.map(|place| self.ring[place % self.ring.len()].into())
     }

@@ -112,7 +112,7 @@ fn round(depth: u16) -> Seen {
     run(plan, &mut |_| ()).expect("nothing fails here")
 }
 
-/// How many operations the replies hold, and the longest: single ones, and those with others in flight.
+/// How many operations the replies hold, and the longest: single ones, then those in flight.
 fn told(seen: &Seen) -> [(u32, u64); 2] {
     let mut told = [(0, 0); 2];
     for reply in seen.replies(3) {
