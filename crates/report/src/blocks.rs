@@ -272,7 +272,7 @@ pub(crate) fn latencies(group: &Group<'_>) -> Option<Block> {
             size => format!("{} {}", row.provider, Size::from(size)),
         };
         let queued = figures.latency_in_flight.as_ref().map(percentiles);
-        let queued = queued.map(|places| (format!("{name}, others in flight"), places));
+        let queued = queued.map(|places| (format!("{name}, in flight"), places));
         rows.push((name, places));
         rows.extend(queued);
     }
