@@ -46,6 +46,7 @@ pub(crate) fn round(pass: u32, iterations: u32, samples: Vec<Vec<Batch>>) -> Rou
         samples,
         latency: Vec::new(),
         latency_max: 0,
+        latency_in_flight: None,
         counters: Counters::default(),
     }
 }

@@ -52,6 +52,33 @@ pub fn of<'a>(
             max = max.max(*ticks);
         }
     }
+    summary(&buckets, max, clock)
+}
+
+/// Of the operations that had others in flight, from submission to completion.
+///
+/// # Errors
+/// They are too short for the clock, or none was timed.
+pub fn in_flight<'a>(
+    rounds: impl IntoIterator<Item = &'a Round>,
+    clock: &ClockDescription,
+) -> Result<Latency, NoFigure> {
+    let mut buckets: BTreeMap<u16, u64> = BTreeMap::new();
+    let mut max = 0;
+    for times in rounds.into_iter().filter_map(|round| round.latency_in_flight.as_ref()) {
+        for (bucket, count) in &times.buckets {
+            *buckets.entry(*bucket).or_default() += u64::from(*count);
+        }
+        max = max.max(times.max);
+    }
+    summary(&buckets, max, clock)
+}
+
+fn summary(
+    buckets: &BTreeMap<u16, u64>,
+    max: u64,
+    clock: &ClockDescription,
+) -> Result<Latency, NoFigure> {
     let operations: u64 = buckets.values().sum();
     if operations == 0 {
         return Err(NoFigure::NotReached);
@@ -60,13 +87,13 @@ pub fn of<'a>(
         return Err(NoFigure::Broken("a clock of no ticks per second"));
     }
     let cost = clock.cost.0 as f64;
-    let middle = percentile(&buckets, operations, 0.5, max);
+    let middle = percentile(buckets, operations, 0.5, max);
     if middle - cost < LEAST_STEPS.saturating_mul(least_interval(clock)) as f64 {
         return Err(NoFigure::BelowResolution);
     }
     let time = |ticks: f64| Nanoseconds(nanoseconds(ticks - cost, clock));
     let at = |share: f64, least: u64| {
-        (operations >= least).then(|| time(percentile(&buckets, operations, share, max)))
+        (operations >= least).then(|| time(percentile(buckets, operations, share, max)))
     };
     Ok(Latency {
         p50: time(middle),
@@ -101,6 +128,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{clock, round};
     use cpb_core::Histogram;
+    use cpb_record::Times;
 
     fn rounds(values: impl Iterator<Item = u64>) -> Round {
         let mut histogram = Histogram::default();
@@ -138,6 +166,19 @@ mod tests {
         assert_eq!((latency.operations, latency.max), (12, Nanoseconds(9_000.0)));
         let many = Round { iterations: 2, ..slow };
         assert_eq!(of(&[many], &clock(20)), Err(NoFigure::NotReached));
+    }
+
+    #[test]
+    fn operations_with_others_in_flight_are_told_apart_from_single_ones() {
+        let many = rounds(std::iter::repeat_n(40_020, 50));
+        let times = Times { buckets: many.latency, max: many.latency_max };
+        let both = Round { latency_in_flight: Some(times), ..rounds([10_020; 20].into_iter()) };
+        let both = [both, rounds([10_020; 20].into_iter())];
+        let (single, queued) = (of(&both, &clock(20)), in_flight(&both, &clock(20)));
+        let (single, queued) = (single.unwrap(), queued.unwrap());
+        assert_eq!((single.operations, single.max), (40, Nanoseconds(10_000.0)));
+        assert_eq!((queued.operations, queued.max), (50, Nanoseconds(40_000.0)));
+        assert_eq!(in_flight(&both[1..], &clock(20)), Err(NoFigure::NotReached));
     }
 
     #[test]

@@ -101,6 +101,9 @@ pub struct Figures {
     pub scaling: Option<Scaling>,
     /// Times of single operations.
     pub latency: Known<Latency>,
+    /// Times of operations that had others in flight, where they had and the clock can tell them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_in_flight: Option<Latency>,
     /// Passes, each with processes of its own, that the figures rest on.
     pub processes: usize,
     /// Batches taken.
@@ -271,10 +274,12 @@ fn figures(
         .and_then(|single| ratio::time(single, found).ok())
         .map(|ratio| ratio.scaled(cell.threads.into()))
         .map(|(value, interval)| Scaling { value, interval });
-    let latency = meaningful(Metric::Latency, evidence)
+    let clock = meaningful(Metric::Latency, evidence)
         .map_err(NoFigure::Meaningless)
-        .and_then(|()| record.clock(&cell.provider).ok_or(NoFigure::NotReached))
-        .and_then(|clock| latency::of(rounds, clock));
+        .and_then(|()| record.clock(&cell.provider).ok_or(NoFigure::NotReached));
+    let in_flight = |clock: &&_| latency::in_flight(rounds, clock).ok();
+    let latency_in_flight = clock.as_ref().ok().and_then(in_flight);
+    let latency = clock.and_then(|clock| latency::of(rounds, clock));
     Figures {
         rate: has_bytes.then(|| time.under(f64::from(cell.threads) * bytes * 1e9)),
         time,
@@ -282,6 +287,7 @@ fn figures(
         cycles_per_byte: cycles.filter(|_| has_bytes).map(|cycles| cycles.times(1.0 / bytes)),
         scaling,
         latency: latency.into(),
+        latency_in_flight,
         processes: found.all.len(),
         batches: found.batches,
         unsteady: found.unsteady,

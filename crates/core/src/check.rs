@@ -7,7 +7,7 @@ pub use random::DISTINCT_FROM;
 
 use crate::Lengths;
 use crate::algorithm::{Algorithm, Kind, Operation};
-use crate::provider::{Data, Error, Job, Progress, Provider, Session, Unsupported, Wait};
+use crate::provider::{Data, Error, Job, Progress, Provider, Session, Unsupported};
 use crate::record;
 use crate::workload::{CryptoWorkload, Phase, Placement};
 use serde::{Deserialize, Serialize};
@@ -203,7 +203,8 @@ pub fn once(session: &mut dyn Session, job: usize) -> Result<(), Error> {
     match session.submit(job)? {
         Progress::Done => Ok(()),
         Progress::Queued => {
-            let completion = session.complete(Wait::All)?.ok_or(Error::Contract)?;
+            session.start_all()?;
+            let completion = session.complete()?.ok_or(Error::Contract)?;
             if completion.job != job {
                 return Err(Error::Contract);
             }

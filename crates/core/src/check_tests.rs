@@ -37,6 +37,7 @@ struct ToySession<'s, 'b> {
     workload: CryptoWorkload,
     jobs: &'s mut [Job<'b>],
     queued: bool,
+    started: bool,
 }
 
 const KEY: [u8; 16] = [7; 16];
@@ -75,7 +76,13 @@ impl Provider for Toy {
             Fault::PromisesAnyLength => workload.valid()?,
             _ => self.supports(workload)?,
         }
-        body(&mut ToySession { fault: self.0, workload: *workload, jobs, queued: false })
+        body(&mut ToySession {
+            fault: self.0,
+            workload: *workload,
+            jobs,
+            queued: false,
+            started: false,
+        })
     }
 }
 
@@ -144,11 +151,16 @@ impl Session for ToySession<'_, '_> {
         }
     }
 
-    fn complete(&mut self, _wait: Wait) -> Result<Option<Completion>, Error> {
-        if !self.queued || self.fault == Fault::CompletesNothing {
+    fn start_all(&mut self) -> Result<(), Error> {
+        self.started = self.queued;
+        Ok(())
+    }
+
+    fn complete(&mut self) -> Result<Option<Completion>, Error> {
+        if !self.started || self.fault == Fault::CompletesNothing {
             return Ok(None);
         }
-        self.queued = false;
+        (self.queued, self.started) = (false, false);
         Ok(Some(Completion {
             job: usize::from(self.fault == Fault::CompletesAnother),
             result: self.work(),

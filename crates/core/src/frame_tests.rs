@@ -6,7 +6,7 @@ use crate::measure::Budget;
 use crate::message::{
     Board, ClockDescription, Counters, CpuTime, Hello, LATENCIES, Round, SAMPLES,
 };
-use crate::provider::{Claim, Error, Identity, Unsupported};
+use crate::provider::{Claim, Error, Identity, Meaning, Unsupported};
 use crate::sample::Sample;
 use crate::workload::tests::any_workload;
 use crate::workload::{CryptoWorkload, Phase, Placement, Workload};
@@ -114,13 +114,14 @@ impl Parts {
     }
 
     fn error(&self) -> Error {
-        match self.short(0) % 7 {
+        match self.short(0) % 8 {
             0 => Error::WrongAnswer,
             1 => Error::Refused,
             2 => Error::Timeout,
             3 => Error::Device(self.short(1) as i32),
             4 => Error::Contract,
             5 => Error::Crashed,
+            6 => Error::Engine { code: self.short(1), meaning: Meaning::Descriptor },
             _ => Error::Unsupported(Unsupported::Policy),
         }
     }
@@ -177,6 +178,7 @@ impl Parts {
             },
             7 => Reply::Latencies {
                 thread: self.small,
+                in_flight: self.small.is_multiple_of(3),
                 buckets: self.buckets.iter().copied().collect(),
                 max: Ticks(self.numbers[0]),
             },
@@ -430,6 +432,7 @@ fn the_largest_replies_and_a_known_answer_of_2_kib_fit_in_a_frame() {
         Reply::Samples { thread: 255, samples: core::iter::repeat_n(extreme, SAMPLES).collect() };
     let latencies = Reply::Latencies {
         thread: 255,
+        in_flight: true,
         buckets: core::iter::repeat_n((u16::MAX, u32::MAX), LATENCIES).collect(),
         max: Ticks(u64::MAX),
     };

@@ -28,10 +28,12 @@ pub mod sample;
 pub mod workload;
 
 pub use algorithm::{Algorithm, Kind, Operation, Shape};
+pub use bus::{Bus, DmaAddress, Interrupt};
 pub use clock::{Clock, Reference, Ticks};
 pub use lengths::Lengths;
 pub use provider::{
-    Claim, Completion, Data, Error, Identity, Job, Progress, Provider, Session, Unsupported, Wait,
+    Claim, Completion, Data, Error, Finished, Identity, Job, Meaning, Progress, Provider, Session,
+    Unsupported,
 };
 pub use sample::{Histogram, Sample};
 pub use workload::{

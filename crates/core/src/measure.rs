@@ -2,11 +2,12 @@
 //!
 //! [`round`] warms a session up, finds how many operations make a batch, then takes batches, each
 //! between two readings of the reference chain. [`timed`] holds the one region between two clock
-//! readings; what runs inside is [`serial`] or [`queued`], by the workload's dispatch. Nothing
-//! here allocates, prints or locks.
+//! readings; what runs inside is [`serial`] or [`queued`], by the workload's dispatch. With more
+//! than one job in flight, [`InFlight`] then times operations in the same loop, [`observed`].
+//! Nothing here allocates, prints or locks.
 
 use crate::clock::{Clock, Ticks};
-use crate::provider::{Error, Progress, Session, Wait};
+use crate::provider::{Error, Finished, Progress, Session};
 use crate::sample::{Histogram, Sample};
 use crate::workload::{Build, Depth, Dispatch, Notice};
 use core::sync::atomic::{Ordering, compiler_fence};
@@ -27,7 +28,8 @@ pub struct Budget {
     pub limit: Ticks,
     /// How many batches at most.
     pub batches: u16,
-    /// How many single operations to time at most, after the batches.
+    /// How many single operations to time at most, after the batches; and then, if the workload has
+    /// more than one job in flight, how many of those.
     pub latencies: u16,
     /// Operations a batch; 0: find out from [`Budget::batch`], in whole [periods](Session::period).
     pub iterations: u32,
@@ -42,6 +44,9 @@ pub struct Store<'a> {
     pub samples: &'a mut [Sample],
     /// Times of single operations.
     pub latency: &'a mut Histogram,
+    /// Times from submission to completion of operations that made the queue full: with depth 4,
+    /// of those that found three others in flight. Stays empty with depth 1; `None`: not timed.
+    pub latency_in_flight: Option<&'a mut Histogram>,
 }
 
 /// What a round did.
@@ -121,6 +126,25 @@ impl<'a> Queue<'a> {
         self.first = if self.first + 1 == self.ring.len() { 0 } else { self.first + 1 };
     }
 
+    /// Moves on from a job that is free again at once while others are in flight. Their numbers
+    /// lie behind the free ones; the oldest makes room at the end of those.
+    fn skip(&mut self) {
+        let end = (self.first + self.free) % self.ring.len();
+        self.ring.swap(self.first, end);
+        self.rotate();
+    }
+
+    /// The jobs in flight. Known only as long as none is pushed back singly.
+    fn in_flight(&self) -> impl Iterator<Item = usize> + '_ {
+        let places = self.first + self.free..self.first + self.ring.len();
+        places.map(|place| self.ring[place % self.ring.len()].into())
+    }
+
+    /// Makes all jobs free.
+    fn free_all(&mut self) {
+        self.free = self.ring.len();
+    }
+
     fn push(&mut self, job: usize) -> Result<(), Error> {
         if job >= self.ring.len() || self.free == self.ring.len() {
             return Err(Error::Contract);
@@ -194,16 +218,23 @@ pub fn round<C: Clock + ?Sized>(
         }
     }
 
+    let in_flight = store.latency_in_flight.as_deref_mut();
+    if let Some(times) = in_flight.filter(|_| !work.one_by_one() && budget.latencies > 0) {
+        work.iterations = match dispatch.build {
+            Build::Before => queue.jobs() as u32,
+            Build::InLoop => taken.iterations.max(2 * work.depth(queue) as u32),
+        };
+        let mut timing = InFlight::new(clock, budget.latencies, times);
+        // A provider that does its jobs on the spot never has the queue full.
+        while timing.run(session, queue, &work)? && clock.now() - first < budget.limit {}
+    }
+
     work.iterations = taken.iterations;
     while clock.now() - first < budget.counted {
         timed(session, clock, queue, &work)?;
     }
     // Nothing is in flight, so a completion that still comes is one too many.
-    if queue.intact() && session.complete(Wait::All)?.is_none() {
-        Ok(taken)
-    } else {
-        Err(Error::Contract)
-    }
+    if queue.intact() && session.complete()?.is_none() { Ok(taken) } else { Err(Error::Contract) }
 }
 
 /// What a batch is made of.
@@ -217,6 +248,24 @@ impl Work<'_> {
     /// Whether there is never more than one job in flight.
     fn one_by_one(&self) -> bool {
         self.dispatch.depth == Depth::Jobs(1)
+    }
+
+    /// How many jobs of `queue` may be in flight.
+    fn depth(&self, queue: &Queue<'_>) -> usize {
+        match self.dispatch.depth {
+            Depth::Jobs(depth) => usize::from(depth).clamp(1, queue.jobs()),
+            Depth::Ring => queue.jobs(),
+        }
+    }
+
+    /// Builds, untimed, what is dispatched next, if it is built before the clock starts.
+    fn build(&self, session: &mut dyn Session, queue: &Queue<'_>) -> Result<(), Error> {
+        if self.dispatch.build == Build::Before {
+            for ahead in 0..self.iterations as usize {
+                session.build(usize::from(queue.ring[(queue.first + ahead) % queue.jobs()]))?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -276,11 +325,7 @@ fn timed<C: Clock + ?Sized>(
     queue: &mut Queue<'_>,
     work: &Work<'_>,
 ) -> Result<Ticks, Error> {
-    if work.dispatch.build == Build::Before {
-        for ahead in 0..work.iterations as usize {
-            session.build(usize::from(queue.ring[(queue.first + ahead) % queue.jobs()]))?;
-        }
-    }
+    work.build(session, queue)?;
     compiler_fence(Ordering::SeqCst);
     let start = clock.now();
     let outcome =
@@ -289,7 +334,6 @@ fn timed<C: Clock + ?Sized>(
     compiler_fence(Ordering::SeqCst);
 
     outcome?;
-    settle(session, queue)?;
     queue.submitted += u64::from(work.iterations);
     Ok(stop - start)
 }
@@ -304,7 +348,8 @@ fn serial(session: &mut dyn Session, queue: &mut Queue<'_>, work: &Work<'_>) -> 
         match session.submit(job)? {
             Progress::Done => {}
             Progress::Queued => {
-                let completion = session.complete(Wait::Next)?.ok_or(Error::Contract)?;
+                session.start_all()?;
+                let completion = session.complete()?.ok_or(Error::Contract)?;
                 completion.result?;
                 if completion.job != job {
                     return Err(Error::Contract);
@@ -320,70 +365,103 @@ fn serial(session: &mut dyn Session, queue: &mut Queue<'_>, work: &Work<'_>) -> 
     Ok(())
 }
 
-/// Many jobs in flight, completing in any order. A failed job does not stop the others; the first
-/// failure is returned when all that was submitted has come back.
+/// Many jobs in flight, completing in any order.
 fn queued(session: &mut dyn Session, queue: &mut Queue<'_>, work: &Work<'_>) -> Result<(), Error> {
-    let depth = match work.dispatch.depth {
-        Depth::Jobs(depth) => usize::from(depth).clamp(1, queue.jobs()),
-        Depth::Ring => queue.jobs(),
-    };
+    observed(session, queue, work, &mut |_| ())
+}
+
+/// What [`observed`] has come to.
+#[derive(Clone, Copy)]
+enum Moment {
+    /// A job is about to be submitted.
+    Submit,
+    /// It was queued.
+    Queued,
+    /// As many jobs as may be are in flight, and started. This one was queued last.
+    Full(usize),
+    /// This job has completed.
+    Complete(usize),
+    /// All jobs in flight have completed.
+    Finished,
+}
+
+/// The queue is filled and started, then one job is waited for, or all, by the dispatch's notice;
+/// `reached` is told of each step. A failed job does not stop the others; the first failure is
+/// returned when all that was submitted has come back.
+fn observed(
+    session: &mut dyn Session,
+    queue: &mut Queue<'_>,
+    work: &Work<'_>,
+    reached: &mut impl FnMut(Moment),
+) -> Result<(), Error> {
+    let depth = work.depth(queue);
     let (mut unsent, mut in_flight, mut built) = (work.iterations, 0, false);
     let mut failure = Ok(());
     while unsent > 0 || in_flight > 0 {
-        while unsent > 0 && in_flight < depth {
+        let (mut last, mut full) = (None, false);
+        while unsent > 0 && in_flight < depth && !full {
             let job = queue.front();
             if work.dispatch.build == Build::InLoop && !built {
                 session.build(job)?;
             }
+            reached(Moment::Submit);
             match session.submit(job)? {
                 Progress::Done => {
                     check_each(work, session, job, &mut failure);
-                    queue.pop();
-                    queue.push(job)?;
+                    queue.skip();
                 }
                 Progress::Queued => {
+                    reached(Moment::Queued);
                     queue.pop();
+                    last = Some(job);
                     in_flight += 1;
                 }
                 Progress::Full if in_flight == 0 => return Err(Error::Contract),
-                Progress::Full => {
-                    built = true;
-                    break;
-                }
+                Progress::Full => full = true,
             }
-            built = false;
-            unsent -= 1;
+            built = full;
+            unsent -= u32::from(!full);
+        }
+        if let Some(last) = last {
+            session.start_all()?;
+            if full || in_flight == depth {
+                reached(Moment::Full(last));
+            }
         }
         if in_flight == 0 {
             continue;
         }
-        let last = work.dispatch.notice == Notice::Last && unsent == 0;
-        let wait = if last { Wait::All } else { Wait::Next };
-        let completion = session.complete(wait)?.ok_or(Error::Contract)?;
-        take(work, session, queue, completion, &mut failure)?;
-        in_flight -= 1;
-        if last && work.expected.is_none() && failure.is_ok() {
-            // The engine is idle; who finished how is for `settle`, after the clock has stopped.
-            break;
+        match work.dispatch.notice {
+            Notice::Each => {
+                let completion = session.complete()?.ok_or(Error::Contract)?;
+                reached(Moment::Complete(completion.job));
+                queue.push(completion.job)?;
+                match completion.result {
+                    Ok(()) => check_each(work, session, completion.job, &mut failure),
+                    Err(error) => failure = failure.and(Err(error)),
+                }
+                in_flight -= 1;
+            }
+            Notice::Last => {
+                let Finished { jobs, result } = session.complete_all()?;
+                reached(Moment::Finished);
+                if jobs != in_flight {
+                    return Err(Error::Contract);
+                }
+                match result {
+                    Ok(()) => {
+                        queue
+                            .in_flight()
+                            .for_each(|job| check_each(work, session, job, &mut failure));
+                    }
+                    Err(error) => failure = failure.and(Err(error)),
+                }
+                queue.free_all();
+                in_flight = 0;
+            }
         }
     }
     failure
-}
-
-/// Notes a completed job's result and frees it.
-fn take(
-    work: &Work<'_>,
-    session: &dyn Session,
-    queue: &mut Queue<'_>,
-    completion: crate::Completion,
-    failure: &mut Result<(), Error>,
-) -> Result<(), Error> {
-    queue.push(completion.job)?;
-    match completion.result {
-        Ok(()) => check_each(work, session, completion.job, failure),
-        Err(error) => *failure = failure.and(Err(error)),
-    }
-    Ok(())
 }
 
 fn check_each(work: &Work<'_>, session: &dyn Session, job: usize, failure: &mut Result<(), Error>) {
@@ -392,15 +470,53 @@ fn check_each(work: &Work<'_>, session: &dyn Session, job: usize, failure: &mut 
     }
 }
 
-/// Collects, untimed, the completions that nobody waited for.
-fn settle(session: &mut dyn Session, queue: &mut Queue<'_>) -> Result<(), Error> {
-    let mut failure = Ok(());
-    while queue.free < queue.jobs() {
-        let completion = session.complete(Wait::Next)?.ok_or(Error::Contract)?;
-        queue.push(completion.job)?;
-        failure = failure.and(completion.result);
+/// Times operations with others in flight, one at a time: the one whose submission fills the queue.
+/// The next is chosen when that has completed.
+struct InFlight<'a, C: ?Sized> {
+    clock: &'a C,
+    wanted: u16,
+    times: &'a mut Histogram,
+    /// Before the latest submission, and before the latest job that was queued.
+    submission: Ticks,
+    queued: Ticks,
+    /// The job that is being timed, and when it was submitted.
+    timed: Option<(usize, Ticks)>,
+}
+
+impl<'a, C: Clock + ?Sized> InFlight<'a, C> {
+    fn new(clock: &'a C, wanted: u16, times: &'a mut Histogram) -> Self {
+        let none = Ticks(0);
+        InFlight { clock, wanted, times, submission: none, queued: none, timed: None }
     }
-    failure
+
+    /// Runs one batch; whether another one is to follow.
+    fn run(
+        &mut self,
+        session: &mut dyn Session,
+        queue: &mut Queue<'_>,
+        work: &Work<'_>,
+    ) -> Result<bool, Error> {
+        let before = self.wanted;
+        work.build(session, queue)?;
+        observed(session, queue, work, &mut |moment| self.reached(moment))?;
+        queue.submitted += u64::from(work.iterations);
+        Ok(self.wanted > 0 && self.wanted < before)
+    }
+
+    fn reached(&mut self, moment: Moment) {
+        match (moment, self.timed) {
+            (Moment::Submit, None) if self.wanted > 0 => self.submission = self.clock.now(),
+            (Moment::Queued, None) => self.queued = self.submission,
+            (Moment::Full(job), None) if self.wanted > 0 => self.timed = Some((job, self.queued)),
+            (Moment::Complete(job), Some((timed, _))) if job != timed => {}
+            (Moment::Complete(_) | Moment::Finished, Some((_, submitted))) => {
+                self.times.add(self.clock.now() - submitted);
+                self.wanted -= 1;
+                self.timed = None;
+            }
+            _ => {}
+        }
+    }
 }
 
 #[cfg(test)]

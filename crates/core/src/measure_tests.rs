@@ -74,8 +74,10 @@ proptest! {
                 let back = out.swap_remove(which % out.len());
                 prop_assert_eq!(queue.push(back), Ok(()));
                 free.push_back(back);
+            } else if free.is_empty() {
+                continue;
             } else {
-                queue.rotate();
+                queue.skip();
                 free.rotate_left(1);
             }
             prop_assert_eq!(queue.free, free.len());
@@ -83,6 +85,34 @@ proptest! {
         for back in out {
             prop_assert_eq!(queue.push(back), Ok(()));
         }
+        prop_assert!(queue.intact());
+    }
+}
+
+proptest! {
+    #[test]
+    fn jobs_that_are_passed_over_leave_those_in_flight_known(
+        jobs in 1usize..9, steps in proptest::collection::vec(any::<bool>(), 0..100),
+    ) {
+        let mut ring = vec![0; jobs];
+        let mut queue = Queue::new(&mut ring);
+        let mut in_flight = vec![];
+        for skip in steps {
+            if queue.free == 0 {
+                queue.free_all();
+                in_flight.clear();
+            } else if skip {
+                queue.skip();
+            } else {
+                in_flight.push(queue.front());
+                queue.pop();
+            }
+            let mut known: vec::Vec<_> = queue.in_flight().collect();
+            known.sort_unstable();
+            in_flight.sort_unstable();
+            prop_assert_eq!(&known, &in_flight);
+        }
+        queue.free_all();
         prop_assert!(queue.intact());
     }
 }
@@ -127,7 +157,11 @@ fn an_interrupted_warm_up_does_not_make_batches_small() {
         let mut ring = [0];
         let mut queue = Queue::new(&mut ring);
         let mut samples = [Sample::default(); 3];
-        let mut store = Store { samples: &mut samples, latency: &mut Histogram::default() };
+        let mut store = Store {
+            samples: &mut samples,
+            latency: &mut Histogram::default(),
+            latency_in_flight: None,
+        };
         let budget = Budget {
             warmup: Ticks(800_000),
             batch: Ticks(200_000),

@@ -103,10 +103,13 @@ pub enum Reply<'a> {
         /// Some of its samples.
         samples: Vec<Sample, SAMPLES>,
     },
-    /// Times of single operations of one thread: (bucket, count).
+    /// Times of operations of one thread: (bucket, count).
     Latencies {
         /// Thread, from 0.
         thread: u8,
+        /// Whether others were in flight, as many as the workload's dispatch says. Otherwise each
+        /// operation was alone.
+        in_flight: bool,
         /// Some of its buckets.
         buckets: Vec<(u16, u32), LATENCIES>,
         /// Its largest value.

@@ -2,7 +2,8 @@
 //!
 //! A provider opens a *session* for one workload: keys are scheduled, contexts allocated, devices
 //! claimed, jobs borrowed. The loop then names jobs by their index. A software provider writes
-//! [`Session::submit`] alone; an engine with a queue writes `build`, `submit` and `complete`.
+//! [`Session::submit`] alone. An engine with a queue also writes `build`, `start_all`, `complete`,
+//! and `complete_all` if it supports [`Notice::Last`](crate::Notice::Last).
 
 use crate::workload::CryptoWorkload;
 use core::fmt;
@@ -140,16 +141,32 @@ pub trait Session {
         Ok(())
     }
 
-    /// Starts the job, or does all of it. `Full` means nothing was taken and at least one earlier
-    /// job is still in flight: the loop completes one and submits again.
+    /// Hands the job to the engine, or does all of it. A job that is `Queued` need not run before
+    /// [`Session::start_all`]. `Full` means that nothing was taken and that at least one earlier job
+    /// is still in flight: the loop starts what it handed over, waits, and submits the job again.
     fn submit(&mut self, job: usize) -> Result<Progress, Error>;
 
-    /// Gives one job that has finished, in any order. With [`Wait::Next`] it blocks until there is
-    /// one, or fails with [`Error::Timeout`] after a time of the provider's own: it never hangs.
-    /// With [`Wait::All`] it blocks until every submitted job has finished. `None`: nothing has
-    /// finished (Poll), or nothing is in flight.
-    fn complete(&mut self, _wait: Wait) -> Result<Option<Completion>, Error> {
+    /// The doorbell: starts every job that was queued since the last call. It hands a chain to a
+    /// channel, adds to a job ring's count, or kicks a virtqueue. The loop calls it once each time
+    /// it has filled the queue, and always before it waits. By the time it returns, the engine
+    /// sees what the CPU wrote ([`Bus::barrier`](crate::Bus::barrier)).
+    fn start_all(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Waits for one started job, in any order, and gives its completion; `None` if nothing is in
+    /// flight. Used with [`Notice::Each`](crate::Notice::Each), with depth 1, and by the
+    /// known-answer check. Fails with [`Error::Timeout`] after a time that the provider sets: it
+    /// never hangs.
+    fn complete(&mut self) -> Result<Option<Completion>, Error> {
         Ok(None)
+    }
+
+    /// Waits, once, for the last of all started jobs, and tells of all of them together: none of
+    /// them is given by [`Session::complete`] any more. Used with
+    /// [`Notice::Last`](crate::Notice::Last). Fails with [`Error::Timeout`], as `complete` does.
+    fn complete_all(&mut self) -> Result<Finished, Error> {
+        Ok(Finished { jobs: 0, result: Ok(()) })
     }
 
     /// After how many operations what one costs repeats itself, at least 1. A library may do work in
@@ -169,21 +186,10 @@ pub trait Session {
 pub enum Progress {
     /// Finished; no completion will follow.
     Done,
-    /// In flight; exactly one completion will follow.
+    /// In flight: one completion follows, or [`Session::complete_all`] counts it.
     Queued,
     /// Not taken: complete something first.
     Full,
-}
-
-/// How long [`Session::complete`] may wait.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wait {
-    /// Not at all.
-    Poll,
-    /// For one job.
-    Next,
-    /// For all that are in flight.
-    All,
 }
 
 /// A finished job.
@@ -192,6 +198,15 @@ pub struct Completion {
     /// Its index.
     pub job: usize,
     /// How it went. An error here is that job's alone; the session goes on.
+    pub result: Result<(), Error>,
+}
+
+/// All jobs that were in flight, finished.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Finished {
+    /// How many they are.
+    pub jobs: usize,
+    /// The first failure among them. The session goes on.
     pub result: Result<(), Error>,
 }
 
@@ -250,15 +265,22 @@ pub enum Error {
     Refused,
     /// No answer in time.
     Timeout,
-    /// The library, the kernel or the engine reported this code.
+    /// The library or the kernel reported this code.
     Device(i32),
     /// The provider broke the contract of this module: a completion for a job that was not in
-    /// flight, `Full` or a wait with nothing in flight.
+    /// flight, another number of finished jobs than were in flight, `Full` with nothing in flight.
     Contract,
     /// The runner died.
     Crashed,
     /// It turned out, on trying, not to be possible here.
     Unsupported(Unsupported),
+    /// An engine that the provider drives itself reported this.
+    Engine {
+        /// The device's status, as its register or ring holds it.
+        code: u32,
+        /// What the device's manual says that it means.
+        meaning: Meaning,
+    },
 }
 
 impl fmt::Display for Error {
@@ -271,11 +293,49 @@ impl fmt::Display for Error {
             Error::Contract => f.write_str("the provider broke its contract with the loop"),
             Error::Crashed => f.write_str("the runner died"),
             Error::Unsupported(reason) => write!(f, "unsupported: {reason}"),
+            Error::Engine { code, meaning } => {
+                write!(f, "error {code:#010x} from the device: {meaning}")
+            }
         }
     }
 }
 
 impl core::error::Error for Error {}
+
+/// What an engine's error means. A driver translates the codes of its device; what none of these
+/// says is [`Meaning::Undocumented`]. A tag that does not verify is [`Error::Refused`] instead.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Meaning {
+    /// The device does not accept the descriptor. (DCP: setup error; CAAM: DECO errors.)
+    Descriptor,
+    /// The device cannot read the descriptor or the message. (DCP: packet and source errors.)
+    Read,
+    /// The device cannot write the result. (DCP: destination error.)
+    Write,
+    /// The key is missing, locked, or of the wrong length. (virtio: key rejected.)
+    Key,
+    /// The message has a length that the mode does not take. (CAAM: CCB data size error.)
+    Length,
+    /// The device failed, or gave a job up, and needs a reset. (CAAM: hardware error, watchdog.)
+    Hardware,
+    /// The manual does not list the code.
+    Undocumented,
+}
+
+impl fmt::Display for Meaning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Meaning::Descriptor => "it does not accept the descriptor",
+            Meaning::Read => "it cannot read the descriptor or the message",
+            Meaning::Write => "it cannot write the result",
+            Meaning::Key => "the key is missing, locked, or of the wrong length",
+            Meaning::Length => "the mode does not take a message of this length",
+            Meaning::Hardware => "the device failed and needs a reset",
+            Meaning::Undocumented => "its manual does not list this code",
+        })
+    }
+}
 
 impl From<Unsupported> for Error {
     fn from(reason: Unsupported) -> Error {

@@ -16,7 +16,7 @@ use cpb_core::measure::Budget;
 use cpb_core::{CryptoWorkload, Error};
 use cpb_record::plan::Plan;
 use cpb_record::store::{self, Store};
-use cpb_record::{Batch, Cell, Line, Reason, Round, Without};
+use cpb_record::{Batch, Cell, Line, Reason, Round, Times, Without};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -468,6 +468,10 @@ fn round_record(cell: &Cell, pass: u32, at: Duration, seen: &Seen) -> Round {
     let batches = |thread: &Vec<cpb_core::Sample>| {
         thread.iter().map(|s| Batch(s.ticks.0, s.before.into(), s.after.into())).collect()
     };
+    let in_flight = Times {
+        buckets: seen.latency_in_flight.filled().collect(),
+        max: seen.latency_in_flight.max.0,
+    };
     Round {
         cell: cell.clone(),
         pass,
@@ -478,6 +482,7 @@ fn round_record(cell: &Cell, pass: u32, at: Duration, seen: &Seen) -> Round {
         samples: seen.samples.iter().map(batches).collect(),
         latency: seen.latency.filled().collect(),
         latency_max: seen.latency.max.0,
+        latency_in_flight: (!in_flight.buckets.is_empty()).then_some(in_flight),
         counters: seen.round.counters,
     }
 }

@@ -7,7 +7,9 @@ mod records;
 
 use cpb_analysis::explain::explain;
 use cpb_analysis::summary::{Summary, summarise};
-use cpb_record::Record;
+use cpb_core::Ticks;
+use cpb_core::sample::bucket;
+use cpb_record::{Outcome, Record, Times};
 use cpb_report::terminal::{self, Options};
 use cpb_report::{csv, json, markdown};
 use records::Case;
@@ -42,6 +44,25 @@ fn a_run_without_a_known_clock_with_many_sizes_and_phases() {
     insta::assert_snapshot!("no_clock_80", terminal(Case::NoClock, 80));
     insta::assert_snapshot!("no_clock_all_80", all(Case::NoClock, 80));
     insta::assert_snapshot!("no_clock_markdown", markdown::render(&summary(Case::NoClock)));
+}
+
+#[test]
+fn the_latency_with_others_in_flight_stands_below_that_of_single_operations() {
+    let mut record = records::record(Case::NoClock);
+    assert!(!json::render(&summarise(&record)).unwrap().contains("latency_in_flight"));
+    for (_, outcome) in &mut record.cells {
+        let Outcome::Measured(rounds) = outcome else { continue };
+        for round in rounds {
+            let buckets = vec![(bucket(Ticks(7_000_019)), 64)];
+            round.latency_in_flight = Some(Times { buckets, max: 7_000_019 });
+        }
+    }
+    let all = Options { all: true, ..Options::default() };
+    let shown = shown(&record, 80, false, &all);
+    let rows: Vec<_> = shown.lines().filter(|line| line.contains(", in flight")).collect();
+    assert!(rows.len() > 3, "{shown}");
+    assert!(rows.iter().all(|row| row.contains("7.00 ms") && row.chars().count() <= 80), "{shown}");
+    assert!(json::render(&summarise(&record)).unwrap().contains("latency_in_flight"));
 }
 
 #[test]

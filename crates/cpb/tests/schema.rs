@@ -7,6 +7,7 @@ mod support;
 use cpb_analysis::compare;
 use cpb_analysis::explain::{Question, explain};
 use cpb_analysis::summary::summarise;
+use cpb_core::{Error, Meaning};
 use cpb_record::store;
 use cpb_record::{Line, Outcome, Record, SCHEMA};
 use cpb_report::terminal::{self, Options};
@@ -81,6 +82,16 @@ fn a_record_of_every_schema_gives_its_report() {
         let name = format!("{}-report", path.file_stem().unwrap().display());
         insta::assert_snapshot!(name, report);
     }
+}
+
+#[test]
+fn an_engine_s_error_is_stored_with_its_meaning_and_older_errors_are_read() {
+    let engine = Error::Engine { code: 0x2000_001c, meaning: Meaning::Length };
+    let stored = r#"{"engine":{"code":536870940,"meaning":"length"}}"#;
+    assert_eq!(serde_json::to_string(&engine).unwrap(), stored);
+    assert_eq!(serde_json::from_str::<Error>(stored).unwrap(), engine);
+    let older = serde_json::from_str::<Error>(r#"{"device":-110}"#).unwrap();
+    assert_eq!(older, Error::Device(-110));
 }
 
 /// What `docs/record.schema.json` says of a line.

@@ -200,8 +200,21 @@ pub struct Round {
     pub latency: Vec<(u16, u32)>,
     /// The longest of them, in clock ticks.
     pub latency_max: u64,
+    /// Times from submission to completion of operations that had others in flight, all threads
+    /// together; none with one operation at a time, and in records from before they were measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_in_flight: Option<Times>,
     /// What the system counted.
     pub counters: Counters,
+}
+
+/// Times of operations.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Times {
+    /// (bucket, count).
+    pub buckets: Vec<(u16, u32)>,
+    /// The longest of them, in clock ticks.
+    pub max: u64,
 }
 
 /// A batch: its ticks, and what the core was like before and after.

@@ -4,6 +4,7 @@ use super::groups::{Comparisons, Group};
 use super::numbers::{large, margin, megabytes, short, significant, time};
 use super::table::{Block, Place};
 use anstyle::Style;
+use cpb_analysis::latency::Latency;
 use cpb_analysis::no_figure::NoFigure;
 use cpb_analysis::summary::{Figures, Known, Row};
 use cpb_record::size::Size;
@@ -243,7 +244,14 @@ fn rate_and_scaling(row: &Row) -> Place {
     }
 }
 
-/// Times of single operations; none if the clock cannot tell any.
+fn percentiles(found: &Latency) -> Vec<Place> {
+    [Some(found.p50), found.p90, found.p99, Some(found.max)]
+        .map(|ns| ns.map_or(Place::Blank, |ns| Place::figure(time(ns), String::new())))
+        .to_vec()
+}
+
+/// Times of single operations, and below them of those that had others in flight; none if the clock
+/// cannot tell any.
 pub(crate) fn latencies(group: &Group<'_>) -> Option<Block> {
     let mut rows = Vec::new();
     let cells = group
@@ -257,15 +265,16 @@ pub(crate) fn latencies(group: &Group<'_>) -> Option<Block> {
             Known::Without(reason) => {
                 vec![Place::Word(reason.short()), Place::Blank, Place::Blank, Place::Blank]
             }
-            Known::Measured(found) => [Some(found.p50), found.p90, found.p99, Some(found.max)]
-                .map(|ns| ns.map_or(Place::Blank, |ns| Place::figure(time(ns), String::new())))
-                .to_vec(),
+            Known::Measured(found) => percentiles(found),
         };
         let name = match row.workload.bytes() as u32 {
             0 => row.provider.clone(),
             size => format!("{} {}", row.provider, Size::from(size)),
         };
+        let queued = figures.latency_in_flight.as_ref().map(percentiles);
+        let queued = queued.map(|places| (format!("{name}, in flight"), places));
         rows.push((name, places));
+        rows.extend(queued);
     }
     let told = |(_, places): &(String, Vec<Place>)| matches!(places[0], Place::Figure { .. });
     let columns = ["p50", "p90", "p99", "longest"].map(str::to_owned).to_vec();

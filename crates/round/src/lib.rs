@@ -12,12 +12,13 @@ extern crate alloc;
 mod answers;
 mod arena;
 
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use cpb_core::measure::{self, Budget, Expected, Queue, Setting, Store, Taken};
 use cpb_core::message::{self, Reply};
 use cpb_core::{
-    Checking, Clock, CryptoWorkload, Error, Histogram, Phase, Placement, Provider, Sample,
+    Checking, Clock, CryptoWorkload, Depth, Error, Histogram, Phase, Placement, Provider, Sample,
     Unsupported,
 };
 
@@ -43,6 +44,8 @@ pub struct Seen {
     pub samples: Vec<Sample>,
     /// Times of single operations.
     pub latency: Histogram,
+    /// Times of operations with others in flight; `None` with depth 1.
+    pub latency_in_flight: Option<Box<Histogram>>,
     /// Operations a batch.
     pub iterations: u32,
     /// Operations that were run, with the warm-up.
@@ -57,11 +60,16 @@ impl Seen {
         let samples = self.samples.chunks(message::SAMPLES);
         let samples = samples
             .map(move |some| Reply::Samples { thread, samples: some.iter().copied().collect() });
-        let (filled, max): (Vec<_>, _) = (self.latency.filled().collect(), self.latency.max);
-        let batches = filled.len().div_ceil(message::LATENCIES);
-        samples.chain((0..batches).map(move |batch| {
-            let some = filled.iter().skip(batch * message::LATENCIES).take(message::LATENCIES);
-            Reply::Latencies { thread, buckets: some.copied().collect(), max }
+        let in_flight = self.latency_in_flight.iter().map(|times| (true, &**times));
+        let latencies = core::iter::once((false, &self.latency)).chain(in_flight);
+        samples.chain(latencies.flat_map(move |(in_flight, times)| {
+            let (filled, max): (Vec<_>, _) = (times.filled().collect(), times.max);
+            let batches = filled.len().div_ceil(message::LATENCIES);
+            (0..batches).map(move |batch| {
+                let some = filled.iter().skip(batch * message::LATENCIES).take(message::LATENCIES);
+                let buckets = some.copied().collect();
+                Reply::Latencies { thread, in_flight, buckets, max }
+            })
         }))
     }
 }
@@ -106,6 +114,7 @@ pub fn run<C: Clock>(plan: Plan<'_, C>, reached: &mut dyn FnMut(Stage)) -> Resul
 
     let mut samples = vec![Sample::default(); budget.batches.into()];
     let mut latency = Histogram::default();
+    let mut latency_in_flight = (workload.dispatch.depth != Depth::Jobs(1)).then(on_the_heap);
     let mut ring = vec![0; arena.jobs()];
     let mut queue = Queue::new(&mut ring);
     let each = (workload.checking == Checking::Each)
@@ -115,7 +124,11 @@ pub fn run<C: Clock>(plan: Plan<'_, C>, reached: &mut dyn FnMut(Stage)) -> Resul
     reached(Stage::Prepared);
     provider.session(workload, &keys, &mut jobs, &mut |session| {
         reached(Stage::Open);
-        let mut store = Store { samples: &mut samples, latency: &mut latency };
+        let mut store = Store {
+            samples: &mut samples,
+            latency: &mut latency,
+            latency_in_flight: latency_in_flight.as_deref_mut(),
+        };
         let (dispatch, budget) = (workload.dispatch, *budget);
         let ready = &mut || reached(Stage::WarmedUp);
         let setting = Setting { clock, dispatch, expected: each, budget, ready };
@@ -129,5 +142,12 @@ pub fn run<C: Clock>(plan: Plan<'_, C>, reached: &mut dyn FnMut(Stage)) -> Resul
     let foretold = provider.repeats(workload) && workload.algorithm.foretold(workload.operation);
     let output = if foretold { right.checksum() } else { 0 };
     answers::check_after(provider, workload, arena, right, operations, computes)?;
-    Ok(Seen { samples, latency, iterations: taken.iterations, operations, output })
+    let iterations = taken.iterations;
+    Ok(Seen { samples, latency, latency_in_flight, iterations, operations, output })
+}
+
+/// An empty histogram that is not on the stack, which is small on a board.
+#[inline(never)]
+fn on_the_heap() -> Box<Histogram> {
+    Box::default()
 }

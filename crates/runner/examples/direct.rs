@@ -154,7 +154,8 @@ fn one(
         set(round.registers)?;
         let budget = Budget { batches: samples.len() as u16, iterations, ..round.budget };
         let outcome = provider.session(workload, &[&key], &mut jobs, &mut |session| {
-            let mut store = Store { samples: &mut *samples, latency: &mut latency };
+            let mut store =
+                Store { samples: &mut *samples, latency: &mut latency, latency_in_flight: None };
             let (dispatch, ready) = (workload.dispatch, &mut || ());
             let setting = Setting { clock: &clock, dispatch, expected: None, budget, ready };
             let queue = &mut Queue::new(&mut ring);

@@ -59,7 +59,7 @@ proptest! {
         let ran = run(&plan, jobs, dispatch, false, &budget);
         prop_assert!(ran.outcome.is_ok());
         let ticks = ran.samples[0].ticks.0;
-        let one = COSTS.build + COSTS.submit + service + COSTS.notice;
+        let one = COSTS.build + COSTS.submit + COSTS.start + service + COSTS.notice;
         // A sixteenth more, because the last jobs of the batches that it was found by are cheaper.
         let most = target + target / 16 + one;
         prop_assert!(ticks <= most && ticks + one >= target / 2, "{ticks} of {target}");

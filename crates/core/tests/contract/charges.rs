@@ -17,8 +17,8 @@ fn ticks(costs: Costs, dispatch: Dispatch, checked: bool) -> Vec<u64> {
 }
 
 #[test]
-fn one_at_a_time_pays_for_build_submit_engine_and_notice_of_each_and_for_one_reading() {
-    let each = COSTS.build + COSTS.submit + COSTS.service + COSTS.notice;
+fn one_at_a_time_pays_for_build_submit_start_engine_and_notice_of_each_and_for_one_reading() {
+    let each = COSTS.build + COSTS.submit + COSTS.start + COSTS.service + COSTS.notice;
     for notice in [Notice::Each, Notice::Last] {
         let serial = Dispatch { notice, ..Dispatch::SERIAL };
         assert_eq!(ticks(COSTS, serial, false), [OPERATIONS * each + COSTS.reading; 3]);
@@ -28,29 +28,20 @@ fn one_at_a_time_pays_for_build_submit_engine_and_notice_of_each_and_for_one_rea
 #[test]
 fn what_is_built_before_the_clock_starts_is_not_paid_for() {
     let serial = Dispatch { build: Build::Before, ..Dispatch::SERIAL };
-    let each = COSTS.submit + COSTS.service + COSTS.notice;
+    let each = COSTS.submit + COSTS.start + COSTS.service + COSTS.notice;
     assert_eq!(ticks(COSTS, serial, false), [OPERATIONS * each + COSTS.reading; 3]);
 }
 
 #[test]
-fn all_at_once_behind_a_slow_engine_pays_for_one_submit_the_engine_and_one_notice() {
-    let expected = COSTS.submit + OPERATIONS * COSTS.service + COSTS.notice + COSTS.reading;
-    assert_eq!(ticks(COSTS, Dispatch::ALL_AT_ONCE, false), [expected; 3]);
-}
-
-#[test]
-fn all_at_once_before_a_fast_engine_pays_for_the_submits_one_job_and_one_notice() {
-    let costs = Costs { service: 5, ..COSTS };
-    let expected = OPERATIONS * COSTS.submit + 5 + COSTS.notice + COSTS.reading;
-    assert_eq!(ticks(costs, Dispatch::ALL_AT_ONCE, false), [expected; 3]);
-}
-
-#[test]
-fn a_ring_that_is_filled_in_the_loop_hides_building_behind_the_engine() {
-    let ring = Dispatch { build: Build::InLoop, ..Dispatch::ALL_AT_ONCE };
-    let expected =
-        COSTS.build + COSTS.submit + OPERATIONS * COSTS.service + COSTS.notice + COSTS.reading;
-    assert_eq!(ticks(COSTS, ring, false), [expected; 3]);
+fn all_at_once_pays_for_the_submits_one_doorbell_the_engine_and_one_notice() {
+    for service in [5, COSTS.service] {
+        let costs = Costs { service, ..COSTS };
+        let submits = OPERATIONS * COSTS.submit;
+        let expected = submits + COSTS.start + OPERATIONS * service + COSTS.notice + COSTS.reading;
+        for checked in [false, true] {
+            assert_eq!(ticks(costs, Dispatch::ALL_AT_ONCE, checked), [expected; 3]);
+        }
+    }
 }
 
 #[test]
@@ -58,16 +49,17 @@ fn noticing_each_of_a_ring_of_finished_jobs_pays_for_each_notice() {
     let costs = Costs { service: 0, ..COSTS };
     for checked in [false, true] {
         let each = Dispatch { notice: Notice::Each, ..Dispatch::ALL_AT_ONCE };
-        let expected = OPERATIONS * (COSTS.submit + COSTS.notice) + COSTS.reading;
+        let expected = OPERATIONS * (COSTS.submit + COSTS.notice) + COSTS.start + COSTS.reading;
         assert_eq!(ticks(costs, each, checked), [expected; 3]);
     }
 }
 
 #[test]
-fn checking_each_answer_notices_each_even_if_the_last_alone_is_waited_for() {
-    let costs = Costs { service: 0, ..COSTS };
-    let expected = OPERATIONS * (COSTS.submit + COSTS.notice) + COSTS.reading;
-    assert_eq!(ticks(costs, Dispatch::ALL_AT_ONCE, true), [expected; 3]);
+fn a_queue_that_goes_on_being_filled_hides_building_behind_the_engine() {
+    let dispatch = Dispatch { build: Build::InLoop, depth: Depth::Jobs(2), notice: Notice::Each };
+    let first = 2 * (COSTS.build + COSTS.submit) + COSTS.start;
+    let expected = first + OPERATIONS * COSTS.service + COSTS.notice + COSTS.reading;
+    assert_eq!(ticks(COSTS, dispatch, false), [expected; 3]);
 }
 
 #[test]
@@ -75,11 +67,12 @@ fn a_full_ring_is_paid_for_but_the_refused_job_is_not_built_again() {
     let plan = Plan { ring: 1, ..Plan::default() };
     let dispatch = Dispatch { build: Build::InLoop, depth: Depth::Jobs(2), notice: Notice::Each };
     let ran = run(&plan, 2, dispatch, false, &fixed(1, 3));
-    // The second and the third job are built and refused while the engine works on the one before.
-    let first = COSTS.build + COSTS.submit + COSTS.service + COSTS.notice;
-    let later = COSTS.submit + COSTS.service + COSTS.notice;
-    let expected = Ticks(first + 2 * later + COSTS.reading);
-    assert_eq!(ran.samples[0].ticks, expected);
+    // The second and the third job are built and refused, each before the one ahead is started.
+    let start = COSTS.full + COSTS.start + COSTS.service + COSTS.notice;
+    let first = 2 * COSTS.build + COSTS.submit + start;
+    let second = COSTS.submit + COSTS.build + start;
+    let third = COSTS.submit + COSTS.start + COSTS.service + COSTS.notice;
+    assert_eq!(ran.samples[0].ticks, Ticks(first + second + third + COSTS.reading));
 }
 
 #[test]
@@ -112,7 +105,7 @@ fn the_reference_chain_runs_between_batches_and_one_reading_serves_two() {
 #[test]
 fn the_time_of_a_single_operation_is_its_own_whole_time() {
     let budget = cpb_core::measure::Budget { latencies: 5, ..fixed(1, 4) };
-    let each = COSTS.submit + COSTS.service + COSTS.notice + COSTS.reading;
+    let each = COSTS.submit + COSTS.start + COSTS.service + COSTS.notice + COSTS.reading;
     for dispatch in forms(3) {
         let ran = run(&Plan::default(), 4, dispatch, false, &budget);
         let build = match dispatch.build {

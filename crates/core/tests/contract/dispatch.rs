@@ -4,7 +4,7 @@ use crate::fake::{Call, Plan};
 use crate::ran::{Ran, Region, run, taken};
 use crate::{fixed, forms};
 use cpb_core::measure::Budget;
-use cpb_core::{Build, Depth, Dispatch, Notice, Progress, Wait};
+use cpb_core::{Build, Depth, Dispatch, Notice, Progress};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -64,7 +64,7 @@ fn is_build(call: &Call) -> bool {
 fn keeps_the_rules(asked: &Asked, region: &Region<'_>, operations: usize) {
     let (depth, notice) = (asked.depth(), asked.dispatch.notice);
     let serial = asked.dispatch.depth == Depth::Jobs(1);
-    let (mut unsent, mut in_flight, mut full) = (operations, 0, false);
+    let (mut unsent, mut in_flight, mut waiting, mut full) = (operations, 0, 0, false);
     let mut ready = None;
     let mut calls = region.calls.iter().peekable();
     while let Some(call) = calls.next() {
@@ -82,19 +82,26 @@ fn keeps_the_rules(asked: &Asked, region: &Region<'_>, operations: usize) {
             }
             Call::Submit(_, Ok(Progress::Queued)) => {
                 in_flight += 1;
+                waiting += 1;
                 assert!(in_flight <= depth, "no more in flight than asked for");
             }
-            Call::Complete(wait, Some(_)) => {
-                if unsent > 0 && !serial {
-                    assert!(in_flight == depth || full, "nobody waits with room left");
-                }
-                let all = notice == Notice::Last && unsent == 0 && !serial;
-                assert_eq!(*wait, if all { Wait::All } else { Wait::Next });
-                if all && !asked.checked {
-                    assert!(calls.peek().is_none(), "the end is noticed once");
-                    return;
-                }
+            Call::Start(jobs) => {
+                assert_eq!(*jobs, waiting, "one doorbell starts all that was submitted");
+                assert!(in_flight == depth || full || unsent == 0, "the queue is filled first");
+                waiting = 0;
+                // What the engine refused is still to be submitted.
+                continue;
+            }
+            Call::Complete(Some(_)) => {
+                assert!(notice == Notice::Each || serial, "no completion is taken singly");
+                assert!(in_flight == depth || full || unsent == 0, "nobody waits with room left");
                 in_flight -= 1;
+            }
+            Call::Finish(finished) => {
+                assert!(notice == Notice::Last && !serial, "each completion is noticed");
+                assert!(in_flight == depth || full || unsent == 0, "nobody waits with room left");
+                assert_eq!(finished.jobs, in_flight);
+                in_flight = 0;
             }
             _ => {}
         }
@@ -156,9 +163,10 @@ proptest! {
 #[test]
 fn jobs_do_complete_out_of_order_and_rings_do_fill_in_these_tests() {
     let plan = Plan { ring: 3, spread: Some(1_000), early_full: 20, ..Plan::default() };
-    let ran = run(&plan, 8, Dispatch::ALL_AT_ONCE, true, &fixed(4, 8));
+    let ring = Dispatch { notice: Notice::Each, ..Dispatch::ALL_AT_ONCE };
+    let ran = run(&plan, 8, ring, true, &fixed(4, 8));
     let completed = ran.diary.iter().filter_map(|call| match call {
-        Call::Complete(_, completion) => completion.map(|completion| completion.job),
+        Call::Complete(completion) => completion.map(|completion| completion.job),
         _ => None,
     });
     assert_ne!(completed.collect::<Vec<_>>(), ran.order());
@@ -184,7 +192,8 @@ fn as_many_jobs_fly_as_depth_ring_and_session_allow() {
             for call in &ran.diary {
                 match call {
                     Call::Submit(_, Ok(Progress::Queued)) => now += 1,
-                    Call::Complete(_, Some(_)) => now -= 1,
+                    Call::Complete(Some(_)) => now -= 1,
+                    Call::Finish(finished) => now -= finished.jobs as i32,
                     _ => {}
                 }
                 most = most.max(now);

@@ -24,7 +24,8 @@ fn failing_round() -> impl Strategy<Value = (Asked, Vec<u64>)> {
 /// The first completion that was a failure.
 fn first_failure(diary: &[Call]) -> Option<Error> {
     diary.iter().find_map(|call| match call {
-        Call::Complete(_, Some(completion)) => completion.result.err(),
+        Call::Complete(Some(completion)) => completion.result.err(),
+        Call::Finish(finished) => finished.result.err(),
         _ => None,
     })
 }
@@ -110,6 +111,6 @@ fn a_submit_that_fails_ends_the_round_with_the_rest_left_to_the_provider() {
             ..Plan::default()
         };
         let ran = run(&plan, 6, dispatch, false, &fixed(2, 6));
-        assert!(matches!(ran.outcome, Err(Error::Device(_))));
+        assert!(matches!(ran.outcome, Err(Error::Engine { .. })));
     }
 }

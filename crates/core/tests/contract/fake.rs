@@ -5,8 +5,8 @@
 //! asked for what the contract forbids.
 
 use cpb_core::{
-    Clock, Completion, CryptoWorkload, Data, Error, Identity, Job, Progress, Provider, Reference,
-    Session, Ticks, Unsupported, Wait,
+    Clock, Completion, CryptoWorkload, Data, Error, Finished, Identity, Job, Meaning, Progress,
+    Provider, Reference, Session, Ticks, Unsupported,
 };
 use std::cell::{Cell, RefCell};
 
@@ -27,7 +27,9 @@ pub(crate) struct Costs {
     pub(crate) submit: u64,
     /// A submit that ends in Full.
     pub(crate) full: u64,
-    /// Handing over one completion, without the waiting.
+    /// The doorbell, however many jobs it starts.
+    pub(crate) start: u64,
+    /// Handing over one completion, or telling of all, without the waiting.
     pub(crate) notice: u64,
     /// What the engine needs for a job.
     pub(crate) service: u64,
@@ -39,6 +41,7 @@ pub(crate) const COSTS: Costs = Costs {
     build: 10,
     submit: 20,
     full: 3,
+    start: 7,
     notice: 40,
     service: 300,
 };
@@ -101,8 +104,10 @@ pub(crate) enum Breach {
     NotInFlight,
     /// Says Full with nothing in flight.
     FullWhenIdle,
-    /// Gives no completion with jobs in flight.
+    /// Gives no completion with jobs in flight, or does not wait for all of them.
     NothingWhenBusy,
+    /// Leaves a job out when it starts those that were submitted.
+    NotStarted,
 }
 
 /// What was called, and how it ended.
@@ -115,7 +120,10 @@ pub(crate) enum Call {
     Ready,
     Build(usize),
     Submit(usize, Result<Progress, Error>),
-    Complete(Wait, Option<Completion>),
+    /// The doorbell, and how many jobs it started.
+    Start(usize),
+    Complete(Option<Completion>),
+    Finish(Finished),
 }
 
 /// The clock, and the diary of all calls.
@@ -136,15 +144,20 @@ impl World {
         }
     }
 
-    pub(crate) fn into_diary(self) -> Vec<Call> {
-        self.diary.into_inner()
+    /// All that was written down so far.
+    pub(crate) fn diary(&self) -> Vec<Call> {
+        self.diary.take()
     }
 
-    fn spend(&self, ticks: u64) {
+    pub(crate) fn spend(&self, ticks: u64) {
         self.time.set(self.time.get() + ticks);
     }
 
-    fn wait_until(&self, time: u64) {
+    pub(crate) fn time(&self) -> u64 {
+        self.time.get()
+    }
+
+    pub(crate) fn wait_until(&self, time: u64) {
         self.time.set(self.time.get().max(time));
     }
 
@@ -241,6 +254,7 @@ impl Provider for Fake<'_> {
             world: self.world,
             built: vec![false; jobs.len()],
             jobs,
+            queued: Vec::new(),
             flying: Vec::new(),
             spare: None,
             taken: 0,
@@ -248,7 +262,7 @@ impl Provider for Fake<'_> {
             random: Random(self.plan.seed),
         };
         let outcome = body(&mut session);
-        self.left.set(session.flying.len());
+        self.left.set(session.queued.len() + session.flying.len());
         session.quiesce();
         outcome
     }
@@ -260,6 +274,7 @@ struct Flight {
     job: usize,
     /// How many were taken before.
     order: u64,
+    /// When it has finished, once it is started.
     finished: u64,
 }
 
@@ -268,6 +283,8 @@ struct Engine<'s, 'b> {
     world: &'s World,
     jobs: &'s mut [Job<'b>],
     built: Vec<bool>,
+    /// Taken and not started.
+    queued: Vec<Flight>,
     flying: Vec<Flight>,
     /// A completion too many, to be given at the next opportunity.
     spare: Option<Completion>,
@@ -278,7 +295,7 @@ struct Engine<'s, 'b> {
 
 impl Engine<'_, '_> {
     fn flies(&self, job: usize) -> bool {
-        self.flying.iter().any(|flight| flight.job == job)
+        self.queued.iter().chain(&self.flying).any(|flight| flight.job == job)
     }
 
     /// After a breach the loop cannot know better, so what it asks for is not judged.
@@ -309,7 +326,7 @@ impl Engine<'_, '_> {
     /// Stops the engine: what is in flight will never be written.
     fn quiesce(&mut self) {
         self.world.wait_until(u64::MAX / 2);
-        for flight in core::mem::take(&mut self.flying) {
+        for flight in self.queued.iter().chain(&self.flying) {
             let output = self.jobs[flight.job].data.output();
             let untouched = output.iter().all(|&byte| byte == UNFINISHED);
             self.judge(untouched, "the output of a job in flight is not touched");
@@ -335,14 +352,40 @@ impl Session for Engine<'_, '_> {
         progress
     }
 
-    fn complete(&mut self, wait: Wait) -> Result<Option<Completion>, Error> {
-        if self.plan.dies.is_some_and(|order| order < self.taken) {
-            return Err(Error::Timeout);
+    fn start_all(&mut self) -> Result<(), Error> {
+        self.judge(!self.queued.is_empty(), "the doorbell is rung for something");
+        self.world.spend(self.plan.costs.start);
+        self.world.note(Call::Start(self.queued.len()));
+        let now = self.world.time.get();
+        for mut flight in core::mem::take(&mut self.queued) {
+            if self.breaks(Breach::NotStarted, flight.order) {
+                continue;
+            }
+            let service = self.plan.costs.service;
+            flight.finished = match self.plan.spread {
+                Some(spread) => now + service + self.random.below(spread + 1),
+                None => now.max(self.idle_from) + service,
+            };
+            self.idle_from = flight.finished;
+            self.flying.push(flight);
         }
-        let completion = self.find(wait);
+        Ok(())
+    }
+
+    fn complete(&mut self) -> Result<Option<Completion>, Error> {
+        self.waits()?;
+        let completion = self.find();
         self.world.spend(self.plan.costs.notice);
-        self.world.note(Call::Complete(wait, completion));
+        self.world.note(Call::Complete(completion));
         Ok(completion)
+    }
+
+    fn complete_all(&mut self) -> Result<Finished, Error> {
+        self.waits()?;
+        let finished = self.find_all();
+        self.world.spend(self.plan.costs.notice);
+        self.world.note(Call::Finish(finished));
+        Ok(finished)
     }
 
     fn period(&self) -> u32 {
@@ -357,9 +400,10 @@ impl Session for Engine<'_, '_> {
 
 impl Engine<'_, '_> {
     fn try_submit(&mut self, job: usize) -> Result<Progress, Error> {
-        let early = self.random.percent(self.plan.early_full) && !self.flying.is_empty();
-        let idle = self.flying.is_empty() && self.breaks(Breach::FullWhenIdle, self.taken);
-        if early || idle || self.flying.len() == self.plan.ring {
+        let held = self.queued.len() + self.flying.len();
+        let early = self.random.percent(self.plan.early_full) && held > 0;
+        let idle = held == 0 && self.breaks(Breach::FullWhenIdle, self.taken);
+        if early || idle || held == self.plan.ring {
             self.world.spend(self.plan.costs.full);
             return Ok(Progress::Full);
         }
@@ -377,26 +421,22 @@ impl Engine<'_, '_> {
             }
             return self.write(job, order).map(|()| Progress::Done);
         }
-        let now = self.world.time.get();
-        let finished = match self.plan.spread {
-            Some(spread) => now + self.plan.costs.service + self.random.below(spread + 1),
-            None => now.max(self.idle_from) + self.plan.costs.service,
-        };
-        self.idle_from = finished;
-        self.flying.push(Flight { job, order, finished });
+        self.queued.push(Flight { job, order, finished: u64::MAX });
         Ok(Progress::Queued)
     }
 
-    fn find(&mut self, wait: Wait) -> Option<Completion> {
+    /// What is asked of the loop before it waits, and whether there is an engine to wait for.
+    fn waits(&self) -> Result<(), Error> {
+        self.judge(self.queued.is_empty(), "what was submitted is started before it is waited for");
+        let dead = self.plan.dies.is_some_and(|order| order < self.taken);
+        if dead { Err(Error::Timeout) } else { Ok(()) }
+    }
+
+    fn find(&mut self) -> Option<Completion> {
         if let Some(completion) = self.spare.take() {
             return Some(completion);
         }
-        let times = self.flying.iter().map(|flight| flight.finished);
-        match wait {
-            Wait::Poll => {}
-            Wait::Next => self.world.wait_until(times.min()?),
-            Wait::All => self.world.wait_until(times.max()?),
-        }
+        self.world.wait_until(self.flying.iter().map(|flight| flight.finished).min()?);
         let now = self.world.time.get();
         let finished: Vec<usize> =
             (0..self.flying.len()).filter(|&index| self.flying[index].finished <= now).collect();
@@ -421,9 +461,26 @@ impl Engine<'_, '_> {
         }
         Some(completion)
     }
+
+    fn find_all(&mut self) -> Finished {
+        let mut flights = core::mem::take(&mut self.flying);
+        flights.sort_by_key(|flight| flight.finished);
+        let early = |flight: &Flight| self.breaks(Breach::NothingWhenBusy, flight.order);
+        let early = flights.iter().position(early).map(|index| flights.remove(index));
+        let mut finished = Finished { jobs: flights.len(), result: Ok(()) };
+        for Flight { job, order, finished: when } in flights {
+            self.world.wait_until(when);
+            finished.result = finished.result.and(self.write(job, order));
+            finished.jobs += usize::from(self.breaks(Breach::Twice, order));
+        }
+        self.flying.extend(early);
+        finished
+    }
 }
 
-/// The failure of the job that was taken after `order` others.
+/// The failure of the job that was taken after `order` others, as the engine reports it.
 pub(crate) fn failure(order: u64) -> Error {
-    Error::Device(order as i32)
+    const MEANINGS: [Meaning; 3] = [Meaning::Descriptor, Meaning::Read, Meaning::Key];
+    let code = 0x4000_0000 | order as u32;
+    Error::Engine { code, meaning: MEANINGS[order as usize % MEANINGS.len()] }
 }

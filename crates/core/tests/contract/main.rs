@@ -3,10 +3,14 @@
 
 mod breaches;
 mod budget;
+mod bus;
 mod charges;
+mod device;
 mod dispatch;
+mod driver;
 mod failures;
 mod fake;
+mod latency;
 mod ran;
 
 use cpb_core::measure::Budget;

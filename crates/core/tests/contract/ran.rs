@@ -15,6 +15,7 @@ pub(crate) struct Ran {
     pub(crate) outcome: Result<Taken, Error>,
     pub(crate) samples: Vec<Sample>,
     pub(crate) latency: Histogram,
+    pub(crate) latency_in_flight: Histogram,
     pub(crate) diary: Vec<Call>,
     /// Jobs in flight when the loop gave the session back.
     pub(crate) left: usize,
@@ -33,6 +34,19 @@ pub(crate) fn run(
 ) -> Ran {
     let world = World::new(plan.costs);
     let fake = Fake::new(plan, &world);
+    let ran = run_with(&fake, &world, jobs, dispatch, checked, budget);
+    Ran { left: fake.left(), ..ran }
+}
+
+/// Runs one round with any provider that lives in `world`.
+pub(crate) fn run_with(
+    provider: &dyn Provider,
+    world: &World,
+    jobs: usize,
+    dispatch: Dispatch,
+    checked: bool,
+    budget: &Budget,
+) -> Ran {
     let inputs: Vec<_> = (0..jobs).map(input).collect();
     let answers: Vec<u8> = (0..jobs).flat_map(answer).collect();
     let mut outputs = vec![[0; LENGTH]; jobs];
@@ -47,22 +61,27 @@ pub(crate) fn run(
             tag,
         })
         .collect();
-    let workload = CryptoWorkload::new(Algorithm::Aes128Ctr, Operation::Encrypt, LENGTH as u32);
+    let plain = CryptoWorkload::new(Algorithm::Aes128Ctr, Operation::Encrypt, LENGTH as u32);
+    let workload = CryptoWorkload { dispatch, ..plain };
 
     let mut samples = vec![Sample::default(); usize::from(budget.batches)];
-    let mut latency = Histogram::default();
+    let (mut latency, mut latency_in_flight) = (Histogram::default(), Histogram::default());
     let mut ring = vec![0; jobs];
     let mut queue = Queue::new(&mut ring);
     let mut taken = Taken::default();
-    let ended = fake.session(&workload, &[], &mut borrowed, &mut |session| {
+    let ended = provider.session(&workload, &[], &mut borrowed, &mut |session| {
         let setting = Setting {
-            clock: &world,
+            clock: world,
             dispatch,
             expected: checked.then_some(Expected { outputs: &answers, length: LENGTH }),
             budget: *budget,
             ready: &mut || world.ready(),
         };
-        let mut store = Store { samples: &mut samples, latency: &mut latency };
+        let mut store = Store {
+            samples: &mut samples,
+            latency: &mut latency,
+            latency_in_flight: Some(&mut latency_in_flight),
+        };
         taken = round(session, setting, &mut queue, &mut store)?;
         Ok(())
     });
@@ -71,9 +90,10 @@ pub(crate) fn run(
         outcome: ended.map(|()| taken),
         samples,
         latency,
-        left: fake.left(),
+        latency_in_flight,
+        left: 0,
         submitted: queue.submitted(),
-        diary: world.into_diary(),
+        diary: world.diary(),
         outputs,
     }
 }
@@ -113,24 +133,14 @@ pub(crate) fn taken(call: &Call) -> Option<usize> {
 }
 
 impl Ran {
-    /// All timed regions: those of the warm-up, then batches, then single operations.
+    /// All timed regions: those of the warm-up, then batches, then single operations; and not what
+    /// is timed inside a queue after that.
     pub(crate) fn regions(&self) -> Vec<Region<'_>> {
-        let readings: Vec<(usize, u64)> = self
-            .diary
-            .iter()
-            .enumerate()
-            .filter_map(|(place, call)| match call {
-                Call::Read(time) => Some((place, *time)),
-                _ => None,
-            })
-            .collect();
-        let between = readings.windows(2).map(|pair| Region {
-            calls: &self.diary[pair[0].0 + 1..pair[1].0],
-            ticks: Ticks(pair[1].1 - pair[0].1),
-        });
-        between
-            .filter(|region| region.calls.iter().any(|call| matches!(call, Call::Submit(..))))
-            .collect()
+        let ready = self.diary.iter().position(|call| *call == Call::Ready).unwrap_or_default();
+        let (warm_up, rest) = self.diary.split_at(ready);
+        let mut regions = regions_of(warm_up);
+        regions.extend(regions_of(rest).into_iter().take(self.samples.len() + self.singles()));
+        regions
     }
 
     /// The regions that samples were taken of.
@@ -158,4 +168,22 @@ impl Ran {
         let submitted = (0..self.outputs.len()).filter(|job| order.contains(job));
         submitted.map(|job| (self.outputs[job], answer(job))).all(|(output, right)| output == right)
     }
+}
+
+/// The timed regions of `diary`.
+fn regions_of(diary: &[Call]) -> Vec<Region<'_>> {
+    let readings: Vec<(usize, u64)> = diary
+        .iter()
+        .enumerate()
+        .filter_map(|(place, call)| match call {
+            Call::Read(time) => Some((place, *time)),
+            _ => None,
+        })
+        .collect();
+    let between = readings.windows(2).map(|pair| Region {
+        calls: &diary[pair[0].0 + 1..pair[1].0],
+        ticks: Ticks(pair[1].1 - pair[0].1),
+    });
+    let submits = |call: &Call| matches!(call, Call::Submit(..));
+    between.filter(|region| region.calls.iter().any(submits)).collect()
 }

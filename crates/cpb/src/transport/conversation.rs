@@ -237,9 +237,10 @@ impl Conversation {
                 seen.samples.get_mut(usize::from(thread))?.extend(samples);
                 None
             }
-            Reply::Latencies { buckets, max, .. } => {
-                buckets.iter().for_each(|(index, count)| seen.latency.add_many(*index, *count));
-                seen.latency.max = seen.latency.max.max(max);
+            Reply::Latencies { in_flight, buckets, max, .. } => {
+                let times = if in_flight { &mut seen.latency_in_flight } else { &mut seen.latency };
+                buckets.iter().for_each(|(index, count)| times.add_many(*index, *count));
+                times.max = times.max.max(max);
                 None
             }
             Reply::Round(round) => {

@@ -168,6 +168,8 @@ pub struct Seen {
     pub samples: Vec<Vec<Sample>>,
     /// Times of single operations, all threads together.
     pub latency: Histogram,
+    /// Times of operations with others in flight, likewise.
+    pub latency_in_flight: Histogram,
     /// The rest.
     pub round: Round,
     /// Core cycles of the reference chain in this process.

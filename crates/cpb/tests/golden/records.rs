@@ -338,6 +338,7 @@ fn round(case: Case, cell: Cell, pass: u32, time: f64, random: &mut fastrand::Rn
         samples,
         latency: histogram.filled().collect(),
         latency_max: histogram.max.0,
+        latency_in_flight: None,
         counters,
     }
 }

@@ -3,15 +3,15 @@
 use cpb_core::kernel::{Availability, KernelChoice, KernelSurvey, SurveyedDriver};
 use cpb_core::message::{ClockDescription, Counters, CpuTime};
 use cpb_core::{
-    Algorithm, Claim, CryptoWorkload, DataSet, Error, KeyUse, Operation, Phase, Placement, Ticks,
-    Unsupported,
+    Algorithm, Claim, CryptoWorkload, DataSet, Error, KeyUse, Meaning, Operation, Phase, Placement,
+    Ticks, Unsupported,
 };
 use cpb_providers::kernel_crypto::{Driver, Selftest};
 use cpb_record::plan::Plan;
 use cpb_record::{
     Batch, Cell, Check, ClockReading, Cores, End, Evidence, Flag, FlagKind, Header, Line, Printed,
     ProviderRecord, Published, PublishedPath, Quantity, Reading, Reason, Round, SCHEMA, Source,
-    When, Without,
+    Times, When, Without,
 };
 use cpb_record::{Machine, State};
 use proptest::collection::vec;
@@ -65,8 +65,14 @@ fn error() -> impl Strategy<Value = Error> {
             Error::Crashed
         ]),
         any::<i32>().prop_map(Error::Device),
+        (any::<u32>(), meaning()).prop_map(|(code, meaning)| Error::Engine { code, meaning }),
         unsupported().prop_map(Error::Unsupported),
     ]
+}
+
+fn meaning() -> impl Strategy<Value = Meaning> {
+    use Meaning::*;
+    select(vec![Descriptor, Read, Write, Key, Length, Hardware, Undocumented])
 }
 
 fn reason() -> impl Strategy<Value = Reason> {
@@ -115,8 +121,9 @@ fn round() -> impl Strategy<Value = Round> {
     let batch = (any::<u64>(), reading(), reading()).prop_map(|(t, b, a)| Batch(t, b, a));
     let samples = vec(vec(batch, 0..4), 0..3);
     let place = (cell(), any::<u32>(), any::<u64>(), any::<u32>(), any::<u32>(), word());
-    let seen = (samples, vec(any::<(u16, u32)>(), 0..4), any::<u64>(), counters());
-    (place, seen).prop_map(|(place, (samples, latency, latency_max, counters))| {
+    let times = || (vec(any::<(u16, u32)>(), 0..4), any::<u64>());
+    let seen = (samples, times(), option::of(times()), counters());
+    (place, seen).prop_map(|(place, (samples, (latency, latency_max), in_flight, counters))| {
         let (cell, pass, at_ms, reference_cycles, iterations, output) = place;
         Round {
             cell,
@@ -128,6 +135,7 @@ fn round() -> impl Strategy<Value = Round> {
             samples,
             latency,
             latency_max,
+            latency_in_flight: in_flight.map(|(buckets, max)| Times { buckets, max }),
             counters,
         }
     })
