@@ -3,7 +3,7 @@
 //! It is a file of JSON lines. The first is the [`Header`]; then come, in the order things
 //! happened, known-answer checks, rounds and cells that gave no figure; the last is the [`End`],
 //! which a killed run does not have. Nothing in it is a mean: figures are computed from it by
-//! [`cpb_analysis`], again and again if need be. A record of published figures has their sources
+//! `cpb-analysis`, again and again if need be. A record of published figures has their sources
 //! and cells in place of rounds.
 
 pub mod budget;
@@ -126,7 +126,7 @@ pub enum ProviderRecord {
     },
 }
 
-/// How the words of a [`Lost`] begin that gave no answer in time.
+/// How the words about a provider begin whose runner gave no answer in time.
 pub const NO_ANSWER: &str = "no answer for ";
 
 /// One row of figures: who, what, and in how many threads.

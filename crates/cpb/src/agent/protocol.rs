@@ -36,7 +36,7 @@ pub enum Order {
         provider: String,
         /// The CPUs to measure on.
         cpus: Vec<usize>,
-        /// See [`Affinity`].
+        /// Cycles of a multiplication there, if they are known.
         latency: Option<u32>,
     },
     /// Start a command.
