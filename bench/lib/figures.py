@@ -9,7 +9,7 @@ from lib.spread import lower_quartile, quantile, weighted
 
 AGREEMENT = 0.006
 
-# As crates/analysis/src/crowding.rs has them.
+# As crates/analysis/src/smt.rs has them.
 ALONE, ROOM = 0.2, 0.02
 
 # One batch: wall-clock nanoseconds and core cycles of one operation (cycles by the mean of both

@@ -1,6 +1,6 @@
 //! Mbed TLS 2.28 as a provider: the same sessions as on Linux, over this version's interface.
 
-mod draw;
+mod rng;
 mod ffi;
 #[path = "../../crates/providers/src/mbedtls/key_pairs.rs"]
 mod key_pairs;

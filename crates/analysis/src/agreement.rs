@@ -3,7 +3,7 @@
 //! Known answers catch a provider that is wrong about short messages. The checksums of what was
 //! computed in timed rounds catch the rest, long messages above all: all providers owe the same.
 
-use crate::no_figure::NoFigure;
+use crate::missing::NoFigure;
 use cpb_core::catalog;
 use cpb_core::{CryptoWorkload, Operation};
 use cpb_record::{Cell, Outcome, Record, Round};

@@ -4,9 +4,9 @@
 //! are taken off. The chain takes a known number of core cycles, so its time tells the core's
 //! effective clock just before and just after the batch; the burst, whether it had the core alone.
 
-use crate::crowding::Alone;
 use crate::location::{Scatter, median};
-use crate::no_figure::NoFigure;
+use crate::missing::NoFigure;
+use crate::smt::Alone;
 use cpb_core::Ticks;
 use cpb_core::message::ClockDescription;
 use cpb_record::{Batch, Reading, Round};
@@ -97,7 +97,7 @@ pub fn normalise(round: &Round, scale: Scale) -> Result<Figures, NoFigure> {
     let long = nanoseconds(typical, clock) > SEVERAL_TURNS_NS;
     let (agreement, on_cpu, alone) = match Scatter::of(&round.cell.workload) {
         // Nor does a burst before and after so long a batch say who shared the core in between.
-        Scatter::Chance => (f64::INFINITY, on_cpu(round), alone.filter(|_| !long)),
+        Scatter::Intrinsic => (f64::INFINITY, on_cpu(round), alone.filter(|_| !long)),
         Scatter::Disturbed if long && on_cpu(round) < 1.0 - OFF_CPU => {
             let taken = lengths.len() as u32;
             let threads = vec![];

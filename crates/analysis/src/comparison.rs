@@ -1,7 +1,7 @@
 //! How the providers of one workload compare: who is fastest, and what the CPU's extensions gain.
 
 use crate::estimate;
-use crate::meaningful::{Metric, meaningful};
+use crate::evidence_policy::{Metric, meaningful};
 use crate::passes::Passes;
 use crate::ratio::{self, Ratio, Verdict};
 use cpb_core::CryptoWorkload;

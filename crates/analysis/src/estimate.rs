@@ -2,7 +2,7 @@
 
 use crate::batches::Scale;
 use crate::location::{Confidence, Location, median, relative_spread};
-use crate::no_figure::NoFigure;
+use crate::missing::NoFigure;
 use crate::passes::{Pass, Passes};
 use crate::units::{Cycles, Interval, Nanoseconds, Unit};
 use cpb_record::Round;

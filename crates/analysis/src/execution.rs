@@ -8,8 +8,8 @@
 //! All shares are of wall-clock time, which a finished round always has: unlike a rate over CPU time,
 //! none can be a division by nothing.
 
-use crate::meaningful::{Metric, meaningful};
-use crate::no_figure::NoFigure;
+use crate::evidence_policy::{Metric, meaningful};
+use crate::missing::NoFigure;
 use crate::summary::Known;
 use cpb_core::catalog;
 use cpb_core::{Claim, CryptoWorkload, Depth};

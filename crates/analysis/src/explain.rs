@@ -3,13 +3,13 @@
 use crate::advice::{self, Advice, Border, Compared};
 use crate::cost::{self, Cost, Cpu, Load};
 use crate::crossover;
-use crate::facts;
+use crate::evidence_policy::{Metric, meaningful};
 use crate::fit::{self, Fit, NoFit};
 use crate::location::Confidence;
-use crate::meaningful::{Metric, meaningful};
-use crate::no_figure::NoFigure;
+use crate::missing::NoFigure;
 use crate::paths::{self, Path, Subject, Task};
 use crate::ratio::Verdict;
+use crate::run_info;
 use crate::uncertain::{Bounded, Uncertain};
 use crate::units::{Nanoseconds, Times};
 use cpb_record::{Evidence, Record};
@@ -152,7 +152,7 @@ pub fn explain<'a>(
         tasks.all.iter().partition(|task| task.paths.len() == 1 && task.paths[0].points.len() == 1);
     let single = tasks.all.iter().map(|task| task.threads).min().unwrap_or(1);
     let fewest = worth.iter().filter(|task| task.threads == single);
-    let mut warnings = facts::once(records.iter().flat_map(|record| &record.warnings));
+    let mut warnings = run_info::once(records.iter().flat_map(|record| &record.warnings));
     warnings.extend(without_interval(&tasks.all));
     Explanation {
         tasks: fewest.map(|task| one(task, question)).collect(),

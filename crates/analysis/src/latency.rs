@@ -1,7 +1,7 @@
 //! How long single operations took.
 
 use crate::batches::{LEAST_STEPS, least_interval, nanoseconds};
-use crate::no_figure::NoFigure;
+use crate::missing::NoFigure;
 use crate::units::Nanoseconds;
 use cpb_core::Ticks;
 use cpb_core::message::ClockDescription;

@@ -1,6 +1,6 @@
 //! What can be computed from records: data in, data out.
 //!
-//! From the bottom up: [`batches`] makes figures of raw batches ([`crowding`] tells which of them
+//! From the bottom up: [`batches`] makes figures of raw batches ([`smt`] tells which of them
 //! shared their core), [`passes`] one figure of each pass, [`location`] one of many passes;
 //! [`levels`] tells where processes draw one of two speeds; [`estimate`] and [`ratio`] put units and words to it, [`execution`] says who did the work, and
 //! [`summary`] does all of it for a whole record.
@@ -18,11 +18,10 @@ pub mod compare;
 pub mod comparison;
 pub mod cost;
 pub mod crossover;
-pub mod crowding;
 pub mod estimate;
+pub mod evidence_policy;
 pub mod execution;
 pub mod explain;
-pub mod facts;
 pub mod fit;
 pub mod grade;
 pub mod headline;
@@ -30,13 +29,14 @@ pub mod identify;
 pub mod latency;
 pub mod levels;
 pub mod location;
-pub mod meaningful;
-pub mod no_figure;
+pub mod missing;
 pub mod passes;
 pub mod paths;
 pub mod ratio;
 pub mod refine;
+pub mod run_info;
 pub mod selection;
+pub mod smt;
 pub mod summary;
 pub mod uncertain;
 pub mod units;

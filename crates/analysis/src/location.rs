@@ -34,14 +34,14 @@ pub enum Scatter {
     /// They were disturbed, which lengthens them: the low ones are believed.
     Disturbed,
     /// The operation itself takes as long as chance will have it: all count alike.
-    Chance,
+    Intrinsic,
 }
 
 impl Scatter {
     /// That of a workload.
     pub fn of(workload: &CryptoWorkload) -> Scatter {
-        match workload.algorithm.takes_its_chance(workload.operation) {
-            true => Scatter::Chance,
+        match workload.algorithm.has_random_duration(workload.operation) {
+            true => Scatter::Intrinsic,
             false => Scatter::Disturbed,
         }
     }
@@ -50,7 +50,7 @@ impl Scatter {
     pub fn within_pass(self, batches: &[f64]) -> Option<f64> {
         match self {
             Scatter::Disturbed => lower_quartile(batches),
-            Scatter::Chance => mean(batches),
+            Scatter::Intrinsic => mean(batches),
         }
     }
 
@@ -62,7 +62,7 @@ impl Scatter {
             Scatter::Disturbed => {
                 Location::of(&costs.iter().map(|(cost, _)| cost.ln()).collect::<Vec<f64>>())
             }
-            Scatter::Chance => Location::of_mean(costs),
+            Scatter::Intrinsic => Location::of_mean(costs),
         }
     }
 }
@@ -311,13 +311,13 @@ mod tests {
                 taken.push(search);
                 all += search;
             }
-            (Scatter::Chance.within_pass(&taken).unwrap(), taken.len() as u32)
+            (Scatter::Intrinsic.within_pass(&taken).unwrap(), taken.len() as u32)
         };
         for (passes, operations) in [(20, 1.0), (20, 8.0), (60, 1.0), (60, 8.0)] {
             let (mut inside, mut all) = (0, 0.0);
             for _ in 0..2000 {
                 let costs: Vec<(f64, u32)> = (0..passes).map(|_| pass(operations)).collect();
-                let location = Scatter::Chance.over_passes(&costs).unwrap();
+                let location = Scatter::Intrinsic.over_passes(&costs).unwrap();
                 let margin = location.margin(Confidence::Shown).unwrap();
                 inside += u32::from(location.value.abs() <= margin);
                 all += location.value.exp();

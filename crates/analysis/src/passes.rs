@@ -10,7 +10,7 @@
 use crate::batches::{self, Figure, Scale};
 use crate::estimate::grain;
 use crate::location::{Location, Scatter, median, relative_spread};
-use crate::no_figure::NoFigure;
+use crate::missing::NoFigure;
 use crate::uncertain::Uncertain;
 use cpb_record::Round;
 

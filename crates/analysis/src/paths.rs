@@ -5,14 +5,14 @@
 
 use crate::agreement;
 use crate::cost::{At, Cpu};
-use crate::crowding::Alone;
+use crate::evidence_policy::{Metric, meaningful};
 use crate::fit::{self, Sized};
 use crate::latency::{self, Latency};
 use crate::levels::{self, Levels};
 use crate::location::Scatter;
-use crate::meaningful::{Metric, meaningful};
-use crate::no_figure::NoFigure;
+use crate::missing::NoFigure;
 use crate::passes::{Pass, Passes};
+use crate::smt::Alone;
 use crate::summary;
 use crate::uncertain::Uncertain;
 use cpb_core::catalog;
@@ -230,7 +230,7 @@ fn point(record: &Record, cell: &Cell, outcome: &Outcome, passes: &Passes) -> Op
     let leading = |pass: &Pass| if cycles.is_some() { pass.cycles } else { Some(pass.time) };
     let levels = match passes.scatter {
         Scatter::Disturbed => levels::of(passes.all.iter().filter_map(leading)),
-        Scatter::Chance => None,
+        Scatter::Intrinsic => None,
     };
     let rounds = match outcome {
         Outcome::Measured(rounds) => rounds.as_slice(),

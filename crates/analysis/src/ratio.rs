@@ -8,7 +8,7 @@
 //! interval that lies within [`TIE`]. Everything else is *unknown*.
 
 use crate::location::Confidence;
-use crate::no_figure::NoFigure;
+use crate::missing::NoFigure;
 use crate::passes::{Pass, Passes};
 use crate::uncertain::{Bounded, Uncertain};
 use crate::units::{Interval, Times};

@@ -1,6 +1,6 @@
 //! Algorithms and operations: one standard spelling each, used in code, plans, records and reports.
 
-use crate::record;
+use crate::tls_record;
 use core::fmt;
 use core::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -16,7 +16,7 @@ pub enum Kind {
     SectorCipher,
     /// Authenticated encryption with associated data.
     Aead,
-    /// Protection of a record of TLS, whose MAC is encrypted with the message: see [`record`].
+    /// Protection of a record of TLS, whose MAC is encrypted with the message: see [`tls_record`].
     Record,
     /// Hash function, no key.
     Hash,
@@ -246,7 +246,7 @@ impl Algorithm {
     pub const fn output_length(self, message: usize) -> usize {
         match self.shape().kind {
             Kind::Hash | Kind::Mac => self.shape().digest,
-            Kind::Record => record::length(message),
+            Kind::Record => tls_record::length(message),
             _ => message,
         }
     }
@@ -268,7 +268,7 @@ impl Algorithm {
             Algorithm::Aes128Ccm | Algorithm::Aes192Ccm | Algorithm::Aes256Ccm => (1 << 24) - 1,
             // IEEE 1619, section 5.1: a data unit has at most 2^20 blocks.
             Algorithm::Aes128Xts | Algorithm::Aes256Xts => 16 << 20,
-            Algorithm::Aes128CbcHmacSha1Tls => record::LONGEST,
+            Algorithm::Aes128CbcHmacSha1Tls => tls_record::LONGEST,
             _ => usize::MAX,
         }
     }

@@ -8,7 +8,7 @@ pub use random::DISTINCT_FROM;
 use crate::Lengths;
 use crate::algorithm::{Algorithm, Kind, Operation};
 use crate::provider::{Data, Error, Job, Progress, Provider, Session, Unsupported};
-use crate::record;
+use crate::tls_record;
 use crate::workload::{CryptoWorkload, Phase, Placement};
 use serde::{Deserialize, Serialize};
 
@@ -117,7 +117,11 @@ fn check_one(
     let (message, associated) = match shape.kind {
         Kind::Record => {
             let Case { operation, associated, input, .. } = *case;
-            (record::message(operation, associated, input.len()).ok_or(Unsupported::Length)?, 0)
+            (
+                tls_record::message(operation, associated, input.len())
+                    .ok_or(Unsupported::Length)?,
+                0,
+            )
         }
         _ => (case.input.len(), case.associated.len()),
     };

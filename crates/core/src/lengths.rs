@@ -2,7 +2,7 @@
 
 use crate::algorithm::{Algorithm, Kind, Operation};
 use crate::public_key::{Parts, parts};
-use crate::record;
+use crate::tls_record;
 
 /// How long the parts of a job are, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,7 +28,7 @@ impl Algorithm {
             let output = self.output_length(message);
             let plain = Lengths { key: shape.key, output, tag: shape.tag, ..plain };
             return match shape.kind {
-                Kind::Record => Lengths { associated: record::HEADER, input: output, ..plain },
+                Kind::Record => Lengths { associated: tls_record::HEADER, input: output, ..plain },
                 _ => plain,
             };
         };

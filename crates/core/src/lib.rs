@@ -23,8 +23,8 @@ pub mod message;
 pub mod null;
 pub mod provider;
 pub mod public_key;
-pub mod record;
 pub mod sample;
+pub mod tls_record;
 pub mod workload;
 
 pub use algorithm::{Algorithm, Kind, Operation, Shape};

@@ -2,7 +2,7 @@
 //! target, so that their answers can be compared.
 
 use crate::algorithm::Kind;
-use crate::record;
+use crate::tls_record;
 use crate::workload::CryptoWorkload;
 
 /// Which part of a workload's material a seed is for.
@@ -28,7 +28,7 @@ pub fn fill(part: Part, index: usize, bytes: &mut [u8]) {
 pub fn fill_associated(workload: &CryptoWorkload, bytes: &mut [u8]) {
     fill(Part::Associated, 0, bytes);
     if workload.algorithm.shape().kind == Kind::Record {
-        record::state(workload.message as usize, bytes);
+        tls_record::state(workload.message as usize, bytes);
     }
 }
 

@@ -145,7 +145,7 @@ impl Algorithm {
     /// Whether operations differ in how long they take: primes are searched for, ML-DSA signs until a
     /// signature fits, and a private RSA key is blinded anew now and then. A mean then says what to expect,
     /// and the least of many says nothing.
-    pub const fn takes_its_chance(self, operation: Operation) -> bool {
+    pub const fn has_random_duration(self, operation: Operation) -> bool {
         let rsa = matches!(
             self,
             Algorithm::Rsa2048Pkcs1

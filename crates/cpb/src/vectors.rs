@@ -4,7 +4,7 @@ use crate::library;
 use anyhow::{Context, Result, ensure};
 use cpb_core::check::{Answer, Case};
 use cpb_core::material::{self, Part};
-use cpb_core::{Algorithm, Kind, Operation, public_key, record};
+use cpb_core::{Algorithm, Kind, Operation, public_key, tls_record};
 use serde::Deserialize;
 
 /// All known answers.
@@ -127,7 +127,7 @@ impl Known {
             return Ok(known);
         }
         let tag = match shape.kind {
-            Kind::Record if known.valid => record::MAC,
+            Kind::Record if known.valid => tls_record::MAC,
             _ => shape.tag,
         };
         ensure!(known.tag.len() == tag, "the tag has {} bytes", known.tag.len());
@@ -194,7 +194,7 @@ impl Known {
             let associated = [&self.associated[..], &(length as u16).to_be_bytes()].concat();
             OwnedCase { associated, tag: Vec::new(), ..self.case(operation, input, answer) }
         };
-        let usual = record::length(message.len()) == self.result.len();
+        let usual = tls_record::length(message.len()) == self.result.len();
         if operation == Operation::Encrypt {
             if self.valid && usual {
                 let mut input = message.to_vec();

@@ -11,8 +11,6 @@ mod aws_lc;
 mod context;
 #[cfg(target_os = "linux")]
 mod cryptodev;
-#[cfg(any(feature = "mbedtls", feature = "rustcrypto"))]
-mod draw;
 mod evp;
 pub mod interrupts;
 pub mod kernel_crypto;
@@ -29,6 +27,8 @@ mod nettle;
 mod null;
 mod openssl;
 mod raw_jobs;
+#[cfg(any(feature = "mbedtls", feature = "rustcrypto"))]
+mod rng;
 #[cfg(feature = "rustcrypto")]
 mod rustcrypto;
 mod wolfssl;

@@ -5,9 +5,9 @@ pub(crate) mod ffi;
 mod key_pairs;
 mod limits;
 
-use crate::draw;
 use crate::lengths::keys_fit;
 use crate::raw_jobs::{RawJobs, software_supports};
+use crate::rng;
 use crate::{Implementation, Unavailable};
 use cpb_core::{CryptoWorkload, Error, Identity, Job, Provider, Session, Unsupported};
 

@@ -1,11 +1,11 @@
 //! What the terminal's tables hold: rates, threads, latencies.
 
+use super::format::{large, margin, megabytes, short, significant, time};
 use super::groups::{Comparisons, Group};
-use super::numbers::{large, margin, megabytes, short, significant, time};
 use super::table::{Block, Place};
 use anstyle::Style;
 use cpb_analysis::latency::Latency;
-use cpb_analysis::no_figure::NoFigure;
+use cpb_analysis::missing::NoFigure;
 use cpb_analysis::summary::{Figures, Known, Row};
 use cpb_record::size::Size;
 use std::collections::HashMap;

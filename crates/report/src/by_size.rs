@@ -1,12 +1,12 @@
 //! One column a message size, one block a figure: how tables of accelerators have long been printed,
 //! with what it took of the machine beside it. For a plan that says `report = "by-size"`.
 
+use super::format::{count, large, megabytes, share, short};
 use super::groups::Group;
-use super::numbers::{count, large, megabytes, share, short};
 use super::table::{Block, Place};
-use super::{execution, notes};
+use super::{execution, footnotes};
 use cpb_analysis::execution::{CpuUse, Execution};
-use cpb_analysis::no_figure::NoFigure;
+use cpb_analysis::missing::NoFigure;
 use cpb_analysis::summary::{Figures, Known, Row, Summary};
 use cpb_record::{Evidence, ProviderRecord};
 
@@ -91,7 +91,7 @@ fn who(summary: &Summary, group: &Group<'_>) -> Block {
         .collect();
     for (name, provider) in &summary.run.providers {
         if let ProviderRecord::Unavailable { reason, detail } = provider {
-            let why = notes::unavailable(*reason, detail).to_owned();
+            let why = footnotes::unavailable(*reason, detail).to_owned();
             rows.push((name.clone(), vec![Place::Note(why)]));
         }
     }

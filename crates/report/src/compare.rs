@@ -1,8 +1,8 @@
 //! Two runs or providers against each other, for a terminal.
 
-use super::explain_words::what;
-use super::notes::first_of;
-use super::numbers::{margin, percent, significant};
+use super::explain_text::what;
+use super::footnotes::first_of;
+use super::format::{margin, percent, significant};
 use super::table::{Block, Place, paint, render as table, wrap};
 use super::terminal::{Styles, write_note};
 use cpb_analysis::compare::{Compared, Family, Kind, Row};

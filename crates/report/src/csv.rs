@@ -235,5 +235,5 @@ fn interval<U: Unit>(values: &mut Vec<String>, interval: Option<Interval<U>>) {
 
 /// Six significant digits: more than any figure here is worth.
 fn number(value: Option<f64>) -> String {
-    value.map(|value| super::numbers::significant(value, 6)).unwrap_or_default()
+    value.map(|value| super::format::significant(value, 6)).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 //! What `cpb doctor` prints.
 
-use super::notes::graded;
+use super::footnotes::graded;
 use super::terminal::write_note;
 use cpb_analysis::grade::Grade;
 use cpb_analysis::summary::Summary;

@@ -1,11 +1,11 @@
 //! Who executed, and what it took of the machine beside time: shown where the kernel or an engine
 //! may have done the work. Libraries that run in the runner's own process need no proof.
 
+use super::format::{count, share};
 use super::groups::Group;
-use super::numbers::{count, share};
 use super::table::{Block, Place};
 use cpb_analysis::execution::{CpuUse, Execution, Verdict};
-use cpb_analysis::no_figure::NoFigure;
+use cpb_analysis::missing::NoFigure;
 use cpb_analysis::summary::{Known, Row, Summary};
 use cpb_core::Claim;
 use cpb_core::kernel::kernel_name;

@@ -1,7 +1,7 @@
 //! An explanation for a terminal: what to take, what it costs, where another path gets faster.
 
-use super::explain_words::{about, advise, answer, notes, remarks, size, title, whole_percent};
-use super::numbers::{margin, megabytes, percent, short, time};
+use super::explain_text::{about, advise, answer, notes, remarks, size, title, whole_percent};
+use super::format::{margin, megabytes, percent, short, time};
 use super::table::{Block, Place, fits, paint, render as table, wrap};
 use super::terminal::{Styles, write_note, write_styled_note, write_verdict};
 use cpb_analysis::explain::{Costs, Explained, Explanation, Question};

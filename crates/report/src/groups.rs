@@ -1,7 +1,7 @@
 //! Cells put together as reports show them: what differs only in provider and size is one group.
 
 use cpb_analysis::comparison::{Comparison, is_variant_of};
-use cpb_analysis::no_figure::NoFigure;
+use cpb_analysis::missing::NoFigure;
 use cpb_analysis::ratio::Ratio;
 use cpb_analysis::summary::{Known, Row, Summary};
 use cpb_core::catalog;

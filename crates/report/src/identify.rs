@@ -1,6 +1,6 @@
 //! What cores are by their figures, for a terminal and for documents.
 
-use super::numbers::short;
+use super::format::short;
 use super::table::{left, length, paint, right, wrap};
 use super::terminal::{Styles, write_note, write_styled_note};
 use crate::ascii;

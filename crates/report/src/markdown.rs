@@ -1,10 +1,10 @@
 //! Tables for documents and pull requests, in GitHub's Markdown: every size.
 
 use super::blocks::{far, operations};
+use super::format::{margin, megabytes, short, significant, time};
 use super::groups::{Comparisons, Group, groups};
-use super::numbers::{margin, megabytes, short, significant, time};
 use super::table::{Block, Place};
-use super::{by_size, execution, notes, published};
+use super::{by_size, execution, footnotes, published};
 use cpb_analysis::summary::{Known, Row, Summary, summarise};
 use cpb_record::Record;
 use cpb_record::size::Size;
@@ -13,7 +13,7 @@ use cpb_record::size::Size;
 pub fn render(summary: &Summary) -> String {
     let groups = groups(summary);
     let comparisons = Comparisons::of(summary);
-    let mut text = format!("# {}\n", escape(&notes::title(summary)));
+    let mut text = format!("# {}\n", escape(&footnotes::title(summary)));
     if summary.run.by_size {
         for group in &groups {
             text.push_str(&format!(
@@ -46,7 +46,7 @@ pub fn render(summary: &Summary) -> String {
             text.push_str(&format!("{}\n\n", escape(execution::LEGEND)));
         }
     }
-    for (word, words) in notes::missing(&groups) {
+    for (word, words) in footnotes::missing(&groups) {
         text.push_str(&format!("- {word}: {}\n", escape(&words)));
     }
     if execution::wanted(summary) || summary.run.kernel.is_some() {
@@ -54,7 +54,7 @@ pub fn render(summary: &Summary) -> String {
             text.push_str(&format!("- {word}: {}\n", escape(&words)));
         }
     }
-    for (word, words) in notes::facts(summary, true) {
+    for (word, words) in footnotes::facts(summary, true) {
         text.push_str(&format!("- {word}: {}\n", escape(&words)));
     }
     text

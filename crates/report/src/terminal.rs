@@ -3,7 +3,7 @@
 use super::blocks::{self, MARGINS, Rates, SHOWN};
 use super::groups::{Comparisons, Group, groups};
 use super::table::{Look, fits, length, paint, render as table, render_apart as table_apart, wrap};
-use super::{by_size, execution, notes, verdict};
+use super::{by_size, execution, footnotes, verdict};
 use anstyle::{AnsiColor, Style};
 use cpb_analysis::explain::Explanation;
 use cpb_analysis::summary::Summary;
@@ -82,7 +82,7 @@ pub fn render(
         let rates = Rates {
             comparisons: &comparisons,
             fastest: styles.fastest,
-            cycles: summary.clock.is_some() || notes::counts_cycles(summary),
+            cycles: summary.clock.is_some() || footnotes::counts_cycles(summary),
             gains: summary.comparisons.iter().any(|comparison| !comparison.gains.is_empty()),
             all: options.all,
             best: best(&shown, taken + LEGEND),
@@ -211,7 +211,7 @@ fn write_notes(
     styles: Styles,
     all: bool,
 ) {
-    for (word, words) in notes::missing(groups) {
+    for (word, words) in footnotes::missing(groups) {
         write_note(text, &word, &words, width);
     }
     if execution::wanted(summary) || summary.run.kernel.is_some() {
@@ -220,7 +220,7 @@ fn write_notes(
             write_styled_note(text, &word, &words, width, style);
         }
     }
-    for (word, words) in notes::facts(summary, all) {
+    for (word, words) in footnotes::facts(summary, all) {
         let style = match word {
             "warning" | "wrong" => styles.warning,
             _ => Style::new(),
@@ -266,7 +266,7 @@ impl Styles {
 }
 
 fn write_title(text: &mut String, summary: &Summary, width: usize, styles: Styles) {
-    for line in wrap(&notes::title(summary), width) {
+    for line in wrap(&footnotes::title(summary), width) {
         paint(text, styles.look.heading, &line);
         text.push('\n');
     }

@@ -1,6 +1,6 @@
 //! The answer that comes first: one or two lines for each operation.
 
-use super::explain_words::{verdict, what};
+use super::explain_text::{verdict, what};
 use cpb_analysis::explain::Explanation;
 
 /// Of more operations than these the verdicts are a report of their own.

@@ -18,7 +18,6 @@ mod console;
 pub mod decode;
 mod device;
 mod diagnosis;
-mod elsewhere;
 mod exceptions;
 mod exec;
 mod fault;
@@ -29,6 +28,7 @@ mod measure;
 mod memory;
 mod pages;
 mod semihosting;
+mod slow_path;
 mod system;
 mod timing;
 

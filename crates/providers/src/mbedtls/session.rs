@@ -103,6 +103,6 @@ fn succeeded(status: c_int) -> Result<(), Error> {
 unsafe extern "C" fn draw(_: *mut c_void, output: *mut u8, length: usize) -> c_int {
     // SAFETY: as promised by the caller.
     let output = unsafe { core::slice::from_raw_parts_mut(output, length) };
-    super::draw::fill(output);
+    super::rng::fill(output);
     0
 }

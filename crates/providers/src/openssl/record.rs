@@ -7,7 +7,7 @@ use crate::raw_jobs::RawJobs;
 use core::ffi::{c_int, c_uint};
 use core::marker::PhantomData;
 use core::ptr;
-use cpb_core::record::{CIPHER_KEY, HEADER};
+use cpb_core::tls_record::{CIPHER_KEY, HEADER};
 use cpb_core::{CryptoWorkload, Error, Operation, Phase, Progress, Session, Unsupported};
 
 pub(super) struct RecordSession<'a, L: Libcrypto> {

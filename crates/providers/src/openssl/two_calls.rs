@@ -14,7 +14,7 @@ use crate::raw_jobs::{RawJob, RawJobs, software_supports};
 use core::ffi::c_int;
 use core::ptr;
 use cpb_core::catalog::TWO_CALLS;
-use cpb_core::record::{CIPHER_KEY, HEADER, MAC};
+use cpb_core::tls_record::{CIPHER_KEY, HEADER, MAC};
 use cpb_core::{
     Algorithm, CryptoWorkload, Error, Identity, Job, Kind, Operation, Phase, Progress, Provider,
     Session, Unsupported,

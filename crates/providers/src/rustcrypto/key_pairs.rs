@@ -2,8 +2,8 @@
 //! an agreement; a pair that was made is written down after it has stopped.
 
 use super::Body;
-use crate::draw;
 use crate::raw_jobs::{RawJob, RawJobs};
+use crate::rng;
 use aes::cipher::Array;
 use core::convert::Infallible;
 use core::slice;
@@ -153,18 +153,18 @@ impl TryRng for Draw {
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
         let mut bytes = [0; 4];
-        draw::fill(&mut bytes);
+        rng::fill(&mut bytes);
         Ok(u32::from_le_bytes(bytes))
     }
 
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
         let mut bytes = [0; 8];
-        draw::fill(&mut bytes);
+        rng::fill(&mut bytes);
         Ok(u64::from_le_bytes(bytes))
     }
 
     fn try_fill_bytes(&mut self, output: &mut [u8]) -> Result<(), Infallible> {
-        draw::fill(output);
+        rng::fill(output);
         Ok(())
     }
 }

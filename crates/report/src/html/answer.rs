@@ -3,8 +3,8 @@
 use super::marks::Marks;
 use super::operations::refused;
 use super::{Measured, Part, lead};
-use crate::explain_words::{advise, what};
-use crate::numbers::thousands;
+use crate::explain_text::{advise, what};
+use crate::format::thousands;
 use cpb_analysis::explain::Explained;
 use cpb_record::Evidence;
 use maud::{Markup, html};

@@ -1,6 +1,6 @@
 //! Axes in logarithms: their range, their ticks, and what stands beside these.
 
-use crate::numbers;
+use crate::format;
 use cpb_analysis::units::Nanoseconds;
 use cpb_record::size::Size;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, ValueFormatter};
@@ -169,7 +169,7 @@ pub(super) fn number_words(number: f64) -> String {
 
 /// A time in nanoseconds beside a tick.
 pub(super) fn time_words(ns: f64) -> String {
-    let words = numbers::time(Nanoseconds(ns));
+    let words = format::time(Nanoseconds(ns));
     match words.split_once(' ') {
         Some((number, unit)) if number.contains('.') => {
             format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))

@@ -3,7 +3,7 @@
 use super::Measured;
 use super::tables::scrolled_as;
 use crate::groups::{Comparisons, heading};
-use crate::{numbers, published};
+use crate::{format, published};
 use cpb_analysis::execution::{CpuUse, Execution};
 use cpb_analysis::summary::{Figures, Known, Row};
 use cpb_core::Claim;
@@ -134,7 +134,7 @@ pub(super) fn words(number: f64) -> String {
     if number.fract() == 0.0 && number < 1e9 {
         return format!("{number:.0}");
     }
-    numbers::significant(number, 5)
+    format::significant(number, 5)
 }
 
 /// All figures of published tables; none of none.

@@ -2,10 +2,10 @@
 
 use super::operations::notes_list;
 use super::{Measured, Part, Published};
-use crate::explain_words::remarks;
+use crate::explain_text::remarks;
 use crate::groups::groups;
 use crate::published::{Grid, grids, origin};
-use crate::{notes, numbers};
+use crate::{footnotes, format};
 use cpb_analysis::summary::summarise;
 use cpb_analysis::units::Hertz;
 use cpb_record::Machine;
@@ -34,7 +34,7 @@ pub(super) fn show(parts: &[Part<'_>]) -> Markup {
 /// How many warnings a part has.
 pub(super) fn warnings(part: &Part<'_>) -> usize {
     match part {
-        Part::Measured(part) => notes::facts(&part.summary, true)
+        Part::Measured(part) => footnotes::facts(&part.summary, true)
             .iter()
             .filter(|(word, _)| SPOILS.contains(word))
             .count(),
@@ -45,8 +45,8 @@ pub(super) fn warnings(part: &Part<'_>) -> usize {
 fn measured(part: &Measured<'_>) -> Markup {
     let summary = &part.summary;
     let (spoils, facts): (Vec<_>, Vec<_>) =
-        notes::facts(summary, true).into_iter().partition(|(word, _)| SPOILS.contains(word));
-    let mut others: Vec<(String, String)> = notes::missing(&groups(summary));
+        footnotes::facts(summary, true).into_iter().partition(|(word, _)| SPOILS.contains(word));
+    let mut others: Vec<(String, String)> = footnotes::missing(&groups(summary));
     let explained = remarks(&part.explanation).into_iter();
     // Why cells have no figure is among those that are missing.
     let explained = explained.filter(|(word, _)| *word != "no figure");
@@ -67,7 +67,7 @@ pub(super) fn of_record(record: &Record) -> Markup {
     }
     let summary = summarise(record);
     html! {
-        (notes_list(&notes::facts(&summary, true)))
+        (notes_list(&footnotes::facts(&summary, true)))
         (notes_list(&machine(&summary.run.machine)))
     }
 }
@@ -75,7 +75,7 @@ pub(super) fn of_record(record: &Record) -> Markup {
 /// What the system told of the machine; empty fields left out.
 fn machine(machine: &Machine) -> Vec<(&'static str, String)> {
     let state = &machine.state;
-    let kilohertz = |khz: u64| numbers::hertz(Hertz(khz as f64 * 1e3));
+    let kilohertz = |khz: u64| format::hertz(Hertz(khz as f64 * 1e3));
     let (least, most) = state.frequency_limits_khz;
     let degrees = state.temperature_millicelsius.map(|t| format!("{:.1} °C", t as f64 / 1e3));
     let cpus = match machine.cpus {

@@ -173,7 +173,7 @@ pub(super) fn change(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
     match percent.abs() {
         _ if !(0.5..2.0).contains(&ratio) => {
-            format!("×{}", crate::numbers::significant(ratio, 3))
+            format!("×{}", crate::format::significant(ratio, 3))
         }
         size if size < 1.0 => format!("{percent:+.2}%"),
         size if size < 10.0 => format!("{percent:+.1}%"),
@@ -183,7 +183,7 @@ pub(super) fn change(ratio: f64) -> String {
 
 fn margin(bar: &Bar) -> String {
     let share = bar.interval.map(|(low, high)| (high - low) / 2.0 / bar.ratio);
-    crate::numbers::margin(share)
+    crate::format::margin(share)
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use super::answer::{paths, whole};
 use super::marks::Marks;
-use crate::explain_words::{advise, size, what};
-use crate::numbers::significant;
+use crate::explain_text::{advise, size, what};
+use crate::format::significant;
 use cpb_analysis::explain::Explained;
 use cpb_analysis::headline::{self, Exception, Headline};
 use maud::{Markup, html};

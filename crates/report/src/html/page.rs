@@ -3,11 +3,11 @@
 use super::marks::Marks;
 use super::operations::Operation;
 use super::{Part, Published, answer, cells, environment, evidence};
-use crate::explain_words::remarks;
-use crate::notes::first_of;
-use crate::numbers::thousands;
+use crate::explain_text::remarks;
+use crate::footnotes::first_of;
+use crate::format::thousands;
 use anyhow::Result;
-use cpb_analysis::meaningful::{Metric, meaningful};
+use cpb_analysis::evidence_policy::{Metric, meaningful};
 use cpb_record::Evidence;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

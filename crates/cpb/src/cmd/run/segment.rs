@@ -15,7 +15,7 @@ use crate::transport::Affinity;
 use crate::vectors::Vectors;
 use anyhow::{Context, Result, bail};
 use cpb_analysis::batches::Scale;
-use cpb_analysis::crowding::Alone;
+use cpb_analysis::smt::Alone;
 use cpb_analysis::{estimate, location};
 use cpb_core::catalog;
 use cpb_core::kernel::KernelSurvey;
@@ -40,7 +40,7 @@ use std::time::{Duration, Instant};
 /// The most time that a run by precision takes if no budget is given.
 const PRECISION_LIMIT: Duration = Duration::from_secs(600);
 
-/// Why there is nothing to refine under emulation; see [`cpb_analysis::meaningful`].
+/// Why there is nothing to refine under emulation; see [`cpb_analysis::evidence_policy`].
 const NO_CROSSOVER: &str = "the engine is native and the CPU is not, so crossovers mean nothing";
 
 /// A run that takes longer than so many times its budget ...

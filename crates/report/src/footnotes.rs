@@ -1,11 +1,11 @@
 //! What reports say in words: why figures are missing, and what the run was.
 
+use super::format::{hertz, percent, short, thousands, time};
 use super::groups::Group;
-use super::numbers::{hertz, percent, short, thousands, time};
-use cpb_analysis::facts::Checks;
 use cpb_analysis::grade::{self, Grade, Level};
 use cpb_analysis::location::LEAST;
-use cpb_analysis::no_figure::NoFigure;
+use cpb_analysis::missing::NoFigure;
+use cpb_analysis::run_info::Checks;
 use cpb_analysis::summary::{Known, Summary};
 use cpb_core::Unsupported;
 use cpb_core::catalog;

@@ -1,12 +1,12 @@
 //! What explanations say, in words; laid out by [`super::explain`].
 
+use super::format::{percent, short, time};
 use super::groups::heading;
-use super::numbers::{percent, short, time};
 use cpb_analysis::advice::{Advice, Border, Compared, LOSS, Reason, STAKE};
 use cpb_analysis::crossover::{Contest, Crossing};
 use cpb_analysis::explain::{Explained, Explanation, Scaling};
 use cpb_analysis::fit::Shape;
-use cpb_analysis::no_figure::NoFigure;
+use cpb_analysis::missing::NoFigure;
 use cpb_analysis::paths::Subject;
 use cpb_analysis::units::Unit;
 use cpb_record::Evidence;
