@@ -100,9 +100,10 @@ fn build(target: &str, gcc: Option<&str>, purpose: Purpose) -> Result<PathBuf, S
         if !tests && firmware.is_dir() {
             command.env("CPB_CARRIED_FIRMWARE", &firmware);
         }
+        // With "debuginfo", zig's linker drops the symbols as well.
         command.args(["--no-default-features", "--features", STATIC, "--profile", profile]).env(
             "CARGO_PROFILE_RELEASE_STRIP",
-            if purpose == Purpose::Size { "debuginfo" } else { "symbols" },
+            if purpose == Purpose::Size { "none" } else { "symbols" },
         );
         command
     };
