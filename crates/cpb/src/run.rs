@@ -53,11 +53,11 @@ pub type Gauge = dyn Fn(&HashMap<Cell, Vec<Round>>) -> HashMap<Cell, Progress>;
 /// A run that is going on.
 pub struct Run<'a> {
     /// Who is measured.
-    pub sources: Vec<RunnerSpec>,
+    pub runners: Vec<RunnerSpec>,
     /// Where they measure.
-    pub place: Affinity,
+    pub affinity: Affinity,
     /// How long to wait for a runner.
-    pub patience: Timeouts,
+    pub timeouts: Timeouts,
     /// How much of a cell is measured in one pass.
     pub budget: Budget,
     /// Where everything is written.
@@ -102,7 +102,7 @@ const RETRIES: u32 = 2;
 
 impl Run<'_> {
     fn stopped(&self) -> bool {
-        self.patience.stop.load(Ordering::Relaxed)
+        self.timeouts.stop.load(Ordering::Relaxed)
     }
 
     fn used(&self) -> Duration {
@@ -121,7 +121,7 @@ impl Run<'_> {
 
     /// Why the machine that is measured cannot be reached any more, if it cannot.
     fn cut_off(&self) -> Option<String> {
-        self.sources.iter().find_map(|source| source.launch.lost())
+        self.runners.iter().find_map(|source| source.launch.lost())
     }
 
     /// Ends a run that has lost its machine: what was measured stays, and `cells`, which were not, have
@@ -135,7 +135,7 @@ impl Run<'_> {
     }
 
     fn start(&self, source: &RunnerSpec) -> Result<Conversation, RunnerError> {
-        source.launch.start(&self.place, &self.patience)
+        source.launch.start(&self.affinity, &self.timeouts)
     }
 
     /// Measures `cells`, from pass number `first` on, until `enough`: first all; then, if that is wanted, sizes
@@ -381,7 +381,7 @@ impl Run<'_> {
         cell: &Cell,
         runners: &mut BTreeMap<String, Option<Conversation>>,
     ) -> Result<Result<Seen, Error>, RunnerError> {
-        let source = self.sources.iter().find(|source| source.name == cell.provider);
+        let source = self.runners.iter().find(|source| source.name == cell.provider);
         let source = source.ok_or_else(|| RunnerError {
             error: Error::Crashed,
             detail: format!("no runner for {}", cell.provider),
@@ -390,7 +390,7 @@ impl Run<'_> {
         let place = runners.entry(source.runner()).or_default();
         // Another cell may have taken the machine along that this runner was on.
         if place.as_ref().is_none_or(Conversation::is_gone) {
-            *place = Some(source.launch.start(&self.place, &self.patience)?);
+            *place = Some(source.launch.start(&self.affinity, &self.timeouts)?);
         }
         let runner = place.as_mut().ok_or_else(|| RunnerError {
             error: Error::Crashed,

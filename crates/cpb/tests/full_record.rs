@@ -50,9 +50,9 @@ fn a_run_ends_before_its_time_when_its_record_is_full() {
         batches: 0,
     };
     let mut run = Run {
-        sources: vec![source],
-        place: Affinity::default(),
-        patience: Timeouts { answer: Duration::from_secs(60), stop: Default::default() },
+        runners: vec![source],
+        affinity: Affinity::default(),
+        timeouts: Timeouts { answer: Duration::from_secs(60), stop: Default::default() },
         budget: schedule::BUDGET,
         store: &mut store,
         watch: &mut Nobody,

@@ -41,17 +41,17 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
-    let patience = Timeouts::here(arguments.timeout, &Arc::default());
+    let timeouts = Timeouts::here(arguments.timeout, &Arc::default());
     let vectors = Vectors::load()?;
     let mut algorithms = names::list("algorithm", &arguments.algorithm, Algorithm::ALL)?;
     if algorithms.is_empty() {
         algorithms = Algorithm::ALL.to_vec();
     }
-    let here = Local { timeouts: patience.clone() };
+    let here = Local { timeouts: timeouts.clone() };
     let known = here.discover(&arguments.provider, &arguments.runner, &Affinity::default())?;
     let known: Vec<&Discovered> =
         known.iter().filter(|known| catalog::computes(&known.spec.name)).collect();
-    let columns = columns(&known, &algorithms, &vectors, &patience);
+    let columns = columns(&known, &algorithms, &vectors, &timeouts);
     output::print(&matrix(&algorithms, &columns, output::width()))?;
     if columns.iter().any(|column| column.gave_up || !column.wrong.is_empty()) {
         return Ok(FAILED);
@@ -69,9 +69,9 @@ fn columns(
     known: &[&Discovered],
     algorithms: &[Algorithm],
     vectors: &Vectors,
-    patience: &Timeouts,
+    timeouts: &Timeouts,
 ) -> Vec<Column> {
-    let start = |known: &Discovered| known.spec.launch.start(&Affinity::default(), patience);
+    let start = |known: &Discovered| known.spec.launch.start(&Affinity::default(), timeouts);
     let runners: Vec<Option<Result<Conversation, RunnerError>>> =
         known.iter().map(|known| known.available().then(|| start(known))).collect();
     let waiting = Mutex::new(known.iter().zip(runners).enumerate());

@@ -26,7 +26,7 @@ impl Run<'_> {
         before: &HashMap<Cell, Vec<Round>>,
     ) -> Result<Vec<Cell>> {
         let mut good = Vec::new();
-        for source in self.sources.clone() {
+        for source in self.runners.clone() {
             let mine: Vec<Cell> =
                 cells.iter().filter(|cell| cell.provider == source.name).cloned().collect();
             if mine.is_empty() || self.stopped() {

@@ -1,17 +1,15 @@
 //! A guest of the lab.
 
-use super::with_agent::WithAgent;
-use super::{Kind, Target, Wanted};
-use crate::discovery::{self, Discovered};
+use super::with_agent::{AgentMachine, WithAgent};
+use super::{Kind, Wanted};
+use crate::discovery;
 use crate::lab::definition::Definition;
 use crate::lab::guest::Guest;
 use crate::schedule;
-use crate::transport::{Affinity, Timeouts};
+use crate::transport::Timeouts;
 use anyhow::{Result, bail};
-use cpb_core::kernel::KernelSurvey;
 use cpb_core::measure::Budget;
 use cpb_record::{Machine, State};
-use std::path::PathBuf;
 
 /// How the name of such a target begins.
 pub const PREFIX: &str = "lab:";
@@ -48,44 +46,19 @@ fn fits(guest: &Definition, wanted: &Wanted<'_>) -> Result<()> {
     discovery::known(wanted.providers)
 }
 
-impl Target for WithAgent<Guest> {
-    fn timeouts(&self) -> &Timeouts {
-        &self.timeouts
-    }
-
-    fn cpus(&self) -> Result<Vec<usize>> {
-        Ok(self.about(0)?.cpus)
-    }
-
-    fn machine(&self, cpu: usize) -> Result<Machine> {
-        Ok(self.about(cpu)?.machine)
-    }
-
-    fn kernel(&self, cpu: usize) -> Option<KernelSurvey> {
-        Some(self.about(cpu).ok()?.kernel)
-    }
-
-    fn discover(
-        &self,
-        wanted: &[String],
-        _: &[PathBuf],
-        affinity: &Affinity,
-    ) -> Result<Vec<Discovered>> {
-        WithAgent::discover(self, wanted, affinity)
-    }
+impl AgentMachine for Guest {
+    const BUDGET: Budget = schedule::SLOW_BUDGET;
+    const HAS_A_STATE: bool = false;
+    const LOSES_CONNECTIONS: bool = false;
 
     /// Its load and its clocks mean nothing, and one that is dead by then has no state any more.
-    fn end(&self, _: &Machine, cpu: usize) -> (State, Vec<String>) {
+    fn end(&self, _: &Machine, machine: impl FnOnce() -> Option<Machine>) -> (State, Vec<String>) {
         let mut warnings = Vec::new();
-        if self.host.deaths() > 0 {
-            let times = if self.host.deaths() == 1 { "once" } else { "more than once" };
+        if self.deaths() > 0 {
+            let times = if self.deaths() == 1 { "once" } else { "more than once" };
             warnings.push(format!("The guest died {times} and was booted again."));
         }
-        let machine = self.host.is_alive().then(|| self.machine(cpu).ok()).flatten();
+        let machine = self.is_alive().then(machine).flatten();
         (machine.map(|machine| machine.state).unwrap_or_default(), warnings)
-    }
-
-    fn budget(&self) -> Budget {
-        schedule::SLOW_BUDGET
     }
 }

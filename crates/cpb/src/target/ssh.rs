@@ -1,15 +1,12 @@
 //! A machine that ssh leads to.
 
-use super::with_agent::WithAgent;
-use super::{Kind, Request, Target};
-use crate::discovery::Discovered;
+use super::with_agent::{AgentMachine, WithAgent};
+use super::{Kind, Request};
 use crate::probe;
 use crate::remote::{Address, Remote};
-use crate::transport::{Affinity, Timeouts};
+use crate::transport::Timeouts;
 use anyhow::{Result, bail};
-use cpb_core::kernel::KernelSurvey;
 use cpb_record::{Machine, State};
-use std::path::PathBuf;
 
 /// `ssh:HOST`.
 pub(super) const KIND: Kind = Kind {
@@ -37,49 +34,21 @@ fn open(address: &str, request: &Request<'_>) -> Result<WithAgent<Remote>> {
     Ok(WithAgent { host, timeouts: request.timeouts(Timeouts::USUAL) })
 }
 
-impl Target for WithAgent<Remote> {
-    fn timeouts(&self) -> &Timeouts {
-        &self.timeouts
-    }
+impl AgentMachine for Remote {
+    const HAS_A_STATE: bool = true;
+    const LOSES_CONNECTIONS: bool = true;
 
-    fn cpus(&self) -> Result<Vec<usize>> {
-        Ok(self.about(0)?.cpus)
-    }
-
-    fn machine(&self, cpu: usize) -> Result<Machine> {
-        Ok(self.about(cpu)?.machine)
-    }
-
-    fn kernel(&self, cpu: usize) -> Option<KernelSurvey> {
-        Some(self.about(cpu).ok()?.kernel)
-    }
-
-    /// `--runner` names the cpb that is there already.
-    fn discover(
+    fn end(
         &self,
-        wanted: &[String],
-        _: &[PathBuf],
-        affinity: &Affinity,
-    ) -> Result<Vec<Discovered>> {
-        WithAgent::discover(self, wanted, affinity)
-    }
-
-    fn end(&self, before: &Machine, cpu: usize) -> (State, Vec<String>) {
-        let mut warnings = self.host.warnings().to_vec();
+        before: &Machine,
+        machine: impl FnOnce() -> Option<Machine>,
+    ) -> (State, Vec<String>) {
+        let mut warnings = self.warnings().to_vec();
         // Without a connection there is nobody to ask.
-        let reached = self.host.lost().is_none();
-        let state = reached.then(|| self.machine(cpu).ok()).flatten().map(|machine| machine.state);
+        let state = self.lost().is_none().then(machine).flatten().map(|machine| machine.state);
         if let Some(state) = &state {
             warnings.extend(probe::changes(before, state));
         }
         (state.unwrap_or_default(), warnings)
-    }
-
-    fn has_a_state(&self) -> bool {
-        true
-    }
-
-    fn loses_connections(&self) -> bool {
-        true
     }
 }

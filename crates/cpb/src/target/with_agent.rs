@@ -1,10 +1,16 @@
 //! What is the same for all machines with cpb's agent on them.
 
+use super::Target;
 use crate::agent::protocol::About;
 use crate::discovery::{self, Discovered, Offers};
+use crate::schedule;
 use crate::transport::agent::{AgentHost, Inside};
 use crate::transport::{Affinity, Timeouts};
 use anyhow::Result;
+use cpb_core::kernel::KernelSurvey;
+use cpb_core::measure::Budget;
+use cpb_record::{Machine, State};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A machine with an agent on it, and how long that has for an answer.
@@ -13,16 +19,52 @@ pub(super) struct WithAgent<H> {
     pub(super) timeouts: Timeouts,
 }
 
-impl<H: AgentHost + 'static> WithAgent<H> {
+/// In what such machines differ as targets; see [`Target`].
+pub(super) trait AgentMachine: AgentHost + Sized + 'static {
+    /// See [`Target::budget`].
+    const BUDGET: Budget = schedule::BUDGET;
+    /// See [`Target::has_a_state`].
+    const HAS_A_STATE: bool;
+    /// See [`Target::loses_connections`].
+    const LOSES_CONNECTIONS: bool;
+
+    /// See [`Target::end`]; `machine` asks once more what the machine is.
+    fn end(
+        &self,
+        before: &Machine,
+        machine: impl FnOnce() -> Option<Machine>,
+    ) -> (State, Vec<String>);
+}
+
+impl<H: AgentMachine> WithAgent<H> {
     /// What the machine says of itself, now.
-    pub(super) fn about(&self, cpu: usize) -> Result<About> {
+    fn about(&self, cpu: usize) -> Result<About> {
         self.host.about(cpu, self.timeouts.answer)
     }
+}
 
-    /// The providers of the cpb there.
-    pub(super) fn discover(
+impl<H: AgentMachine> Target for WithAgent<H> {
+    fn timeouts(&self) -> &Timeouts {
+        &self.timeouts
+    }
+
+    fn cpus(&self) -> Result<Vec<usize>> {
+        Ok(self.about(0)?.cpus)
+    }
+
+    fn machine(&self, cpu: usize) -> Result<Machine> {
+        Ok(self.about(cpu)?.machine)
+    }
+
+    fn kernel(&self, cpu: usize) -> Option<KernelSurvey> {
+        Some(self.about(cpu).ok()?.kernel)
+    }
+
+    /// The providers of the cpb there. Over ssh, `--runner` names that cpb.
+    fn discover(
         &self,
         wanted: &[String],
+        _: &[PathBuf],
         affinity: &Affinity,
     ) -> Result<Vec<Discovered>> {
         let About { providers, usual, .. } =
@@ -36,5 +78,21 @@ impl<H: AgentHost + 'static> WithAgent<H> {
             }),
         };
         discovery::discover(&offers, wanted, &[], affinity, &self.timeouts)
+    }
+
+    fn end(&self, before: &Machine, cpu: usize) -> (State, Vec<String>) {
+        self.host.end(before, || self.machine(cpu).ok())
+    }
+
+    fn budget(&self) -> Budget {
+        H::BUDGET
+    }
+
+    fn has_a_state(&self) -> bool {
+        H::HAS_A_STATE
+    }
+
+    fn loses_connections(&self) -> bool {
+        H::LOSES_CONNECTIONS
     }
 }

@@ -56,13 +56,13 @@ pub struct Inside {
 }
 
 impl Launch for Inside {
-    fn start(&self, place: &Affinity, patience: &Timeouts) -> Result<Conversation, RunnerError> {
+    fn start(&self, affinity: &Affinity, timeouts: &Timeouts) -> Result<Conversation, RunnerError> {
         let order = Order::Runner {
             provider: self.provider.clone(),
-            cpus: place.cpus.clone(),
-            latency: place.latency,
+            cpus: affinity.cpus.clone(),
+            latency: affinity.latency,
         };
-        let (stream, lifeline) = self.machine.order(&order, patience.answer).map_err(|error| {
+        let (stream, lifeline) = self.machine.order(&order, timeouts.answer).map_err(|error| {
             RunnerError { error: Error::Crashed, detail: format!("{error:#}"), again: false }
         })?;
         let lost = |error: io::Error| RunnerError {
@@ -75,7 +75,7 @@ impl Launch for Inside {
         let replies =
             Listening { stream: stream.try_clone().map_err(lost)?, rest: Arc::clone(&rest) };
         let peer = RemoteProcess { stream, lifeline, rest };
-        Conversation::begin(requests, replies, Box::new(peer), patience)
+        Conversation::begin(requests, replies, Box::new(peer), timeouts)
     }
 
     fn serving(&self, provider: &str) -> Arc<dyn Launch> {
@@ -111,8 +111,8 @@ impl Peer for RemoteProcess {
 
     fn gone(&mut self) -> RunnerError {
         // The agent's last word comes before the stream's end; a machine that is gone has none.
-        let patience = Instant::now() + Duration::from_secs(1);
-        while Instant::now() < patience {
+        let deadline = Instant::now() + Duration::from_secs(1);
+        while Instant::now() < deadline {
             if let Some(detail) = self.lifeline.gone() {
                 return RunnerError { error: Error::Crashed, detail, again: false };
             }

@@ -22,7 +22,7 @@ pub struct Conversation {
     frame: Box<[u8; MAX_FRAME]>,
     clock: ClockDescription,
     board: Option<BoardIdentity>,
-    patience: Timeouts,
+    timeouts: Timeouts,
 }
 
 /// What is at the other end, where it matters: its end. Dropping one ends it.
@@ -48,7 +48,7 @@ impl Conversation {
         requests: impl Write + Send + 'static,
         replies: impl Read + Send + 'static,
         peer: Box<dyn Peer>,
-        patience: &Timeouts,
+        timeouts: &Timeouts,
     ) -> Result<Conversation, RunnerError> {
         let (sender, receiver) = channel();
         thread::spawn(move || read_frames(replies, &sender));
@@ -59,7 +59,7 @@ impl Conversation {
             frame: Box::new([0; MAX_FRAME]),
             clock: ClockDescription::default(),
             board: None,
-            patience: patience.clone(),
+            timeouts: timeouts.clone(),
         };
         conversation.send(&Request::Hello)?;
         let hello = conversation.wait(Duration::ZERO, |reply| match reply {
@@ -78,17 +78,17 @@ impl Conversation {
     }
 
     /// Waits for replies until `wanted` takes one. `work` is how long the answer may take beyond
-    /// the usual patience.
+    /// the usual time.
     fn wait<T>(
         &mut self,
         work: Duration,
         mut wanted: impl FnMut(Reply<'_>) -> Option<T>,
     ) -> Result<T, RunnerError> {
-        let deadline = Instant::now() + self.patience.answer + work;
+        let deadline = Instant::now() + self.timeouts.answer + work;
         loop {
             // Whoever talks on and on without the answer has no more time than who is silent.
             if Instant::now() >= deadline {
-                let waited = (self.patience.answer + work).as_secs_f32();
+                let waited = (self.timeouts.answer + work).as_secs_f32();
                 return Err(self.kill(Error::Timeout, format!("{NO_ANSWER}{waited:.1} s")));
             }
             // In slices, so that a user's wish to stop is seen.
@@ -98,7 +98,7 @@ impl Conversation {
                 Ok(Err(error)) => return Err(self.kill(Error::Contract, error.to_string())),
                 Err(RecvTimeoutError::Disconnected) => return Err(self.peer.gone()),
                 Err(RecvTimeoutError::Timeout) => {
-                    if self.patience.stop.load(Ordering::Relaxed) {
+                    if self.timeouts.stop.load(Ordering::Relaxed) {
                         let stopped = "stopped by the user".to_owned();
                         return Err(self.kill(Error::Timeout, stopped));
                     }
@@ -272,7 +272,7 @@ fn in_ticks(budget: &Budget, frequency: u64) -> Budget {
     }
 }
 
-/// How long a round may take beyond the usual patience: what it was given, and the untimed work on
+/// How long a round may take beyond the usual time: what it was given, and the untimed work on
 /// long messages (making, checking, a few operations) at the pace of a slow core.
 fn longest(workload: &CryptoWorkload, budget: &Budget, threads: u8) -> Duration {
     const SLOW_BYTES_PER_SECOND: f64 = 2e6;

@@ -28,8 +28,8 @@ pub struct Program {
 }
 
 impl Launch for Program {
-    fn start(&self, place: &Affinity, patience: &Timeouts) -> Result<Conversation, RunnerError> {
-        let mut command = self.command(place);
+    fn start(&self, affinity: &Affinity, timeouts: &Timeouts) -> Result<Conversation, RunnerError> {
+        let mut command = self.command(affinity);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A process group of its own: Ctrl-C in the terminal is for the host to act on.
         command.process_group(0);
@@ -45,7 +45,7 @@ impl Launch for Program {
         let tail = Arc::clone(&errors);
         let reader = thread::spawn(move || read_errors(stderr, &tail));
         let peer = Process { child, errors, reader };
-        Conversation::begin(requests, stdout, Box::new(peer), patience)
+        Conversation::begin(requests, stdout, Box::new(peer), timeouts)
     }
 
     fn serving(&self, provider: &str) -> Arc<dyn Launch> {
@@ -54,9 +54,9 @@ impl Launch for Program {
 }
 
 impl Program {
-    fn command(&self, place: &Affinity) -> Command {
+    fn command(&self, affinity: &Affinity) -> Command {
         let mut command = Command::new(&self.path);
-        command.args(&self.arguments).args(place.arguments());
+        command.args(&self.arguments).args(affinity.arguments());
         // What the user's shell sets for libcrypto must not change what a name means.
         for entry in catalog::LIST {
             for (variable, _) in cpb_providers::environment(entry) {
@@ -92,8 +92,8 @@ impl Peer for Process {
         let _ = self.child.kill();
         // One that waits in the kernel for an engine that never answers does not take the signal:
         // it is left behind, and the run goes on without it.
-        let patience = Instant::now() + LAST;
-        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < patience {
+        let deadline = Instant::now() + LAST;
+        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(1));
         }
     }
@@ -101,17 +101,17 @@ impl Peer for Process {
     /// Why it is gone.
     fn gone(&mut self) -> RunnerError {
         // Its pipe is closed, so it ends; what holds it up beyond that is killed.
-        let patience = Instant::now() + Duration::from_secs(1);
+        let deadline = Instant::now() + Duration::from_secs(1);
         let status = loop {
             match self.child.try_wait() {
                 Ok(Some(status)) => break Some(status),
-                Ok(None) if Instant::now() < patience => thread::sleep(Duration::from_millis(5)),
+                Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(5)),
                 _ => break None,
             }
         };
         let how = status.map_or("closed its output".to_owned(), ended);
         // Its last words may still be on their way; a child of its own may hold the pipe open.
-        while status.is_some() && !self.reader.is_finished() && Instant::now() < patience {
+        while status.is_some() && !self.reader.is_finished() && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(1));
         }
         let errors = self.errors.lock().map(|tail| tail.trim().to_owned()).unwrap_or_default();

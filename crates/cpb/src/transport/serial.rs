@@ -37,7 +37,7 @@ pub struct Serial {
 }
 
 impl Launch for Serial {
-    fn start(&self, _: &Affinity, patience: &Timeouts) -> Result<Conversation, RunnerError> {
+    fn start(&self, _: &Affinity, timeouts: &Timeouts) -> Result<Conversation, RunnerError> {
         let name = self.device.display();
         let state = Arc::new(State::default());
         let opened = open(&self.device, self.baud)
@@ -48,7 +48,7 @@ impl Launch for Serial {
             again: false,
         })?;
         let peer = Board { name: name.to_string(), file: Some(file), state: Arc::clone(&state) };
-        Conversation::begin(requests, replies, Box::new(peer), patience).map_err(|lost| {
+        Conversation::begin(requests, replies, Box::new(peer), timeouts).map_err(|lost| {
             RunnerError {
                 detail: format!("{name}: {}", why_no_runner(&lost, &state, self.baud)),
                 ..lost
@@ -109,8 +109,8 @@ fn ends(file: File, state: &Arc<State>) -> io::Result<(Replies, Requests, File)>
 
 /// Waits until nothing comes any more, and forgets what came.
 fn quiet(file: &File) -> Result<(), Errno> {
-    let patience = Instant::now() + CHATTER;
-    while wait(file, PollFlags::IN, QUIET)? && Instant::now() < patience {
+    let deadline = Instant::now() + CHATTER;
+    while wait(file, PollFlags::IN, QUIET)? && Instant::now() < deadline {
         termios::tcflush(file, QueueSelector::IFlush)?;
     }
     Ok(())

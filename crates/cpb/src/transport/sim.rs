@@ -49,7 +49,7 @@ impl Simulator {
 }
 
 impl Launch for Simulator {
-    fn start(&self, _: &Affinity, patience: &Timeouts) -> Result<Conversation, RunnerError> {
+    fn start(&self, _: &Affinity, timeouts: &Timeouts) -> Result<Conversation, RunnerError> {
         let path = std::env::current_exe().map_err(|error| RunnerError {
             error: Error::Crashed,
             detail: format!("cannot find cpb's own executable: {error}"),
@@ -64,7 +64,7 @@ impl Launch for Simulator {
             u64::MAX.to_string().into(),
         ];
         let program = Program { path, arguments, environment: Vec::new() };
-        program.start(&Affinity::default(), patience)
+        program.start(&Affinity::default(), timeouts)
     }
 
     fn serving(&self, _: &str) -> Arc<dyn Launch> {

@@ -285,12 +285,12 @@ impl Segment {
         }
         let mut progress = Progress::new(arguments.quiet, arguments.verbose);
         let mut run = Run {
-            sources: self.known.iter().map(|known| known.spec.clone()).collect(),
-            place: Affinity {
+            runners: self.known.iter().map(|known| known.spec.clone()).collect(),
+            affinity: Affinity {
                 latency: discovery::multiply_latency(&self.known),
                 ..affinity(&self.header.cpus)
             },
-            patience: self.target.timeouts().clone(),
+            timeouts: self.target.timeouts().clone(),
             budget: Budget {
                 counted: Ticks(u64::from(plan.counted_ms) * 1_000_000),
                 ..self.target.budget()
