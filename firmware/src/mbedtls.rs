@@ -1,11 +1,11 @@
 //! Mbed TLS 2.28 as a provider: the same sessions as on Linux, over this version's interface.
 
-mod rng;
 mod ffi;
 #[path = "../../crates/providers/src/mbedtls/key_pairs.rs"]
 mod key_pairs;
 #[path = "../../crates/providers/src/mbedtls/limits.rs"]
 mod limits;
+mod rng;
 
 use crate::lengths::keys_fit;
 use crate::memory;
