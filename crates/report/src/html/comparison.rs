@@ -54,7 +54,7 @@ pub fn render(compared: &Compared, records: &[(String, Record)]) -> Result<Strin
                 @if let Some(changed) = changed { (changed) }
             }
             section id="figures" {
-                h2 { "By operation" }
+                h2 { "By operation and provider" }
                 (families(compared)?)
             }
         }
@@ -238,7 +238,7 @@ fn changed(cells: &[&Row]) -> Result<Option<Markup>> {
     }))
 }
 
-/// A plot of all families, and folded one of each with all its cells.
+/// A plot of all means, and folded one of each operation, or pair, with all its cells.
 fn families(compared: &Compared) -> Result<Markup> {
     let name = |family: &Family| {
         let of = match &family.of {
@@ -260,11 +260,13 @@ fn families(compared: &Compared) -> Result<Markup> {
         .iter()
         .map(|family| bar(name(family), cells(family), &family.ratio, family.verdict));
     let means = Forest {
-        title: "Geometric mean of all cells of an operation".into(),
+        title: "Geometric mean of all cells of an operation, and of a provider".into(),
         bars: bars.collect(),
     };
     let mut folds = Vec::new();
-    for family in &compared.families {
+    // A provider's cells are among those of operations.
+    let folded = |family: &&Family| !matches!(family.of, Kind::Provider(_));
+    for family in compared.families.iter().filter(folded) {
         let rows: Vec<&Row> = compared.cells.iter().filter(|row| belongs(row, family)).collect();
         let forest = Forest { title: format!("Cells of {}", name(family)), bars: bars_of(&rows) };
         let Some(plot) = forest.draw()? else { continue };
@@ -286,7 +288,7 @@ fn families(compared: &Compared) -> Result<Markup> {
     }
     Ok(html! {
         p class="faint" {
-            "Bars are 95% intervals. The band is ±" (band()) " around the same cost. Means are geometric, over all cells of an operation."
+            "Bars are 95% intervals. The band is ±" (band()) " around the same cost. Means are geometric, over all cells of an operation, and of a provider."
         }
         @if let Some(plot) = means.draw()? { figure { (scrolled(&means.title, plot)) } }
         @for fold in folds { (fold) }
@@ -296,7 +298,7 @@ fn families(compared: &Compared) -> Result<Markup> {
 fn belongs(row: &Row, family: &Family) -> bool {
     let kind = match &family.of {
         Kind::Subject(subject) => row.against.is_none() && *subject == row.subject,
-        Kind::Provider(name) => row.against.is_none() && *name == row.provider,
+        Kind::Provider(name) => *name == row.provider,
         Kind::Pair(first, second) => row.against.as_ref() == Some(first) && row.provider == *second,
     };
     kind && row.machine == family.machine
