@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Does `cpb explain` find planted costs again, in the noise of real runs?
 
-crates/cpb/examples/planted_truth.rs makes records of two paths with known costs. Their noise is drawn
-from rounds of real runs (crates/cpb/tests/noise), of a quiet and of a loaded machine; to half of them
+crates/report/examples/planted_truth.rs makes records of two paths with known costs. Their noise is drawn
+from rounds of real runs (crates/report/tests/reports/noise), of a quiet and of a loaded machine; to half of them
 come bursts, drift, and two states of the core's clock.
 
 Targets: the true crossover lies in the printed interval in at least 93 % of runs, and the estimate in it, by straight
@@ -20,7 +20,7 @@ SEEDS = 10_000
 
 def main():
     watch = machine.Watch()
-    program = build.example("planted_truth", "cpb", ("--no-default-features",))
+    program = build.example("planted_truth", "cpb-report")
     command = [program, str(SEEDS)]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     report(parse(output), watch)

@@ -3,7 +3,7 @@
 //! `make setup` installs what it takes: Debian's Chromium, Node, and the packages that
 //! `browser/package-lock.json` names.
 
-#[path = "golden/records.rs"]
+#[path = "../../report/tests/reports/records.rs"]
 #[allow(dead_code, reason = "a few of the records are enough here")]
 mod records;
 

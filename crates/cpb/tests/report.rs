@@ -1,6 +1,6 @@
 //! `cpb report`: pages held against what they looked like before, and what no page may hold.
 
-#[path = "golden/records.rs"]
+#[path = "../../report/tests/reports/records.rs"]
 mod records;
 
 mod support;

@@ -1,9 +1,8 @@
 //! What the kernel's interfaces would claim and count on a made-up board with two engines.
 
-use cpb_core::kernel::{Availability, KernelSurvey, SurveyedDriver};
+use cpb_core::kernel::{Availability, Driver, KernelSurvey, SurveyedDriver};
 use cpb_core::message::{Counters, CpuTime};
 use cpb_core::{Claim, Unsupported};
-use cpb_providers::kernel_crypto::Driver;
 use cpb_record::{Cell, Line, Reason, Without};
 
 /// Those that cannot be measured.

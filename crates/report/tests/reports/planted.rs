@@ -8,9 +8,7 @@
 // A test and an example share this; each uses a part.
 #![allow(dead_code)]
 
-#[path = "../golden/records.rs"]
-mod records;
-
+use crate::records::{self, Case};
 use cpb_analysis::advice::Compared;
 use cpb_analysis::batches::Scale;
 use cpb_analysis::crossover::{Contest, Crossing};
@@ -21,7 +19,6 @@ use cpb_analysis::passes::Passes;
 use cpb_core::message::ClockDescription;
 use cpb_core::{Algorithm, CryptoWorkload, Operation, Ticks};
 use cpb_record::{Batch, Cell, Line, Outcome, Reading, Record, Round};
-use records::Case;
 use serde::Deserialize;
 
 /// Sizes that the made-up runs measure.
@@ -57,7 +54,7 @@ struct RealCell {
 
 /// The noise of a quiet and of a loaded machine, by cell.
 pub(crate) fn noise() -> [Vec<Source>; 2] {
-    [include_str!("../noise/quiet.jsonl"), include_str!("../noise/loaded.jsonl")].map(|text| {
+    [include_str!("noise/quiet.jsonl"), include_str!("noise/loaded.jsonl")].map(|text| {
         // The first line says what the others are.
         text.lines().skip(1).map(source).collect()
     })

@@ -1,7 +1,7 @@
 //! Records with planted costs and seeded noise.
 
 #[path = "kernel.rs"]
-mod kernel;
+pub(crate) mod kernel;
 
 use cpb_core::message::ClockDescription;
 use cpb_core::{CryptoWorkload, Error, Histogram, Kind, Operation, Phase, Ticks, Unsupported};

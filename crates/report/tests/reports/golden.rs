@@ -2,9 +2,7 @@
 //!
 //! After a change that is meant: `cargo insta review`, or `INSTA_UPDATE=always cargo test`.
 
-#[path = "golden/records.rs"]
-mod records;
-
+use crate::records::{self, Case};
 use cpb_analysis::explain::explain;
 use cpb_analysis::summary::{Summary, summarise};
 use cpb_core::Ticks;
@@ -12,7 +10,6 @@ use cpb_core::sample::bucket;
 use cpb_record::{Outcome, Record, Times};
 use cpb_report::terminal::{self, Options};
 use cpb_report::{csv, json, markdown};
-use records::Case;
 
 fn summary(case: Case) -> Summary {
     summarise(&records::record(case))

@@ -1,0 +1,8 @@
+//! What is printed of records: made-up ones, published ones, and ones with planted costs. No library is linked here.
+
+mod explain;
+mod golden;
+mod planted;
+mod planted_truth;
+mod published;
+mod records;
