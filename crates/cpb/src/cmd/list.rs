@@ -78,7 +78,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     // Named one by one, so that what is not here is listed, too.
     let all: Vec<String> = catalog::LIST.iter().map(|entry| entry.name.to_owned()).collect();
     let timeouts = Timeouts::here(arguments.timeout, &Arc::default());
-    let here = Local { timeouts: timeouts };
+    let here = Local { timeouts };
     let known = here.discover(&all, &arguments.runner, &Affinity::default())?;
     let mut text = String::from("Providers\n");
     for known in &known {
