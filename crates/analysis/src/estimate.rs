@@ -3,7 +3,7 @@
 use crate::batches::Scale;
 use crate::location::{Confidence, Location, median, relative_spread};
 use crate::missing::NoFigure;
-use crate::passes::{Pass, Passes};
+use crate::passes::{Pass, Passes, grain};
 use crate::units::{Cycles, Interval, Nanoseconds, Unit};
 use cpb_record::Round;
 use serde::Serialize;
@@ -154,12 +154,6 @@ fn of<U: Unit>(
 pub(crate) fn bounds(location: &Location, margin: f64, grain: f64) -> (f64, f64) {
     let margin = margin.hypot(grain);
     ((location.value - margin).exp(), (location.value + margin).exp())
-}
-
-/// The uncertainty that rounding to the clock's steps leaves: the standard deviation of a uniform
-/// distribution one step wide, as a share of a typical batch.
-pub(crate) fn grain(grains: impl Iterator<Item = f64>) -> f64 {
-    median(&grains.collect::<Vec<f64>>()).unwrap_or(0.0) / 12f64.sqrt()
 }
 
 #[cfg(test)]

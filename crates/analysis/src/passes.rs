@@ -8,7 +8,6 @@
 //! of their rates.
 
 use crate::batches::{self, Figure, Scale};
-use crate::estimate::grain;
 use crate::location::{Location, Scatter, median, relative_spread};
 use crate::missing::NoFigure;
 use crate::uncertain::Uncertain;
@@ -153,6 +152,12 @@ fn spread(threads: &[Vec<Figure>], figure: impl Fn(&Figure) -> Option<f64>) -> O
         })
         .collect();
     median(&spreads)
+}
+
+/// The uncertainty that rounding to the clock's steps leaves: the standard deviation of a uniform
+/// distribution one step wide, as a share of a typical batch.
+pub(crate) fn grain(grains: impl Iterator<Item = f64>) -> f64 {
+    median(&grains.collect::<Vec<f64>>()).unwrap_or(0.0) / 12f64.sqrt()
 }
 
 #[cfg(test)]

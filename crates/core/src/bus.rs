@@ -3,7 +3,7 @@
 //! A driver that is written over this trait runs on a board (volatile access, real caches) and
 //! against a device model on a host, unchanged. `tests/contract/driver.rs` is the shortest one.
 
-use crate::provider::Error;
+use crate::error::Error;
 use core::time::Duration;
 
 /// An address as a DMA master on the bus sees it.

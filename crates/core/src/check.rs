@@ -7,7 +7,8 @@ pub use random::DISTINCT_FROM;
 
 use crate::Lengths;
 use crate::algorithm::{Algorithm, Kind, Operation};
-use crate::provider::{Data, Error, Job, Progress, Provider, Session, Unsupported};
+use crate::error::{Error, Unsupported};
+use crate::provider::{Data, Job, Progress, Provider, Session};
 use crate::tls_record;
 use crate::workload::{CryptoWorkload, Phase, Placement};
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,8 @@
 //! Moves messages and does nothing else: what memory allows, whoever computes.
 
 use crate::algorithm::Kind;
-use crate::provider::{Data, Error, Identity, Job, Progress, Provider, Session, Unsupported};
+use crate::error::{Error, Unsupported};
+use crate::provider::{Data, Identity, Job, Progress, Provider, Session};
 use crate::workload::{CryptoWorkload, Dispatch};
 
 /// The name that [`Memcpy`] has on every target.

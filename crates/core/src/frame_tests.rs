@@ -2,11 +2,12 @@ extern crate std;
 use super::*;
 use crate::check::{Answer, Case, Finding};
 use crate::clock::{Reference, Ticks};
+use crate::error::{Error, Meaning, Unsupported};
 use crate::measure::Budget;
 use crate::message::{
     Board, ClockDescription, Counters, CpuTime, Hello, LATENCIES, Round, SAMPLES,
 };
-use crate::provider::{Claim, Error, Identity, Meaning, Unsupported};
+use crate::provider::{Claim, Identity};
 use crate::sample::Sample;
 use crate::workload::tests::any_workload;
 use crate::workload::{CryptoWorkload, Phase, Placement, Workload};

@@ -14,6 +14,7 @@ pub mod catalog;
 pub mod check;
 pub mod clock;
 pub mod copy;
+pub mod error;
 pub mod frame;
 pub mod kernel;
 mod lengths;
@@ -30,11 +31,9 @@ pub mod workload;
 pub use algorithm::{Algorithm, Kind, Operation, Shape};
 pub use bus::{Bus, DmaAddress, Interrupt};
 pub use clock::{Clock, Reference, Ticks};
+pub use error::{Error, Meaning, Unsupported};
 pub use lengths::Lengths;
-pub use provider::{
-    Claim, Completion, Data, Error, Finished, Identity, Job, Meaning, Progress, Provider, Session,
-    Unsupported,
-};
+pub use provider::{Claim, Completion, Data, Finished, Identity, Job, Progress, Provider, Session};
 pub use sample::{Histogram, Sample};
 pub use workload::{
     Build, Checking, CryptoWorkload, DataSet, Depth, Dispatch, KeyUse, Notice, Phase, Placement,

@@ -7,7 +7,8 @@
 //! Nothing here allocates, prints or locks.
 
 use crate::clock::{Clock, Ticks};
-use crate::provider::{Error, Finished, Progress, Session};
+use crate::error::Error;
+use crate::provider::{Finished, Progress, Session};
 use crate::sample::{Histogram, Sample};
 use crate::workload::{Build, Depth, Dispatch, Notice};
 use core::sync::atomic::{Ordering, compiler_fence};

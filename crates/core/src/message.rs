@@ -14,8 +14,9 @@
 
 use crate::check::{Case, Finding};
 use crate::clock::Ticks;
+use crate::error::{Error, Unsupported};
 use crate::measure::Budget;
-use crate::provider::{Claim, Error, Identity, Unsupported};
+use crate::provider::{Claim, Identity};
 use crate::sample::Sample;
 use crate::workload::Workload;
 use heapless::Vec;

@@ -1,6 +1,7 @@
 //! Does nothing, for any workload: what is left is the harness's own floor.
 
-use crate::provider::{Error, Identity, Job, Progress, Provider, Session, Unsupported};
+use crate::error::{Error, Unsupported};
+use crate::provider::{Identity, Job, Progress, Provider, Session};
 use crate::workload::CryptoWorkload;
 
 /// The name that [`Null`] has on every target.

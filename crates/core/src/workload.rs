@@ -2,7 +2,7 @@
 
 use crate::Lengths;
 use crate::algorithm::{Algorithm, Kind, Operation, named};
-use crate::provider::Unsupported;
+use crate::error::Unsupported;
 use core::fmt::{self, Write};
 use core::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};

@@ -1,9 +1,22 @@
-//! Processes that cpb starts: how one ended, and the last of what it said.
+//! Processes that cpb starts: why one does not start, how one ended, and the last of what it said.
 
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::Mutex;
+
+/// Where this process's open files have names.
+pub(crate) const OPEN_FILES: &str = "/proc/self/fd";
+
+/// Why a runner did not start, in the words for who carried it.
+pub(crate) fn why_not_started(path: &Path, error: &std::io::Error) -> String {
+    // The file itself is there: what is not found is the dynamic linker that it asks for.
+    if path.starts_with(OPEN_FILES) && error.kind() == std::io::ErrorKind::NotFound {
+        return "this system has no glibc to load its libraries with".to_owned();
+    }
+    format!("cannot start {}: {error}", path.display())
+}
 
 /// How a process ended, in words.
 pub(crate) fn ended(status: ExitStatus) -> String {

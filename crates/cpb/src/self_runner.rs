@@ -4,6 +4,8 @@
 //! The C library of a static cpb loads nothing. So such a cpb holds, as bytes, a runner that is linked
 //! to glibc, which it writes to a file that exists in memory only, and starts.
 
+#[cfg(carries_runner)]
+use crate::child::OPEN_FILES;
 use crate::transport::process::Program;
 use cpb_core::catalog;
 use std::path::{Path, PathBuf};
@@ -24,18 +26,6 @@ pub(crate) fn runner(program: &Path, name: &str) -> Program {
         environment: environment.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
     }
 }
-
-/// Why a runner did not start, in the words for who carried it.
-pub(crate) fn why_not(path: &Path, error: &std::io::Error) -> String {
-    // The file itself is there: what is not found is the dynamic linker that it asks for.
-    if path.starts_with(OPEN_FILES) && error.kind() == std::io::ErrorKind::NotFound {
-        return "this system has no glibc to load its libraries with".to_owned();
-    }
-    format!("cannot start {}: {error}", path.display())
-}
-
-/// Where this process's open files have names.
-const OPEN_FILES: &str = "/proc/self/fd";
 
 #[cfg(not(carries_runner))]
 fn carried() -> Option<PathBuf> {

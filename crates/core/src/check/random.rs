@@ -5,7 +5,8 @@
 //! and with other bytes each time.
 
 use super::{Answer, Case, Finding, once};
-use crate::provider::{Data, Error, Job, Provider, Unsupported};
+use crate::error::{Error, Unsupported};
+use crate::provider::{Data, Job, Provider};
 use crate::workload::{CryptoWorkload, Phase, Placement};
 
 /// How often a generator without known answers is asked. A byte that was left alone each time was not

@@ -5,7 +5,8 @@
 use super::{Case, Finding, once};
 use crate::Lengths;
 use crate::algorithm::{Kind, Operation};
-use crate::provider::{Data, Error, Job, Provider, Unsupported};
+use crate::error::{Error, Unsupported};
+use crate::provider::{Data, Job, Provider};
 use crate::public_key::parts;
 use crate::workload::{CryptoWorkload, Phase, Placement};
 

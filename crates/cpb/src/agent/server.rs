@@ -3,7 +3,7 @@
 //! timed, and the agent sleeps.
 
 use super::protocol::{About, Answer, End, Listed, Order, PORT, READY, read_line, write_line};
-use crate::child::{ended, read_errors};
+use crate::child::{ended, read_errors, why_not_started};
 use crate::probe;
 use crate::self_runner;
 use crate::transport::Affinity;
@@ -105,7 +105,7 @@ fn hand_over(mut stream: File, mut command: Command, runner: bool) -> Result<()>
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            let how = self_runner::why_not(Path::new(command.get_program()), &error);
+            let how = why_not_started(Path::new(command.get_program()), &error);
             return say_end(stream, &End { status: Some(127), how, last: String::new() });
         }
     };

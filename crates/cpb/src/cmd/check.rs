@@ -41,17 +41,16 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
-    let timeouts = Timeouts::here(arguments.timeout, &Arc::default());
+    let here = Local::new(arguments.timeout, &Arc::default());
     let vectors = Vectors::load()?;
     let mut algorithms = names::list("algorithm", &arguments.algorithm, Algorithm::ALL)?;
     if algorithms.is_empty() {
         algorithms = Algorithm::ALL.to_vec();
     }
-    let here = Local { timeouts: timeouts.clone() };
     let known = here.discover(&arguments.provider, &arguments.runner, &Affinity::default())?;
     let known: Vec<&Discovered> =
         known.iter().filter(|known| catalog::computes(&known.spec.name)).collect();
-    let columns = columns(&known, &algorithms, &vectors, &timeouts);
+    let columns = columns(&known, &algorithms, &vectors, &here.timeouts);
     output::print(&matrix(&algorithms, &columns, output::width()))?;
     if columns.iter().any(|column| column.gave_up || !column.wrong.is_empty()) {
         return Ok(FAILED);

@@ -5,7 +5,7 @@ mod kernel;
 
 use super::{DONE, output};
 use crate::target::{Local, Target};
-use crate::transport::{Affinity, Timeouts};
+use crate::transport::Affinity;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use cpb_core::catalog;
@@ -77,8 +77,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     }
     // Named one by one, so that what is not here is listed, too.
     let all: Vec<String> = catalog::LIST.iter().map(|entry| entry.name.to_owned()).collect();
-    let timeouts = Timeouts::here(arguments.timeout, &Arc::default());
-    let here = Local { timeouts };
+    let here = Local::new(arguments.timeout, &Arc::default());
     let known = here.discover(&all, &arguments.runner, &Affinity::default())?;
     let mut text = String::from("Providers\n");
     for known in &known {

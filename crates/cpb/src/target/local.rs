@@ -8,11 +8,13 @@ use crate::self_runner;
 use crate::transport::{Affinity, Timeouts};
 use anyhow::{Context, Result};
 use cpb_core::kernel::KernelSurvey;
+use cpb_record::budget::Seconds;
 use cpb_record::{Machine, State};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -23,9 +25,7 @@ pub(super) const KIND: Kind = Kind {
     has_a_list: true,
     takes_runners: true,
     open: |request| {
-        let here = || -> Box<dyn Target> {
-            Box::new(Local { timeouts: Timeouts::here(request.timeout, request.stop) })
-        };
+        let here = || -> Box<dyn Target> { Box::new(Local::new(request.timeout, request.stop)) };
         Ok(request.name.is_empty().then(here))
     },
 };
@@ -34,6 +34,15 @@ pub(super) const KIND: Kind = Kind {
 pub struct Local {
     /// How long its runners have for an answer.
     pub timeouts: Timeouts,
+}
+
+impl Local {
+    /// With `named` as the longest wait for an answer, if the user says so; else with what fits the machine.
+    pub fn new(named: Option<Seconds>, stop: &Arc<AtomicBool>) -> Local {
+        let usual = || Timeouts::fitting(&probe::machine(Path::new("/"), 0));
+        let answer = named.map_or_else(usual, Seconds::duration);
+        Local { timeouts: Timeouts { answer, stop: Arc::clone(stop) } }
+    }
 }
 
 impl Target for Local {
@@ -103,4 +112,21 @@ fn survey(answer: Duration) -> Option<KernelSurvey> {
     serde_json::from_str::<KernelSurvey>(&text.ok()?.ok()?)
         .ok()
         .map(KernelSurvey::of_known_algorithms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_emulated_machine_has_more_time_to_answer() {
+        let fixture = |name: &str| {
+            let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/machines");
+            Timeouts::fitting(&probe::machine(&machines.join(name), 0))
+        };
+        assert_eq!(fixture("qemu-virt-riscv64"), Timeouts::SLOW);
+        assert_eq!(fixture("raspberry-pi-4"), Timeouts::USUAL);
+        let named = Local::new(Some(Seconds(7.0)), &Arc::default());
+        assert_eq!(named.timeouts.answer, Duration::from_secs(7), "the user's word goes first");
+    }
 }

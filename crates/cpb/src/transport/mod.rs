@@ -8,15 +8,12 @@ pub mod serial;
 pub mod sim;
 
 use self::conversation::Conversation;
-use crate::probe;
 use cpb_core::message::{Board, ClockDescription, Round};
 use cpb_core::{Claim, Error, Histogram, Sample, Unsupported};
 use cpb_record::Machine;
-use cpb_record::budget::Seconds;
 use cpb_record::evidence;
 use std::ffi::OsString;
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -102,15 +99,8 @@ impl Timeouts {
     /// ... and on an emulated one, which runs tens of times slower.
     pub const SLOW: Duration = Duration::from_secs(60);
 
-    /// With runners on this machine: `named`, if the user says how long; else what fits the machine.
-    pub fn here(named: Option<Seconds>, stop: &Arc<AtomicBool>) -> Timeouts {
-        let usual = || Timeouts::with(&probe::machine(Path::new("/"), 0));
-        let answer = named.map_or_else(usual, Seconds::duration);
-        Timeouts { answer, stop: Arc::clone(stop) }
-    }
-
     /// What fits a machine.
-    fn with(machine: &Machine) -> Duration {
+    pub fn fitting(machine: &Machine) -> Duration {
         if evidence::emulated(machine).is_some() { Timeouts::SLOW } else { Timeouts::USUAL }
     }
 }
@@ -194,21 +184,3 @@ impl fmt::Display for RunnerError {
 }
 
 impl std::error::Error for RunnerError {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_emulated_machine_has_more_time_to_answer() {
-        let fixture = |name: &str| {
-            let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/machines");
-            Timeouts::with(&probe::machine(&machines.join(name), 0))
-        };
-        assert_eq!(fixture("qemu-virt-riscv64"), Timeouts::SLOW);
-        assert_eq!(fixture("raspberry-pi-4"), Timeouts::USUAL);
-        let stop = Arc::default();
-        let named = Timeouts::here(Some(Seconds(7.0)), &stop);
-        assert_eq!(named.answer, Duration::from_secs(7), "the user's word goes first");
-    }
-}

@@ -3,8 +3,7 @@
 use super::Launch;
 use super::conversation::{Conversation, Peer};
 use super::{Affinity, RunnerError, Timeouts};
-use crate::child::{ended, read_errors};
-use crate::self_runner;
+use crate::child::{ended, read_errors, why_not_started};
 use cpb_core::Error;
 use cpb_core::catalog;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -35,7 +34,7 @@ impl Launch for Program {
         command.process_group(0);
         let lost = |detail| RunnerError { error: Error::Crashed, detail, again: true };
         let mut child =
-            command.spawn().map_err(|error| lost(self_runner::why_not(&self.path, &error)))?;
+            command.spawn().map_err(|error| lost(why_not_started(&self.path, &error)))?;
         let (Some(requests), Some(stdout), Some(stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
