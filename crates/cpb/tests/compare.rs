@@ -105,7 +105,7 @@ fn a_page_of_a_comparison_leads_with_what_changed() {
     let text = std::fs::read_to_string(&page).unwrap();
     let lead = text.split("<p class=\"lead\">").nth(1).and_then(|rest| rest.split("</p>").next());
     insta::assert_snapshot!("slowed_lead", lead.expect("a headline"));
-    for part in ["What changed", "By operation", "Every cell", "What else differs"] {
+    for part in ["What changed", "By operation and provider", "Every cell", "What else differs"] {
         assert!(text.contains(&format!("<h2>{part}</h2>")), "{part}");
     }
     // The slowed cell stands first in the table, and is drawn on its own.
