@@ -67,6 +67,9 @@ pub struct Offers<'a> {
     pub usual: Box<dyn Fn() -> Vec<String> + 'a>,
     /// What starts a runner for a provider of that name.
     pub launch: Box<Launcher<'a>>,
+    /// Whether its runners are started and asked one after another: qemu-user may hang a process
+    /// that is started while another thread runs.
+    pub one_by_one: bool,
 }
 
 /// The providers called `wanted` (all, if empty), asked who they are, the harness's floor first; and those of the
@@ -105,7 +108,11 @@ pub fn discover(
     let fixed: Vec<String> = wanted.iter().filter(fixed).map(ToString::to_string).collect();
     names::places("provider", &fixed, &names)?;
 
-    let mut found = describe_all(asked, affinity, timeouts);
+    let mut found = if offers.one_by_one {
+        asked.into_iter().flat_map(|asked| asked.describe(affinity, timeouts)).collect()
+    } else {
+        describe_all(asked, affinity, timeouts)
+    };
     if wanted.is_empty() {
         leave_out_the_unusual(&mut found, offers);
     }
@@ -133,6 +140,15 @@ enum Asked {
     Provider(RunnerSpec),
     /// All executors of an interface: the process that is asked first is told the interface's name.
     Interface(RunnerSpec),
+}
+
+impl Asked {
+    fn describe(self, affinity: &Affinity, timeouts: &Timeouts) -> Vec<Discovered> {
+        match self {
+            Asked::Provider(spec) => vec![describe(spec, affinity, timeouts)],
+            Asked::Interface(spec) => describe_interface(spec, affinity, timeouts),
+        }
+    }
 }
 
 /// Those of a cpb's own providers, `listed`, that `wanted` names, in the order of the list.
@@ -232,12 +248,7 @@ pub fn multiply_latency(known: &[Discovered]) -> Option<u32> {
 /// Asks all at once: each spends its time in starting a process.
 fn describe_all(asked: Vec<Asked>, affinity: &Affinity, timeouts: &Timeouts) -> Vec<Discovered> {
     std::thread::scope(|scope| {
-        let ask = |asked: Asked| {
-            scope.spawn(move || match asked {
-                Asked::Provider(spec) => vec![describe(spec, affinity, timeouts)],
-                Asked::Interface(spec) => describe_interface(spec, affinity, timeouts),
-            })
-        };
+        let ask = |asked: Asked| scope.spawn(move || asked.describe(affinity, timeouts));
         let asked: Vec<_> = asked.into_iter().map(ask).collect();
         // A thread that panicked has said so; there is nothing to list for it.
         asked.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()

@@ -9,7 +9,7 @@ use crate::transport::{Affinity, Timeouts};
 use anyhow::{Context, Result};
 use cpb_core::kernel::KernelSurvey;
 use cpb_record::budget::Seconds;
-use cpb_record::{Machine, State};
+use cpb_record::{Machine, State, evidence};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -73,6 +73,7 @@ impl Target for Local {
             providers: Listed::own(),
             usual: Box::new(|| cpb_providers::kernel_crypto::usual(Path::new("/"))),
             launch: Box::new(|name| Arc::new(self_runner::runner(&program, name))),
+            one_by_one: evidence::emulated(&probe::machine(Path::new("/"), 0)).is_some(),
         };
         discovery::discover(&offers, wanted, runners, affinity, &self.timeouts)
     }

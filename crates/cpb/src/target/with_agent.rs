@@ -76,6 +76,8 @@ impl<H: AgentMachine> Target for WithAgent<H> {
                 let machine: Arc<dyn AgentHost> = self.host.clone();
                 Arc::new(Inside { machine, provider: name.to_owned() })
             }),
+            // The agent starts them, not a thread of this process.
+            one_by_one: false,
         };
         discovery::discover(&offers, wanted, &[], affinity, &self.timeouts)
     }
