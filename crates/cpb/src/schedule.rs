@@ -108,7 +108,7 @@ pub fn most_passes(cells: usize, batches: u64) -> u32 {
 pub struct Time {
     /// All that may be used.
     pub budget: Duration,
-    /// Used so far, in earlier sittings of a resumed run as well.
+    /// Used so far, in earlier segments of a resumed run as well.
     pub used: Duration,
 }
 

@@ -88,7 +88,7 @@ pub struct Request<'a> {
     /// The name of a target: `ssh:HOST`, ...
     pub name: &'a str,
     /// The file of the board that led to it, if one did.
-    pub board: Option<named::Definition>,
+    pub board: Option<named::NamedBoard>,
     /// The programs of `--runner`.
     pub runners: &'a [PathBuf],
     /// Bits per second of a serial line.
