@@ -59,7 +59,7 @@ pub struct Run<'a> {
     /// How long to wait for a runner.
     pub timeouts: Timeouts,
     /// How much of a cell is measured in one pass.
-    pub budget: Budget,
+    pub budget: Budget<Duration>,
     /// Where everything is written.
     pub store: &'a mut Store,
     /// Who watches.

@@ -62,7 +62,7 @@ pub trait Target {
     fn end(&self, before: &Machine, cpu: usize) -> (State, Vec<String>);
 
     /// How much of a cell is measured in one pass.
-    fn budget(&self) -> Budget {
+    fn budget(&self) -> Budget<Duration> {
         schedule::BUDGET
     }
 

@@ -21,7 +21,7 @@ use cpb_core::catalog;
 use cpb_core::kernel::KernelSurvey;
 use cpb_core::measure::Budget;
 use cpb_core::message::ClockDescription;
-use cpb_core::{Algorithm, CryptoWorkload, Error, Ticks};
+use cpb_core::{Algorithm, CryptoWorkload, Error};
 use cpb_record::Machine;
 use cpb_record::budget::{Percent, Seconds};
 use cpb_record::evidence;
@@ -292,7 +292,7 @@ impl Segment {
             },
             timeouts: self.target.timeouts().clone(),
             budget: Budget {
-                counted: Ticks(u64::from(plan.counted_ms) * 1_000_000),
+                counted: Duration::from_millis(plan.counted_ms.into()),
                 ..self.target.budget()
             },
             store: &mut self.store,
