@@ -33,9 +33,12 @@ fn identify(words: &[&str], files: &[PathBuf]) -> String {
 
 #[test]
 fn the_page_on_identify_shows_what_the_sample_logs_tell() {
-    let Some(logs) = samples("the_page_on_identify_shows_what_the_sample_logs_tell") else { return };
+    let Some(logs) = samples("the_page_on_identify_shows_what_the_sample_logs_tell") else {
+        return;
+    };
     let table = identify(&["--markdown", "--from"], &logs);
-    let readme = std::fs::read_to_string(Path::new(HERE).join("../../docs/identify.md")).expect("docs/identify.md");
+    let readme = std::fs::read_to_string(Path::new(HERE).join("../../docs/identify.md"))
+        .expect("docs/identify.md");
     assert!(readme.contains(table.trim()), "docs/identify.md should have this table:\n{table}");
 }
 
