@@ -142,7 +142,7 @@ def below(value, freedom):
 
 
 def boards(folder):
-    """Of each figure of the simulated boards: (board, algorithm, after / before - 1, whether the answer is the same)."""
+    """Of each figure of the simulated boards: (board, algorithm, after / before - 1, whether answers are alike)."""
     program = builds(folder, "before")[0]
     rows = []
     for board in BOARDS:
@@ -160,7 +160,7 @@ def report(rows, simulated_rows, count, turns, watch):
     surely = sum(middle + half < math.log(1 + SLOWER) for _, middle, half in rows)
     middle = math.expm1(median([middle for _, middle, _ in rows]))
     result.text(
-        f"{len(rows)} cells, {count} builds a side, {turns} runs of each, in turns. After / before - 1 with an interval "
+        f"{len(rows)} cells, {count} builds a side, {turns} runs of each. After / before - 1 with an interval "
         f"that holds for all cells together; half its width is {percent(median([half for *_, half in rows]))} in the "
         f"middle. Of {surely} cells it lies wholly below +{percent(SLOWER, 0)}."
     )
@@ -180,8 +180,11 @@ def report(rows, simulated_rows, count, turns, watch):
     result.table(
         ["provider", "workload", ">after / before - 1", ">interval"],
         [
-            [*cell, percent(math.expm1(middle)), f"{percent(math.expm1(middle - half))} to "
-             f"{percent(math.expm1(middle + half))}"]
+            [
+                *cell,
+                percent(math.expm1(middle)),
+                f"{percent(math.expm1(middle - half))} to {percent(math.expm1(middle + half))}",
+            ]
             for cell, middle, half in rows
         ],
     )

@@ -103,7 +103,7 @@ pub(super) fn open(
             run(CtrDrbg::<Installed>::open(workload), workload, keys, jobs, body)
         }
         _ => {
-            let mut generator = Generator::new()?;
+            let mut generator = FedGenerator::new()?;
             let random = Random { draw: DRAW, source: generator.generator.get().cast() };
             key_pair::<Installed>(random, workload, keys, jobs, body)
         }
@@ -113,13 +113,13 @@ pub(super) fn open(
 /// Where random numbers come from: the library's CTR_DRBG, fed by its own entropy, as its example programs
 /// have it. What it takes to draw is part of an operation's time, and so is new entropy after each 10000
 /// requests (MBEDTLS_CTR_DRBG_RESEED_INTERVAL).
-struct Generator {
+struct FedGenerator {
     generator: Held<Installed, CtrDrbgContext>,
     // Freed after the generator, which points to it.
     _entropy: Held<Installed, more::EntropyContext>,
 }
 
-impl Generator {
+impl FedGenerator {
     fn new() -> Result<Self, Error> {
         let mut entropy = Held::<Installed, more::EntropyContext>::new();
         let mut generator = Held::<Installed, CtrDrbgContext>::new();
@@ -128,6 +128,6 @@ impl Generator {
             let (source, none) = (entropy.get().cast(), core::ptr::null());
             Installed::ctr_drbg_seed(generator.get(), ENTROPY, source, none, 0)
         })?;
-        Ok(Generator { generator, _entropy: entropy })
+        Ok(FedGenerator { generator, _entropy: entropy })
     }
 }
