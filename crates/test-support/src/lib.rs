@@ -9,6 +9,7 @@ pub mod records;
 mod running;
 mod skips;
 mod turn;
+pub mod workloads;
 
 pub use command::{Lab, Ran, SHORT, lines, marked, nobody_left, of, of_kind, signal};
 pub use running::Running;
