@@ -1,5 +1,4 @@
-//! What the targets for `cpb-providers` do with an input. `crates/providers/tests/corpus.rs` includes
-//! this file and replays the corpus through it.
+//! The kernel's lists.
 
 use cpb_providers::{interrupts, kernel_crypto};
 

@@ -1,5 +1,4 @@
-//! What the targets for `cpb-core` do with an input. `crates/core/tests/corpus.rs` includes this
-//! file and replays the corpus through it.
+//! Frames and names of workloads.
 
 use cpb_core::CryptoWorkload;
 use cpb_core::frame::{Decoder, MAX_FRAME, encode, parse_reply, parse_request};

@@ -1,4 +1,4 @@
-//! Writes the seeds that cannot be typed: `cargo run --example seeds` in this folder.
+//! Writes the seeds that cannot be typed: `cargo run -p cpb-fuzz-targets --example seeds`.
 
 use cpb_core::check::{Answer, Case};
 use cpb_core::frame::{MAX_FRAME, encode};
@@ -60,7 +60,7 @@ fn main() -> io::Result<()> {
 
 /// Writes `message` as a frame for the decoder, and as it is for the round trip.
 fn write<T: Serialize>(name: &str, message: &T) -> io::Result<()> {
-    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus");
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus");
     let mut buffer = [0; MAX_FRAME];
     let frame = encode(message, &mut buffer).map_err(io::Error::other)?;
     fs::create_dir_all(format!("{corpus}/frame_decoder"))?;

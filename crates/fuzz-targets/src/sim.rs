@@ -1,5 +1,4 @@
-//! What the target for `cpb-sim` does with an input. `crates/sim/tests/corpus.rs` includes this file
-//! and replays the corpus through it.
+//! Programs for the simulator.
 
 use cpb_sim::{Chip, Image, Machine, Segment};
 
