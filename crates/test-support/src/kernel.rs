@@ -3,7 +3,7 @@
 use cpb_core::kernel::{Availability, Driver, KernelSurvey, SurveyedDriver};
 use cpb_core::message::{Counters, CpuTime};
 use cpb_core::{Claim, Unsupported};
-use cpb_record::{Cell, Line, Reason, Without};
+use cpb_record::{Cell, Line, NotMeasured, NotMeasuredReason};
 
 /// Those that cannot be measured.
 pub(crate) const NOT_HERE: [&str; 2] = ["cryptodev:gcm(aes)", "af_alg:cbc-aes-barred"];
@@ -102,6 +102,9 @@ pub(crate) fn unsupported(lines: &mut Vec<Line>) {
         _ => true,
     });
     lines.extend(cells.into_iter().map(|cell| {
-        Line::Without(Without { cell, outcome: Reason::Unsupported(Unsupported::Length) })
+        Line::NotMeasured(NotMeasured {
+            cell,
+            outcome: NotMeasuredReason::Unsupported(Unsupported::Length),
+        })
     }));
 }

@@ -5,8 +5,8 @@ use cpb_core::message::ClockDescription;
 use cpb_core::{CryptoWorkload, Error, Histogram, Kind, Operation, Phase, Ticks, Unsupported};
 use cpb_record::plan::Plan;
 use cpb_record::{
-    Batch, Cell, Check, End, Evidence, Header, Line, ProviderRecord, Reading, Reason, Record,
-    Round, SCHEMA, Without,
+    Batch, Cell, Check, End, Evidence, Header, Line, NotMeasured, NotMeasuredReason,
+    ProviderRecord, Reading, Record, Round, SCHEMA,
 };
 use cpb_record::{Machine, State};
 
@@ -355,12 +355,13 @@ fn failures(lines: &mut Vec<Line>) {
         let long = round.cell.workload.message > 16;
         let ctr = round.cell.workload.algorithm.shape().kind == Kind::StreamCipher;
         match (round.cell.provider.as_str(), ctr, long) {
-            ("openssl:scalar", true, _) => {
-                without.push((round.cell.clone(), Reason::Unsupported(Unsupported::BuildOption)))
-            }
+            ("openssl:scalar", true, _) => without.push((
+                round.cell.clone(),
+                NotMeasuredReason::Unsupported(Unsupported::BuildOption),
+            )),
             ("openssl:nocrypto", true, true) => {
                 let detail = "signal 11 (SIGSEGV)".to_owned();
-                let reason = Reason::Failed { error: Error::Crashed, detail };
+                let reason = NotMeasuredReason::Failed { error: Error::Crashed, detail };
                 without.push((round.cell.clone(), reason));
             }
             ("mbedtls:accel", ..) => {}
@@ -380,7 +381,7 @@ fn failures(lines: &mut Vec<Line>) {
     });
     without.dedup();
     lines.extend(
-        without.into_iter().map(|(cell, outcome)| Line::Without(Without { cell, outcome })),
+        without.into_iter().map(|(cell, outcome)| Line::NotMeasured(NotMeasured { cell, outcome })),
     );
     lines.push(Line::Check(Check {
         distinct: 0,

@@ -8,14 +8,14 @@ use anyhow::Result;
 use cpb_core::catalog;
 use cpb_core::check::Finding;
 use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Unsupported};
-use cpb_record::{Cell, Check, Line, Reason, Round};
+use cpb_record::{Cell, Check, Line, NotMeasuredReason, Round};
 use std::collections::HashMap;
 use std::time::Duration;
 
 impl Run<'_> {
     /// Tries the known answers that the plan's cells need and drops the cells of whoever gave a
     /// wrong one; then asks who supports what. Returns the cells that can be measured; `before` are the
-    /// rounds of earlier sittings, which could be.
+    /// rounds of earlier segments, which could be.
     ///
     /// # Errors
     /// The record cannot be written.
@@ -42,7 +42,8 @@ impl Run<'_> {
                     continue;
                 }
             };
-            let mut tried: HashMap<(Algorithm, Operation), Option<Reason>> = HashMap::new();
+            let mut tried: HashMap<(Algorithm, Operation), Option<NotMeasuredReason>> =
+                HashMap::new();
             for cell in of_its_algorithms(mine, &source, &mut runner) {
                 if let Some(why) = source.launch.lost() {
                     self.without(&cell, unreached(&why))?;
@@ -60,7 +61,7 @@ impl Run<'_> {
                         Some(process) => known_answers(process, &source, vectors, what),
                         None => (None, Some(not_again())),
                     };
-                    let lost = matches!(&reason, Some(Reason::Failed { error, .. })
+                    let lost = matches!(&reason, Some(NotMeasuredReason::Failed { error, .. })
                         if *error != Error::WrongAnswer);
                     if self.stopped() {
                         // RunnerError, if it is, because the user did not want to wait: no finding.
@@ -80,7 +81,7 @@ impl Run<'_> {
                     (Some(reason), _) => Err(reason.clone()),
                     (None, Some(process)) => {
                         match process.supports(source.provider, &cell.workload) {
-                            Ok(answer) => answer.map_err(Reason::Unsupported),
+                            Ok(answer) => answer.map_err(NotMeasuredReason::Unsupported),
                             Err(_) if self.stopped() => break,
                             Err(lost) => {
                                 runner = self.start(&source).ok();
@@ -92,7 +93,7 @@ impl Run<'_> {
                 };
                 match supported {
                     Ok(()) => good.push(cell),
-                    Err(Reason::Unsupported(reason)) => {
+                    Err(NotMeasuredReason::Unsupported(reason)) => {
                         let rounds = before.get(&cell).map_or(0, Vec::len);
                         self.without(&cell, refused(Error::Unsupported(reason), rounds))?;
                     }
@@ -121,9 +122,9 @@ fn of_its_algorithms(
     if its.is_empty() && !source.found { others } else { its }
 }
 
-fn not_again() -> Reason {
+fn not_again() -> NotMeasuredReason {
     let detail = "the runner could not be started again".to_owned();
-    Reason::Failed { error: Error::Crashed, detail }
+    NotMeasuredReason::Failed { error: Error::Crashed, detail }
 }
 
 /// Tries every known answer of one algorithm and operation. The second part is why its cells are
@@ -133,7 +134,7 @@ pub fn known_answers(
     source: &RunnerSpec,
     vectors: &Vectors,
     (algorithm, operation): (Algorithm, Operation),
-) -> (Option<Check>, Option<Reason>) {
+) -> (Option<Check>, Option<NotMeasuredReason>) {
     let mut check = Check {
         provider: source.name.clone(),
         algorithm,
@@ -151,7 +152,7 @@ pub fn known_answers(
     let supported = runner.supports(source.provider, &plain);
     if let Ok(Err(reason @ (Unsupported::Algorithm | Unsupported::BuildOption))) = supported {
         check.unsupported = vectors.cases(algorithm, operation).len() as u32;
-        return (Some(check), Some(Reason::Unsupported(reason)));
+        return (Some(check), Some(NotMeasuredReason::Unsupported(reason)));
     }
     let mut why_not = None;
     for (id, case) in vectors.cases(algorithm, operation) {
@@ -161,17 +162,20 @@ pub fn known_answers(
             Ok(Finding::RoundTrip(_)) => check.round_trips += 1,
             Ok(Finding::Unsupported(reason)) => {
                 check.unsupported += 1;
-                why_not = Some(Reason::Unsupported(reason));
+                why_not = Some(NotMeasuredReason::Unsupported(reason));
             }
             Ok(Finding::Wrong { phase, placement, error }) => {
                 let detail = format!("{id} ({phase}, {placement})");
                 check.wrong = Some(format!("{detail}: {error}"));
-                return (Some(check), Some(Reason::Failed { error, detail }));
+                return (Some(check), Some(NotMeasuredReason::Failed { error, detail }));
             }
             Err(lost) => {
                 let detail = format!("at the known answer {id}: {}", lost.detail);
                 check.wrong = Some(format!("{id}: {lost}"));
-                return (Some(check), Some(Reason::Failed { error: lost.error, detail }));
+                return (
+                    Some(check),
+                    Some(NotMeasuredReason::Failed { error: lost.error, detail }),
+                );
             }
         }
     }

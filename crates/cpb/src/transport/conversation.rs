@@ -217,7 +217,7 @@ impl Conversation {
         &mut self,
         provider: u8,
         workload: &CryptoWorkload,
-        budget: &Budget,
+        budget: &Budget<Duration>,
         threads: u8,
     ) -> Result<Result<Seen, Error>, RunnerError> {
         let work = longest(workload, budget, threads);
@@ -253,37 +253,36 @@ impl Conversation {
     }
 }
 
-/// A budget in nanoseconds, as a runner takes it whose clock has another frequency.
-fn in_ticks(budget: &Budget, frequency: u64) -> Budget {
-    const NANOSECONDS: u64 = 1_000_000_000;
-    if frequency == NANOSECONDS {
-        return *budget;
-    }
-    let ticks = |Ticks(time): Ticks| {
-        let ticks = u128::from(time) * u128::from(frequency) / u128::from(NANOSECONDS);
+/// The budget of a runner whose clock has this frequency, in hertz.
+fn in_ticks(budget: &Budget<Duration>, frequency: u64) -> Budget {
+    const NANOSECONDS: u128 = 1_000_000_000;
+    let ticks = |time: Duration| {
+        let ticks = time.as_nanos().saturating_mul(frequency.into()) / NANOSECONDS;
         Ticks(ticks.try_into().unwrap_or(u64::MAX))
     };
     Budget {
         warmup: ticks(budget.warmup),
         batch: ticks(budget.batch),
         limit: ticks(budget.limit),
+        batches: budget.batches,
+        latencies: budget.latencies,
+        iterations: budget.iterations,
         counted: ticks(budget.counted),
-        ..*budget
     }
 }
 
 /// How long a round may take beyond the usual time: what it was given, and the untimed work on
 /// long messages (making, checking, a few operations) at the pace of a slow core.
-fn longest(workload: &CryptoWorkload, budget: &Budget, threads: u8) -> Duration {
+fn longest(workload: &CryptoWorkload, budget: &Budget<Duration>, threads: u8) -> Duration {
     const SLOW_BYTES_PER_SECOND: f64 = 2e6;
     const UNTIMED_OPERATIONS: f64 = 12.0;
-    let Ticks(given) = budget.warmup + budget.limit + budget.limit + budget.counted;
+    let given = budget.warmup + 2 * budget.limit + budget.counted;
     let jobs = match workload.data {
         cpb_core::DataSet::Same => 1.0,
         cpb_core::DataSet::Unique { chunks } => f64::from(chunks),
     };
     let bytes = f64::from(workload.message) * jobs * UNTIMED_OPERATIONS * f64::from(threads);
-    Duration::from_nanos(given)
+    given
         + Duration::from_secs_f64(bytes / SLOW_BYTES_PER_SECOND)
         + by_large_keys(workload.operation) * threads.into()
 }
