@@ -1,10 +1,10 @@
 //! What `cpb explain` says of published tables and of made-up records.
 
-use crate::records::{self, Case};
 use cpb_analysis::explain::{Explanation, Question, explain};
 use cpb_record::Record;
 use cpb_record::store;
 use cpb_report::explain::render;
+use cpb_test_support::records::{self, Case};
 use std::path::Path;
 
 fn published(name: &str) -> Record {
