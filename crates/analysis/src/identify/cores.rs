@@ -169,7 +169,7 @@ fn core(data: CoreData, scored: &[Scored]) -> Core {
     for seen in &data.seen {
         let rates = seen.rates();
         for bits in [128, 192, 256] {
-            let score = rates.of_long(bits).map(|rate| rate / (seen.mhz * 1e3));
+            let score = rates.of_long(bits).map(|rate| rate.0 / (seen.clock.0 * 1e3));
             scores.entry(bits).or_default().extend(score);
             gains.entry(bits).or_default().extend(rates.gain(bits));
         }
@@ -182,7 +182,7 @@ fn core(data: CoreData, scored: &[Scored]) -> Core {
     let (mut scores, mut gains) = (constants(scores), constants(gains));
     for stated in &data.stated {
         let constant = |ln| Constant { ln, spread: STATED_SPREAD, readings: 1 };
-        let ln = (1e3 / stated.cycles_per_byte).ln();
+        let ln = (1e3 / stated.cycles_per_byte.0).ln();
         let longest = scores.get(&256).map(|longest| longest.ln);
         scores.entry(stated.bits).or_insert(constant(ln));
         if let Some(longest) = longest {

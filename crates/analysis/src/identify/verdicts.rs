@@ -2,6 +2,7 @@
 
 use super::cores::Cores;
 use super::{Identified, Implied, Observed, naming};
+use crate::units::{Cycles, Hertz, Seconds};
 use serde::Serialize;
 
 /// Clocks, and bounds, that differ by no more than this agree.
@@ -17,8 +18,8 @@ const SOFTWARE: f64 = 100.0;
 
 /// A call that costs more than this in time and in cycles goes to the kernel, and from there to an engine
 /// or a driver: calls of a library take 20 to 300 cycles.
-const KERNEL_SECONDS: f64 = 2e-6;
-const KERNEL_CYCLES: f64 = 2000.0;
+const KERNEL_TIME: Seconds = Seconds(2e-6);
+const KERNEL_CYCLES: Cycles = Cycles(2000.0);
 
 /// Said of a core whose features do not list AES.
 const NO_EXTENSION: &str = "the core has no Crypto Extensions";
@@ -36,7 +37,7 @@ const EXTENSION_GAIN: f64 = 1.8;
 /// And less than this is none.
 const NO_GAIN: f64 = 1.2;
 
-/// Something that does not fit. Clocks are in Hz.
+/// Something that does not fit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Misfit {
@@ -59,25 +60,31 @@ pub enum Misfit {
     /// What the system states is not the clock.
     StatedClock {
         /// What it states.
-        stated_hz: f64,
+        #[serde(rename = "stated_hz")]
+        stated: Hertz,
         /// What it is.
-        actual_hz: f64,
+        #[serde(rename = "actual_hz")]
+        actual: Hertz,
         /// Whether that was measured; else the figures imply it.
         measured: bool,
     },
     /// The measured clock is not the one that the figures were made at.
     MeasuredClock {
         /// What was measured.
-        measured_hz: f64,
+        #[serde(rename = "measured_hz")]
+        measured: Hertz,
         /// What the figures imply.
-        implied_hz: f64,
+        #[serde(rename = "implied_hz")]
+        implied: Hertz,
     },
     /// The clock was measured more than once, and moved.
     ClockMoved {
         /// Lowest.
-        low_hz: f64,
+        #[serde(rename = "low_hz")]
+        low: Hertz,
         /// Highest.
-        high_hz: f64,
+        #[serde(rename = "high_hz")]
+        high: Hertz,
     },
     /// The system reports a core that the figures are not of.
     AnotherCore {
@@ -91,7 +98,8 @@ pub enum Misfit {
         /// What the system reports.
         reported: String,
         /// The clock.
-        hz: f64,
+        #[serde(rename = "hz")]
+        clock: Hertz,
     },
     /// The features list the extension, and the figures are those of software.
     ExtensionNotUsed,
@@ -209,10 +217,9 @@ fn of_openssl(tool: &str) -> bool {
 /// What a call costs in microseconds, if the kernel has a part in it.
 fn kernel_call(observed: &Observed) -> Option<f64> {
     let bits = observed.rates.longest_key()?;
-    let seconds = observed.rates.call_seconds(bits)?;
-    let hz = observed.measured_hz.iter().copied().reduce(f64::max).or(observed.stated_hz);
-    let many = hz.is_none_or(|hz| seconds * hz > KERNEL_CYCLES);
-    (seconds > KERNEL_SECONDS && many).then_some(seconds * 1e6)
+    let time = observed.rates.call_time(bits)?;
+    let many = naming::highest(observed).is_none_or(|clock| time.0 * clock.0 > KERNEL_CYCLES.0);
+    (time > KERNEL_TIME && many).then_some(time.0 * 1e6)
 }
 
 fn above_bound(scores: &[(u16, f64)]) -> Option<Misfit> {
@@ -233,8 +240,8 @@ fn key_order(observed: &Observed) -> Option<Misfit> {
 }
 
 /// How far apart two clocks are, as a share of the second; of a range its nearer end.
-fn apart(hz: f64, low: f64, high: f64) -> f64 {
-    if hz < low { 1.0 - hz / low } else { (hz / high - 1.0).max(0.0) }
+fn apart(clock: Hertz, (low, high): (Hertz, Hertz)) -> f64 {
+    if clock < low { 1.0 - clock / low } else { (clock / high - 1.0).max(0.0) }
 }
 
 /// All that does not fit.
@@ -298,7 +305,7 @@ fn core(observed: &Observed, cores: &Cores, implied: &Implied) -> Option<Misfit>
         }
         Implied::Unknown { .. } => Some(Misfit::ReportedNeeds {
             reported: observed.reported.clone(),
-            hz: naming::clock_of(observed, reported)?,
+            clock: naming::clock_of(observed, reported)?,
         }),
         Implied::NotApplicable { .. } | Implied::Accelerator { .. } => None,
     }
@@ -306,27 +313,24 @@ fn core(observed: &Observed, cores: &Cores, implied: &Implied) -> Option<Misfit>
 
 fn clocks(observed: &Observed, found: &Identified) -> Vec<Misfit> {
     let mut verdicts = Vec::new();
-    let measured = observed.measured_hz.iter().copied();
-    if let (Some(low_hz), Some(high_hz)) =
-        (measured.clone().reduce(f64::min), measured.reduce(f64::max))
-        && apart(high_hz, low_hz, low_hz) > AGREE
+    if let Some((low, high)) = naming::range(observed.measured_clocks.iter().copied())
+        && apart(high, (low, low)) > AGREE
     {
-        verdicts.push(Misfit::ClockMoved { low_hz, high_hz });
+        verdicts.push(Misfit::ClockMoved { low, high });
     }
-    if let (Some(measured_hz), Some((low, high))) = (found.measured_hz, found.implied_hz)
-        && apart(measured_hz, low, high) > AGREE
+    if let (Some(measured), Some(range)) = (found.measured_clock, found.implied_clock)
+        && apart(measured, range) > AGREE
     {
-        let implied_hz = (low * high).sqrt();
-        verdicts.push(Misfit::MeasuredClock { measured_hz, implied_hz });
+        verdicts.push(Misfit::MeasuredClock { measured, implied: naming::middle(range) });
     }
-    if let Some(stated_hz) = observed.stated_hz {
-        let measured = found.measured_hz.map(|hz| (hz, hz, true));
-        let implied = found.implied_hz.map(|(low, high)| (low, high, false));
+    if let Some(stated) = observed.stated_clock {
+        let measured = found.measured_clock.map(|clock| ((clock, clock), true));
+        let implied = found.implied_clock.map(|range| (range, false));
         let off = measured.into_iter().chain(implied);
-        let mut off = off.filter(|(low, high, _)| apart(stated_hz, *low, *high) > AGREE);
-        if let Some((low, high, measured)) = off.next() {
-            let actual_hz = (low * high).sqrt();
-            verdicts.push(Misfit::StatedClock { stated_hz, actual_hz, measured });
+        let mut off = off.filter(|(range, _)| apart(stated, *range) > AGREE);
+        if let Some((range, measured)) = off.next() {
+            let actual = naming::middle(range);
+            verdicts.push(Misfit::StatedClock { stated, actual, measured });
         }
     }
     verdicts
