@@ -26,7 +26,7 @@ pub use of_record::{observed, told};
 pub use shape::Rates;
 pub use verdicts::Misfit;
 
-use crate::units::Hertz;
+use crate::units::{BytesPerKilocycle, Hertz};
 use cores::Cores;
 use serde::Serialize;
 
@@ -69,9 +69,8 @@ pub struct Identified {
     pub reported: String,
     /// What the figures imply.
     pub implied: Implied,
-    /// Thousands of bytes a second for each MHz of the measured clock, or else of the stated one, by key
-    /// length in bits.
-    pub scores: Vec<(u16, f64)>,
+    /// Rate by the measured clock, or else by the stated one, for each key length in bits.
+    pub scores: Vec<(u16, BytesPerKilocycle)>,
     /// The clock that the system claims.
     #[serde(rename = "stated_hz")]
     pub stated_clock: Option<Hertz>,

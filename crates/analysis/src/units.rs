@@ -70,6 +70,8 @@ units! {
     CyclesPerByte;
     /// Bytes of message.
     Bytes;
+    /// Bytes of message in a thousand cycles: thousands of bytes a second for each MHz.
+    BytesPerKilocycle;
     /// Bytes of message in a second.
     BytesPerSecond;
     /// Thousands of bytes of message in a second, as logs have them.

@@ -285,8 +285,9 @@ fn words(verdict: &Misfit) -> String {
     let off = |one: &Hertz, other: &Hertz| format!("{:+.0}%", (*one / *other - 1.0) * 100.0);
     match verdict {
         Misfit::AboveBound { bits, score, bound } => format!(
-            "wrong clock, wrong core or an accelerator: AES-{bits} at {score:.0} kB/s a MHz, and two \
-             cycles a round allow {bound:.0}"
+            "wrong clock, wrong core or an accelerator: AES-{bits} at {:.0} kB/s a MHz, and two \
+             cycles a round allow {:.0}",
+            score.0, bound.0
         ),
         Misfit::KeyOrder { bits, longer } => format!(
             "AES-{bits} is slower than AES-{longer}, which has more rounds: the rows are of several \

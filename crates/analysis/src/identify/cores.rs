@@ -165,7 +165,7 @@ fn core(data: CoreData, scored: &[Scored]) -> Core {
     let mut gains: BTreeMap<u16, Vec<f64>> = BTreeMap::new();
     let mut calls = Vec::new();
     let mine = scored.iter().filter(|row| data.table.as_ref() == Some(&row.core));
-    scores.entry(256).or_default().extend(mine.map(|row| row.score));
+    scores.entry(256).or_default().extend(mine.map(|row| row.score.0));
     for seen in &data.seen {
         let rates = seen.rates();
         for bits in [128, 192, 256] {

@@ -166,7 +166,7 @@ fn figures_above_two_cycles_a_round_are_flagged_and_not_named() {
     let [Misfit::AboveBound { bits: 256, score, bound }] = found.verdicts[..] else {
         panic!("{:?}", found.verdicts)
     };
-    assert_eq!((score.round(), bound.round()), (928.0, 571.0));
+    assert_eq!((score.0.round(), bound.0.round()), (928.0, 571.0));
     // 3 % are allowed.
     for (score, flagged) in [(588.0, false), (589.0, true)] {
         let board = observed("", 1000.0, &[(256, 300_000.0, score * 1e3)]);

@@ -2,19 +2,22 @@
 
 use super::cores::Cores;
 use super::{Identified, Implied, Observed, naming};
-use crate::units::{Cycles, Hertz, Seconds};
+use crate::units::{BytesPerKilocycle, Cycles, Hertz, Seconds};
 use serde::Serialize;
 
 /// Clocks, and bounds, that differ by no more than this agree.
 const AGREE: f64 = 0.03;
 
-/// Two cycles for each of 10, 12 and 14 rounds: 16 bytes in 20, 24 and 28 cycles. Thousands of bytes a
-/// second for each MHz.
-const BOUNDS: [(u16, f64); 3] = [(128, 800.0), (192, 16_000.0 / 24.0), (256, 16_000.0 / 28.0)];
+/// Two cycles for each of 10, 12 and 14 rounds: 16 bytes in 20, 24 and 28 cycles.
+const BOUNDS: [(u16, BytesPerKilocycle); 3] = [
+    (128, BytesPerKilocycle(800.0)),
+    (192, BytesPerKilocycle(16_000.0 / 24.0)),
+    (256, BytesPerKilocycle(16_000.0 / 28.0)),
+];
 
 /// Below, nothing computes AES-256 by the extension: the slowest core known has 217 of Cortex-A35's, and
 /// ThunderX2's AES-128 would make 120 of it. Software has 20 to 70.
-const SOFTWARE: f64 = 100.0;
+const SOFTWARE: BytesPerKilocycle = BytesPerKilocycle(100.0);
 
 /// A call that costs more than this in time and in cycles goes to the kernel, and from there to an engine
 /// or a driver: calls of a library take 20 to 300 cycles.
@@ -45,10 +48,10 @@ pub enum Misfit {
     AboveBound {
         /// Key length.
         bits: u16,
-        /// Thousands of bytes a second for each MHz.
-        score: f64,
+        /// Rate by clock.
+        score: BytesPerKilocycle,
         /// What it should be at most.
-        bound: f64,
+        bound: BytesPerKilocycle,
     },
     /// A longer key is faster than a shorter one: rows of several cores or clocks.
     KeyOrder {
@@ -152,7 +155,10 @@ fn lists_aes(observed: &Observed) -> Option<bool> {
 }
 
 /// Why no constant applies, if none does.
-pub(super) fn not_applicable(observed: &Observed, scores: &[(u16, f64)]) -> Option<Implied> {
+pub(super) fn not_applicable(
+    observed: &Observed,
+    scores: &[(u16, BytesPerKilocycle)],
+) -> Option<Implied> {
     let not = |why: String| Some(Implied::NotApplicable { why });
     let accelerator = |why: String| Some(Implied::Accelerator { why });
     if let Some(sign) = &observed.emulated {
@@ -222,7 +228,7 @@ fn kernel_call(observed: &Observed) -> Option<f64> {
     (time > KERNEL_TIME && many).then_some(time.0 * 1e6)
 }
 
-fn above_bound(scores: &[(u16, f64)]) -> Option<Misfit> {
+fn above_bound(scores: &[(u16, BytesPerKilocycle)]) -> Option<Misfit> {
     // The longest key says most: its bound is never missed by a call's cost.
     scores.iter().rev().find_map(|(bits, score)| {
         let (bits, bound) = BOUNDS.into_iter().find(|bound| bound.0 == *bits)?;

@@ -3,7 +3,7 @@
 
 use super::Family;
 use crate::identify::Rates;
-use crate::units::{CyclesPerByte, KilobytesPerSecond, Megahertz};
+use crate::units::{BytesPerKilocycle, CyclesPerByte, KilobytesPerSecond, Megahertz};
 use cpb_record::{Line, Quantity};
 use serde::Deserialize;
 
@@ -79,7 +79,7 @@ impl Seen {
 pub(super) struct Scored {
     pub(super) core: String,
     pub(super) machine: String,
-    pub(super) score: f64,
+    pub(super) score: BytesPerKilocycle,
 }
 
 impl File {
@@ -98,7 +98,8 @@ pub(super) fn table() -> Vec<Scored> {
         let (machine, core) = cell.machine.rsplit_once(", ")?;
         let score =
             cell.number(Quantity::KilobytesPerSecond)? / cell.number(Quantity::Megahertz)?;
-        Some(Scored { core: core.to_owned(), machine: machine.to_owned(), score })
+        let (core, machine) = (core.to_owned(), machine.to_owned());
+        Some(Scored { core, machine, score: BytesPerKilocycle(score) })
     });
     scored.collect()
 }
@@ -132,7 +133,7 @@ pub(in super::super) fn readings() -> Vec<Reading> {
         );
         for row in table().iter().filter(|row| core.table.as_ref() == Some(&row.core)) {
             let mut rates = Rates::default();
-            rates.insert(256, 16_384, KilobytesPerSecond(row.score * 1e3).into());
+            rates.insert(256, 16_384, KilobytesPerSecond(row.score.0 * 1e3).into());
             readings.push(reading(
                 "",
                 Some((row.core.clone(), row.machine.clone())),
