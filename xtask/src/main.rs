@@ -6,6 +6,7 @@ mod check;
 mod circles;
 mod firmware;
 mod fuzz;
+mod links;
 mod modules;
 mod parts;
 mod scripts;
@@ -31,7 +32,7 @@ struct Subcommand {
 const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand {
         name: "check",
-        about: "[NAME...]: formatting, lints, documentation, circles, type names, cross builds, licences, spelling",
+        about: "[NAME...]: formatting, lints, documentation, circles, type names, links, cross builds, licences, spelling",
         run: check::run,
     },
     Subcommand {

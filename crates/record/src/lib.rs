@@ -127,6 +127,16 @@ pub enum ProviderRecord {
     },
 }
 
+impl ProviderRecord {
+    /// The clock of its runner, if it runs here.
+    pub fn clock(&self) -> Option<&ClockDescription> {
+        match self {
+            ProviderRecord::Available { clock, .. } => Some(clock),
+            ProviderRecord::Unavailable { .. } => None,
+        }
+    }
+}
+
 /// How the words about a provider begin whose runner gave no answer in time.
 pub const NO_ANSWER: &str = "no answer for ";
 
@@ -413,9 +423,6 @@ impl Record {
 
     /// The clock of `provider`'s runner.
     pub fn clock(&self, provider: &str) -> Option<&ClockDescription> {
-        match self.header.providers.get(provider)? {
-            ProviderRecord::Available { clock, .. } => Some(clock),
-            ProviderRecord::Unavailable { .. } => None,
-        }
+        self.header.providers.get(provider)?.clock()
     }
 }

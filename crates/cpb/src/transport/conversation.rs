@@ -7,7 +7,7 @@ use cpb_core::frame::{self, Decoder, FrameError, MAX_FRAME};
 use cpb_core::measure::Budget;
 use cpb_core::message::{ClockDescription, Reply, Request};
 use cpb_core::{CryptoWorkload, Error, Identity, Operation, Ticks, Unsupported, Workload};
-use cpb_record::NO_ANSWER;
+use cpb_record::{NO_ANSWER, ProviderRecord};
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -158,18 +158,18 @@ impl Conversation {
         self.ask(&Request::Describe { provider }, Duration::ZERO, |reply| match reply {
             Reply::Description { identity, claim } => {
                 let Identity { provider, version, executor, options } = identity;
-                Some(Some(Description::Available {
-                    provider: provider.to_owned(),
+                let state = ProviderRecord::Available {
                     version: version.to_owned(),
                     executor: executor.to_owned(),
                     claim,
                     options: options.to_owned(),
                     clock,
-                }))
+                };
+                Some(Some(Description { provider: provider.to_owned(), state }))
             }
             Reply::Unavailable { provider, reason, detail } => {
-                let (provider, detail) = (provider.to_owned(), detail.to_owned());
-                Some(Some(Description::Unavailable { provider, reason, detail }))
+                let state = ProviderRecord::Unavailable { reason, detail: detail.to_owned() };
+                Some(Some(Description { provider: provider.to_owned(), state }))
             }
             Reply::Absent => Some(None),
             _ => None,

@@ -392,10 +392,7 @@ fn full(passes: u32, used: Duration, budget: Duration) -> String {
 fn gauge(known: &[Discovered]) -> Rc<Gauge> {
     let clocks: HashMap<String, ClockDescription> = known
         .iter()
-        .filter_map(|known| match known.record() {
-            ProviderRecord::Available { clock, .. } => Some((known.spec.name.clone(), clock)),
-            ProviderRecord::Unavailable { .. } => None,
-        })
+        .filter_map(|known| Some((known.spec.name.clone(), *known.record().clock()?)))
         .collect();
     Rc::new(move |cells| {
         let clock = |cell: &Cell| clocks.get(&cell.provider);
@@ -420,12 +417,10 @@ fn header(
     let cpu = cpus.first().copied().unwrap_or(0);
     let providers: std::collections::BTreeMap<_, _> =
         known.iter().map(|known| (known.spec.name.clone(), known.record())).collect();
-    let clock_known = providers.values().any(|provider| match provider {
-        ProviderRecord::Available { clock, .. } => {
-            clock.reference_cycles > 0 || clock.counts_cycles
-        }
-        ProviderRecord::Unavailable { .. } => false,
-    });
+    let clock_known = providers
+        .values()
+        .filter_map(ProviderRecord::clock)
+        .any(|clock| clock.reference_cycles > 0 || clock.counts_cycles);
     let evidence: Evidence = evidence::evidence(&machine, clock_known);
     let mut warnings = probe::doubts(&machine, clock_known);
     warnings.extend(plan.untaken().into_iter().map(|(size, algorithms)| {
