@@ -20,6 +20,7 @@ pub mod kernel;
 mod lengths;
 pub mod material;
 pub mod measure;
+pub mod memory_read;
 pub mod message;
 pub mod null;
 pub mod provider;
@@ -33,6 +34,7 @@ pub use bus::{Bus, DmaAddress, Interrupt};
 pub use clock::{Clock, Reference, Ticks};
 pub use error::{Error, Meaning, Unsupported};
 pub use lengths::Lengths;
+pub use memory_read::{MemoryReadWorkload, MemoryReader, WorkingSet};
 pub use provider::{Claim, Completion, Data, Finished, Identity, Job, Progress, Provider, Session};
 pub use sample::{Histogram, Sample};
 pub use workload::{

@@ -1,6 +1,7 @@
 //! Does nothing, for any workload: what is left is the harness's own floor.
 
 use crate::error::{Error, Unsupported};
+use crate::memory_read::{MemoryReadWorkload, MemoryReader, WorkingSet};
 use crate::provider::{Identity, Job, Progress, Provider, Session};
 use crate::workload::CryptoWorkload;
 
@@ -29,6 +30,27 @@ impl Provider for Null {
         workload: &CryptoWorkload,
         _keys: &[&[u8]],
         _jobs: &mut [Job<'_>],
+        body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        workload.valid()?;
+        body(&mut NullSession)
+    }
+
+    fn memory_reader(&self) -> Option<&dyn MemoryReader> {
+        Some(self)
+    }
+}
+
+impl MemoryReader for Null {
+    fn supports(&self, workload: &MemoryReadWorkload) -> Result<(), Unsupported> {
+        workload.valid()
+    }
+
+    fn session(
+        &self,
+        workload: &MemoryReadWorkload,
+        _set: WorkingSet<'_>,
+        _sum: &mut u64,
         body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
     ) -> Result<(), Error> {
         workload.valid()?;

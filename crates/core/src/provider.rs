@@ -6,6 +6,7 @@
 //! and `complete_all` if it supports [`Notice::Last`](crate::Notice::Last).
 
 use crate::error::{Error, Unsupported};
+use crate::memory_read::MemoryReader;
 use crate::workload::CryptoWorkload;
 use serde::{Deserialize, Serialize};
 
@@ -118,6 +119,11 @@ pub trait Provider {
     /// Whether a session for `workload` can be opened here, and if not, why. Must not allocate a
     /// device or change state; `session` may still fail for reasons only trying can show.
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported>;
+
+    /// What reads memory, if this provider does: the contract of that family of workloads.
+    fn memory_reader(&self) -> Option<&dyn MemoryReader> {
+        None
+    }
 
     /// Opens a session, hands it to `body`, closes it, and returns what `body` returned.
     ///
