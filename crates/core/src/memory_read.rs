@@ -93,11 +93,8 @@ impl MemoryReadWorkload {
 
     /// Whether the combination makes sense at all, for any provider.
     pub fn valid(&self) -> Result<(), Unsupported> {
-        match self.bytes {
-            0 | MAX_MESSAGE.. => Err(Unsupported::Length),
-            bytes if bytes.is_multiple_of(BLOCK) => Ok(()),
-            _ => Err(Unsupported::Length),
-        }
+        let whole_blocks = self.bytes > 0 && self.bytes.is_multiple_of(BLOCK);
+        if whole_blocks && self.bytes <= MAX_MESSAGE { Ok(()) } else { Err(Unsupported::Length) }
     }
 
     /// Bytes of one buffer.

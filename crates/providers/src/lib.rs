@@ -23,6 +23,7 @@ mod loaded;
 mod mbedtls;
 mod mbedtls_system;
 mod memcpy;
+mod memory;
 mod nettle;
 mod null;
 mod openssl;
@@ -132,6 +133,7 @@ const LIST: &[Implementation] = &[
     #[cfg(target_os = "linux")]
     cryptodev::ENTRY,
     memcpy::ENTRY,
+    memory::ENTRY,
 ];
 
 #[cfg(test)]
