@@ -1,13 +1,11 @@
-//! Reads of memory: what is read and how, what a provider of them owes, and what it must find.
+//! Reads of memory: what is read, and how.
 //!
 //! One operation reads the whole working set once, by loads of one width, and adds up what it read. The sum is the
-//! answer: [`truth`] computes it from the rule by which the memory is filled, and reads no memory for it.
+//! answer (see [`sums`](crate::sums)). What a provider owes is [`MemoryReader`](crate::MemoryReader).
 
-use crate::error::{Error, Unsupported};
 use crate::algorithm::named;
-use crate::material::{self, Part};
-use crate::provider::Session;
-use crate::workload::{MAX_MESSAGE, NotAWorkload};
+use crate::error::Unsupported;
+use crate::workload_id::{MAX_SIZE, NotAWorkload};
 use core::fmt;
 use core::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -94,7 +92,7 @@ impl MemoryReadWorkload {
     /// Whether the combination makes sense at all, for any provider.
     pub fn valid(&self) -> Result<(), Unsupported> {
         let whole_blocks = self.bytes > 0 && self.bytes.is_multiple_of(BLOCK);
-        if whole_blocks && self.bytes <= MAX_MESSAGE { Ok(()) } else { Err(Unsupported::Length) }
+        if whole_blocks && self.bytes <= MAX_SIZE { Ok(()) } else { Err(Unsupported::Length) }
     }
 
     /// Bytes of one buffer.
@@ -112,84 +110,6 @@ impl MemoryReadWorkload {
             Pattern::PingPong => 2,
         }
     }
-}
-
-/// The working set of a session. Each buffer is [`MemoryReadWorkload::buffer`] bytes long and begins on a page of its
-/// own, so the two of a pair lie at the same place in every cache that a page fits into.
-#[derive(Clone, Copy)]
-pub enum WorkingSet<'b> {
-    /// For [`Pattern::Linear`].
-    Linear(&'b [u8]),
-    /// For [`Pattern::PingPong`].
-    PingPong(&'b [u8], &'b [u8]),
-}
-
-impl WorkingSet<'_> {
-    /// Whether it is what `workload` states: a provider that reads through pointers relies on it.
-    pub fn fits(&self, workload: &MemoryReadWorkload) -> bool {
-        let length = workload.buffer();
-        match (self, workload.pattern) {
-            (WorkingSet::Linear(all), Pattern::Linear) => all.len() == length,
-            (WorkingSet::PingPong(one, other), Pattern::PingPong) => {
-                (one.len(), other.len()) == (length, length)
-            }
-            _ => false,
-        }
-    }
-}
-
-/// What reads memory.
-pub trait MemoryReader {
-    /// Whether a session for `workload` can be opened here, and if not, why.
-    fn supports(&self, workload: &MemoryReadWorkload) -> Result<(), Unsupported>;
-
-    /// Opens a session whose only job, number 0, is to read `set` once, and hands it to `body`.
-    ///
-    /// Every byte is read exactly once in an operation, by loads of the workload's width and in its order: no load is
-    /// left out, merged with another or divided. Each operation adds to `sum` what [`truth`] says, wrapping at 64 bits,
-    /// so after the session `sum` has grown by the truth as often as a job was submitted.
-    fn session(
-        &self,
-        workload: &MemoryReadWorkload,
-        set: WorkingSet<'_>,
-        sum: &mut u64,
-        body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
-    ) -> Result<(), Error>;
-}
-
-/// Fills buffer number `index` of a working set.
-pub fn fill(index: usize, buffer: &mut [u8]) {
-    material::fill(Part::Message, index, buffer);
-}
-
-/// The sum that one operation must find: that of all words of the workload's width, little-endian, modulo two to the
-/// width. The widest loads count as the 64-bit words that they consist of.
-pub fn truth(workload: &MemoryReadWorkload) -> u64 {
-    let mut sum: u64 = 0;
-    for index in 0..workload.buffers() {
-        let mut state = material::seed(Part::Message, index);
-        for _ in 0..workload.buffer() / 8 {
-            let mut word = [0; 8];
-            material::fill_from(&mut state, &mut word);
-            let part = match workload.width {
-                Width::Bits8 => word.iter().map(|byte| u64::from(*byte)).sum(),
-                Width::Bits16 => added(word.as_chunks().0, |half| u16::from_le_bytes(half).into()),
-                Width::Bits32 => added(word.as_chunks().0, |half| u32::from_le_bytes(half).into()),
-                Width::Bits64 | Width::Widest => u64::from_le_bytes(word),
-            };
-            sum = sum.wrapping_add(part);
-        }
-    }
-    match workload.width {
-        Width::Bits8 => sum & u64::from(u8::MAX),
-        Width::Bits16 => sum & u64::from(u16::MAX),
-        Width::Bits32 => sum & u64::from(u32::MAX),
-        Width::Bits64 | Width::Widest => sum,
-    }
-}
-
-fn added<const N: usize>(words: &[[u8; N]], value: fn([u8; N]) -> u64) -> u64 {
-    words.iter().map(|word| value(*word)).sum()
 }
 
 impl fmt::Display for MemoryReadWorkload {

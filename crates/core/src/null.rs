@@ -1,8 +1,8 @@
 //! Does nothing, for any workload: what is left is the harness's own floor.
 
 use crate::error::{Error, Unsupported};
-use crate::memory_read::{MemoryReadWorkload, MemoryReader, WorkingSet};
-use crate::provider::{Identity, Job, Progress, Provider, Session};
+use crate::memory_read::MemoryReadWorkload;
+use crate::provider::{Identity, Job, MemoryReader, Progress, Provider, Session, WorkingSet};
 use crate::workload::CryptoWorkload;
 
 /// The name that [`Null`] has on every target.

@@ -4,13 +4,10 @@ use crate::Lengths;
 use crate::algorithm::{Algorithm, Kind, Operation, named};
 use crate::error::Unsupported;
 use crate::memory_read::{self, MemoryReadWorkload};
+pub use crate::workload_id::{MAX_SIZE, NotAWorkload};
 use core::fmt::{self, Write};
 use core::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-
-/// The longest message a workload may name, in bytes (1 GiB): what 32-bit lengths of C libraries,
-/// of COBS frames and of a board's memory make sense of.
-pub const MAX_MESSAGE: u32 = 1 << 30;
 
 /// Anything that can be measured: one variant a family.
 ///
@@ -319,7 +316,7 @@ impl CryptoWorkload {
             return Err(Unsupported::Algorithm);
         }
         let whole_blocks = (self.message as usize).is_multiple_of(shape.block);
-        if self.message > MAX_MESSAGE || !whole_blocks || (shape.tag == 0 && self.associated > 0) {
+        if self.message > MAX_SIZE || !whole_blocks || (shape.tag == 0 && self.associated > 0) {
             return Err(Unsupported::Length);
         }
         if self.phase == Phase::Setup && (self.message, self.associated) != (0, 0) {
@@ -395,20 +392,6 @@ impl fmt::Display for CryptoWorkload {
         })
     }
 }
-
-/// A text that is not a workload's id.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NotAWorkload;
-
-impl fmt::Display for NotAWorkload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            "not a workload: expected algorithm/operation/phase/bytes, or memory-read/width/pattern/bytes"
-        )
-    }
-}
-
-impl core::error::Error for NotAWorkload {}
 
 impl FromStr for CryptoWorkload {
     type Err = NotAWorkload;

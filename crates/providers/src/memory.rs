@@ -62,7 +62,9 @@ struct Widest {
 
 fn executor() -> String {
     match loads::widest() {
-        Some(Widest { name, bits, .. }) => format!("the CPU's loads; the widest: {name}, {bits} bits"),
+        Some(Widest { name, bits, .. }) => {
+            format!("the CPU's loads; the widest: {name}, {bits} bits")
+        }
         None => "the CPU's loads; no vectors".to_owned(),
     }
 }

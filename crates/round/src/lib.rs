@@ -52,7 +52,7 @@ pub struct Seen {
     pub iterations: u32,
     /// Operations that were run, with the warm-up.
     pub operations: u64,
-    /// CRC-64 over the outputs and tags of all jobs; 0 where they cannot be foretold.
+    /// CRC-64 over the outputs and tags of all jobs, or the sum that a memory read finds; 0 where they cannot be foretold.
     pub output: u64,
 }
 

@@ -3,8 +3,8 @@
 use crate::pages::{PAGE, Pages};
 use crate::{Measuring, Plan, Seen, Stage};
 use cpb_core::check::once;
-use cpb_core::frame::output_checksum;
-use cpb_core::memory_read::{self, Pattern, Region};
+use cpb_core::memory_read::{Pattern, Region};
+use cpb_core::sums;
 use cpb_core::{
     Clock, Dispatch, Error, MemoryReadWorkload, MemoryReader, Provider, Unsupported, WorkingSet,
 };
@@ -32,14 +32,14 @@ pub(crate) fn run<C: Clock>(
     let mut buffers = pages.bytes().chunks_mut(stride).map(|buffer| &mut buffer[..length]);
     let mut filled = |index| {
         let buffer = buffers.next().unwrap_or_default();
-        memory_read::fill(index, buffer);
+        sums::fill(index, buffer);
         &*buffer
     };
     let set = match workload.pattern {
         Pattern::Linear => WorkingSet::Linear(filled(0)),
         Pattern::PingPong => WorkingSet::PingPong(filled(0), filled(1)),
     };
-    let truth = memory_read::truth(workload);
+    let truth = sums::truth(workload);
     let is_right = |sum: u64, operations: u64| !computes || sum == truth.wrapping_mul(operations);
 
     let mut sum = 0;
@@ -50,11 +50,10 @@ pub(crate) fn run<C: Clock>(
     let mut measuring = Measuring::new(budget, clock, Dispatch::SERIAL, 1);
     let mut sum = 0;
     reached(Stage::Prepared);
-    reader.session(workload, set, &mut sum, &mut |session| {
-        measuring.round(session, None, reached)
-    })?;
+    reader
+        .session(workload, set, &mut sum, &mut |session| measuring.round(session, None, reached))?;
     if !is_right(sum, measuring.operations) {
         return Err(Error::WrongAnswer);
     }
-    Ok(measuring.seen(output_checksum(core::iter::once(&truth.to_le_bytes()[..]))))
+    Ok(measuring.seen(truth))
 }

@@ -10,10 +10,11 @@ use crate::vectors::Vectors;
 use anyhow::{Result, bail};
 use clap::Args;
 use cpb_core::catalog;
-use cpb_core::{Algorithm, Error, Operation};
+use cpb_core::memory_read::{Pattern, Width};
+use cpb_core::{Algorithm, Error, MemoryReadWorkload};
 use cpb_record::budget::Seconds;
 use cpb_record::names;
-use cpb_record::{Check, ProviderRecord, Reason};
+use cpb_record::{Check, Checked, ProviderRecord, Reason};
 use cpb_report::{left, right};
 use std::num::NonZero;
 use std::panic::resume_unwind;
@@ -197,11 +198,21 @@ impl Column {
     }
 }
 
-fn rows(algorithms: &[Algorithm]) -> Vec<(Algorithm, Operation)> {
-    let with = |&algorithm: &Algorithm| {
-        algorithm.operations().iter().map(move |operation| (algorithm, *operation))
+/// What is checked of these algorithms; if they are all, of reads of memory as well.
+fn rows(algorithms: &[Algorithm]) -> Vec<Checked> {
+    let of_algorithm = |&algorithm: &Algorithm| {
+        let operations = algorithm.operations().iter();
+        operations.map(move |&operation| Checked::Crypto { algorithm, operation })
     };
-    algorithms.iter().flat_map(with).collect()
+    let mut rows: Vec<Checked> = algorithms.iter().flat_map(of_algorithm).collect();
+    if algorithms == Algorithm::ALL {
+        for &width in Width::ALL {
+            rows.extend(Pattern::ALL.iter().map(|&pattern| Checked::MemoryRead {
+                workload: MemoryReadWorkload::new(width, pattern, 0),
+            }));
+        }
+    }
+    rows
 }
 
 /// Width of an algorithm; a longer one has a line of its own.
@@ -272,19 +283,13 @@ fn matrix(algorithms: &[Algorithm], columns: &[Column], width: usize) -> String 
             text += &format!("{}: {absent}\n", column.name);
         }
         for Wrong { row, words, .. } in &column.wrong {
-            let (algorithm, operation) = rows[*row];
-            text += &format!("{} {algorithm} {operation}: {words}\n", column.name);
+            text += &format!("{} {}: {words}\n", column.name, rows[*row]);
         }
     }
     text
 }
 
-fn block_text(
-    title: &str,
-    rows: &[(Algorithm, Operation)],
-    columns: &[Column],
-    only_theirs: bool,
-) -> String {
+fn block_text(title: &str, rows: &[Checked], columns: &[Column], only_theirs: bool) -> String {
     let line = |first: &str, cells: Vec<String>| {
         let mut line = left(first, FIRST);
         for (cell, column) in cells.iter().zip(columns) {
@@ -303,9 +308,13 @@ fn block_text(
         let variants = columns.iter().map(|column| heading(column).1.to_owned()).collect();
         text += &line("", variants);
     }
-    for (row, (algorithm, operation)) in rows.iter().enumerate() {
+    for (row, what) in rows.iter().enumerate() {
         let cells: Vec<String> = columns.iter().map(|column| column.cell(row)).collect();
         if !only_theirs || cells.iter().any(|cell| cell != "-") {
+            let Checked::Crypto { algorithm, operation } = what else {
+                text += &line(&format!("{what} "), cells);
+                continue;
+            };
             let mut name = algorithm.name();
             if name.len() >= NAME {
                 text += &format!("{name}\n");

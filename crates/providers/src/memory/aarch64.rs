@@ -6,7 +6,8 @@ use core::arch::asm;
 use cpb_core::memory_read::Width;
 
 /// What another build would have to repeat.
-pub(super) const OPTIONS: &str = "eight loads a turn, each added to a sum of its own; four sums with two buffers";
+pub(super) const OPTIONS: &str =
+    "eight loads a turn, each added to a sum of its own; four sums with two buffers";
 
 /// Loads go to the registers 0 to 7, with two buffers to 0 to 3 and 20 to 23; sums are in 10 to 17.
 macro_rules! loads {
@@ -63,30 +64,64 @@ macro_rules! loads {
 }
 
 loads!(
-    linear_8, ping_pong_8, "1", "mov x1\\i, xzr",
-    "ldrb w\\i, [{p}, #\\i*1]", "ldrb w2\\i, [{q}, #\\i*1]",
-    "add x1\\i, x1\\i, x\\i", "add x1\\i, x1\\i, x2\\i", "add x10, x10, x1\\i", "mov {sum}, x10"
+    linear_8,
+    ping_pong_8,
+    "1",
+    "mov x1\\i, xzr",
+    "ldrb w\\i, [{p}, #\\i*1]",
+    "ldrb w2\\i, [{q}, #\\i*1]",
+    "add x1\\i, x1\\i, x\\i",
+    "add x1\\i, x1\\i, x2\\i",
+    "add x10, x10, x1\\i",
+    "mov {sum}, x10"
 );
 loads!(
-    linear_16, ping_pong_16, "2", "mov x1\\i, xzr",
-    "ldrh w\\i, [{p}, #\\i*2]", "ldrh w2\\i, [{q}, #\\i*2]",
-    "add x1\\i, x1\\i, x\\i", "add x1\\i, x1\\i, x2\\i", "add x10, x10, x1\\i", "mov {sum}, x10"
+    linear_16,
+    ping_pong_16,
+    "2",
+    "mov x1\\i, xzr",
+    "ldrh w\\i, [{p}, #\\i*2]",
+    "ldrh w2\\i, [{q}, #\\i*2]",
+    "add x1\\i, x1\\i, x\\i",
+    "add x1\\i, x1\\i, x2\\i",
+    "add x10, x10, x1\\i",
+    "mov {sum}, x10"
 );
 loads!(
-    linear_32, ping_pong_32, "4", "mov x1\\i, xzr",
-    "ldr w\\i, [{p}, #\\i*4]", "ldr w2\\i, [{q}, #\\i*4]",
-    "add x1\\i, x1\\i, x\\i", "add x1\\i, x1\\i, x2\\i", "add x10, x10, x1\\i", "mov {sum}, x10"
+    linear_32,
+    ping_pong_32,
+    "4",
+    "mov x1\\i, xzr",
+    "ldr w\\i, [{p}, #\\i*4]",
+    "ldr w2\\i, [{q}, #\\i*4]",
+    "add x1\\i, x1\\i, x\\i",
+    "add x1\\i, x1\\i, x2\\i",
+    "add x10, x10, x1\\i",
+    "mov {sum}, x10"
 );
 loads!(
-    linear_64, ping_pong_64, "8", "mov x1\\i, xzr",
-    "ldr x\\i, [{p}, #\\i*8]", "ldr x2\\i, [{q}, #\\i*8]",
-    "add x1\\i, x1\\i, x\\i", "add x1\\i, x1\\i, x2\\i", "add x10, x10, x1\\i", "mov {sum}, x10"
+    linear_64,
+    ping_pong_64,
+    "8",
+    "mov x1\\i, xzr",
+    "ldr x\\i, [{p}, #\\i*8]",
+    "ldr x2\\i, [{q}, #\\i*8]",
+    "add x1\\i, x1\\i, x\\i",
+    "add x1\\i, x1\\i, x2\\i",
+    "add x10, x10, x1\\i",
+    "mov {sum}, x10"
 );
 loads!(
-    linear_128, ping_pong_128, "16", "movi v1\\i\\().2d, #0",
-    "ldr q\\i, [{p}, #\\i*16]", "ldr q2\\i, [{q}, #\\i*16]",
-    "add v1\\i\\().2d, v1\\i\\().2d, v\\i\\().2d", "add v1\\i\\().2d, v1\\i\\().2d, v2\\i\\().2d",
-    "add v10.2d, v10.2d, v1\\i\\().2d", "addp d10, v10.2d\nfmov {sum}, d10"
+    linear_128,
+    ping_pong_128,
+    "16",
+    "movi v1\\i\\().2d, #0",
+    "ldr q\\i, [{p}, #\\i*16]",
+    "ldr q2\\i, [{q}, #\\i*16]",
+    "add v1\\i\\().2d, v1\\i\\().2d, v\\i\\().2d",
+    "add v1\\i\\().2d, v1\\i\\().2d, v2\\i\\().2d",
+    "add v10.2d, v10.2d, v1\\i\\().2d",
+    "addp d10, v10.2d\nfmov {sum}, d10"
 );
 
 /// Loads of the general registers.

@@ -5,7 +5,8 @@ use super::{Buffers, Loads, Widest};
 use cpb_core::memory_read::Width;
 
 /// What another build would have to repeat.
-pub(super) const OPTIONS: &str = "volatile reads, as the compiler turns them into instructions; eight a turn";
+pub(super) const OPTIONS: &str =
+    "volatile reads, as the compiler turns them into instructions; eight a turn";
 
 trait Word: Copy {
     fn value(self) -> u64;
@@ -47,7 +48,8 @@ unsafe fn ping_pong<W: Word>(Buffers { first, second }: Buffers) -> u64 {
     while p < end {
         for (place, sums) in sums.as_chunks_mut::<2>().0.iter_mut().enumerate() {
             // SAFETY: half a block is four words of any width at least, and the caller vouches for whole blocks.
-            let (one, other) = unsafe { (p.add(place).read_volatile(), q.add(place).read_volatile()) };
+            let (one, other) =
+                unsafe { (p.add(place).read_volatile(), q.add(place).read_volatile()) };
             sums[0] = sums[0].wrapping_add(one.value());
             sums[1] = sums[1].wrapping_add(other.value());
         }

@@ -1,7 +1,8 @@
 //! What is read, and by how many loads.
 
 use super::*;
-use cpb_core::memory_read::{self, Pattern};
+use cpb_core::memory_read::{BLOCK, Pattern};
+use cpb_core::sums;
 
 /// Bytes that begin on a page.
 struct Pages(Vec<u8>, usize);
@@ -16,7 +17,7 @@ impl Pages {
     fn filled(index: usize, bytes: usize) -> Pages {
         let mut pages = Pages::new(bytes);
         let origin = pages.1;
-        memory_read::fill(index, &mut pages.0[origin..][..bytes]);
+        sums::fill(index, &mut pages.0[origin..][..bytes]);
         pages
     }
 
@@ -76,9 +77,9 @@ fn every_width_and_pattern_finds_the_truth() {
     for (width, size, loads) in all_loads() {
         for &pattern in Pattern::ALL {
             for blocks in [1, 2, 3, 8, 33] {
-                let read = MemoryReadWorkload::new(width, pattern, blocks * memory_read::BLOCK);
+                let read = MemoryReadWorkload::new(width, pattern, blocks * BLOCK);
                 let found = Reading::new(loads, pattern, read.bytes as usize).sum() & mask(width);
-                assert_eq!(found, memory_read::truth(&read), "{read}, {size} bytes a load");
+                assert_eq!(found, sums::truth(&read), "{read}, {size} bytes a load");
             }
         }
     }
@@ -91,9 +92,10 @@ fn a_session_s_sum_grows_by_the_truth_each_time() {
     let (one, other) = (Pages::filled(0, 512), Pages::filled(1, 512));
     let set = WorkingSet::PingPong(one.bytes(512), other.bytes(512));
     let mut sum = 5;
-    let body = &mut |session: &mut dyn Session| (0..7).try_for_each(|_| session.submit(0).map(drop));
+    let body =
+        &mut |session: &mut dyn Session| (0..7).try_for_each(|_| session.submit(0).map(drop));
     MemoryReader::session(&provider, &read, set, &mut sum, body).unwrap();
-    assert_eq!(sum, 5 + 7 * memory_read::truth(&read));
+    assert_eq!(sum, 5 + 7 * sums::truth(&read));
 }
 
 #[test]
@@ -152,7 +154,8 @@ mod steps {
         unsafe {
             let child = libc::fork();
             if child == 0 {
-                let traced = libc::ptrace(libc::PTRACE_TRACEME, 0, null_mut::<u8>(), null_mut::<u8>());
+                let traced =
+                    libc::ptrace(libc::PTRACE_TRACEME, 0, null_mut::<u8>(), null_mut::<u8>());
                 if traced == 0 {
                     libc::raise(libc::SIGSTOP);
                     std::hint::black_box(reading.sum());
@@ -165,7 +168,12 @@ mod steps {
             }
             let mut count = 0;
             while libc::WIFSTOPPED(status) {
-                let next = libc::ptrace(libc::PTRACE_SINGLESTEP, child, null_mut::<u8>(), null_mut::<u8>());
+                let next = libc::ptrace(
+                    libc::PTRACE_SINGLESTEP,
+                    child,
+                    null_mut::<u8>(),
+                    null_mut::<u8>(),
+                );
                 if next != 0 || libc::waitpid(child, &raw mut status, 0) != child {
                     libc::kill(child, libc::SIGKILL);
                     libc::waitpid(child, null_mut(), 0);
