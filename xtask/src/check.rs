@@ -4,7 +4,7 @@
 //! All steps run, whatever the ones before them found; one line each, and the whole output of those
 //! that failed.
 
-use crate::{circles, firmware, tree};
+use crate::{circles, firmware, links, tree, type_names};
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
@@ -37,9 +37,15 @@ enum Verdict {
     Skipped(&'static str),
 }
 
+impl From<Result<(), String>> for Verdict {
+    fn from(checked: Result<(), String>) -> Self {
+        checked.map_or_else(Verdict::Failed, |()| Verdict::Passed)
+    }
+}
+
 /// The names of the steps that failed, and name and reason of those that could not run.
 #[derive(Default)]
-pub(crate) struct Outcome {
+pub(crate) struct CheckedSteps {
     pub(crate) failed: Vec<String>,
     pub(crate) skipped: Vec<(String, String)>,
 }
@@ -54,12 +60,12 @@ pub(crate) fn run(names: &[String]) -> Result<(), String> {
 }
 
 /// Runs every step and prints how each one went.
-pub(crate) fn run_all() -> Outcome {
+pub(crate) fn run_all() -> CheckedSteps {
     run_those(&[]).unwrap_or_default()
 }
 
 /// Runs the steps whose names contain one of `names`, or all; returns an error if there are none.
-fn run_those(names: &[String]) -> Result<Outcome, String> {
+fn run_those(names: &[String]) -> Result<CheckedSteps, String> {
     let root = tree::root();
     let mut steps = steps(&root);
     let known: Vec<String> = steps.iter().map(|step| step.name.clone()).collect();
@@ -67,7 +73,7 @@ fn run_those(names: &[String]) -> Result<Outcome, String> {
     if steps.is_empty() {
         return Err(format!("there is no such step; there are: {}", known.join(", ")));
     }
-    let mut outcome = Outcome::default();
+    let mut outcome = CheckedSteps::default();
     for step in steps {
         print!("{:<42} ", step.name);
         let _ = std::io::stdout().flush();
@@ -148,10 +154,9 @@ fn steps(root: &Path) -> Vec<Step> {
         cargo(root, "deny --log-level error check bans licenses sources"),
     ));
     steps.push(call("check::advisories", advisories));
-    steps.push(call("check::circles", |root| match circles::check(root) {
-        Ok(()) => Verdict::Passed,
-        Err(complaints) => Verdict::Failed(complaints),
-    }));
+    steps.push(call("check::circles", |root| circles::check(root).into()));
+    steps.push(call("check::type-names", |root| type_names::check(root).into()));
+    steps.push(call("check::links", |root| links::check(root).into()));
     steps.push(step("check::spelling", from_venv(root, "typos", "")));
     steps
         .push(step("check::python::format", from_venv(root, "ruff", "format --no-cache --diff .")));

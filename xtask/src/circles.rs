@@ -6,13 +6,11 @@
 //! each with its reason. The check fails if it finds one that is not listed, and if a listed one is gone.
 
 mod knots;
-mod modules;
 mod resolve;
 mod uses;
 
-use crate::tree;
+use crate::modules::{self, Crate};
 use knots::{Files, Graph};
-use modules::Crate;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::fs;
@@ -47,24 +45,11 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     let text = fs::read_to_string(root.join(LIST)).map_err(|error| format!("{LIST}: {error}"))?;
     let list: List = toml::from_str(&text).map_err(|error| format!("{LIST}: {error}"))?;
     let mut found = Vec::new();
-    for file in crate_roots(root) {
+    for file in modules::roots(root) {
         found.extend(circles(root, &file)?);
     }
     let complaints = compare(&found, &list.circle);
     if complaints.is_empty() { Ok(()) } else { Err(complaints.join("\n")) }
-}
-
-/// The files that rustc is called with: of libraries and of programs.
-fn crate_roots(root: &Path) -> Vec<PathBuf> {
-    let mut folders = tree::entries(&root.join("crates"));
-    folders.extend(["xtask", "firmware", "fuzz"].map(|name| root.join(name)));
-    let mut found = Vec::new();
-    for source in folders.iter().map(|folder| folder.join("src")) {
-        found.extend(["lib.rs", "main.rs"].map(|name| source.join(name)));
-        found.extend(tree::files(&source.join("bin")));
-    }
-    found.retain(|file| file.is_file());
-    found
 }
 
 /// The circles of the crate whose root is `file`.

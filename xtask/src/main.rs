@@ -6,6 +6,8 @@ mod check;
 mod circles;
 mod firmware;
 mod fuzz;
+mod links;
+mod modules;
 mod parts;
 mod scripts;
 mod size;
@@ -13,6 +15,7 @@ mod skips;
 mod static_build;
 mod test;
 mod tree;
+mod type_names;
 mod unittest_output;
 #[cfg(test)]
 mod workflows;
@@ -28,7 +31,7 @@ struct Subcommand {
 const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand {
         name: "check",
-        about: "[NAME...]: formatting, lints, documentation, circles, cross builds, licences, spelling",
+        about: "[NAME...]: formatting, lints, documentation, circles, type names, links, cross builds, licences, spelling",
         run: check::run,
     },
     Subcommand {

@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 use std::time::Instant;
 
 #[derive(Default)]
-pub(crate) struct Outcome {
+pub(crate) struct ScriptTests {
     /// Tests that ended well or were skipped by a line in the skip log.
     pub(crate) passed: usize,
     pub(crate) failed: Vec<String>,
@@ -21,8 +21,8 @@ pub(crate) struct Outcome {
 }
 
 /// Runs every script test and prints one line each, and the whole output of those that failed.
-pub(crate) fn run_all(root: &Path, skip_log: &Path) -> Outcome {
-    let mut outcome = Outcome::default();
+pub(crate) fn run_all(root: &Path, skip_log: &Path) -> ScriptTests {
+    let mut outcome = ScriptTests::default();
     for script in discover(root) {
         let name = script.strip_prefix(root).unwrap_or(&script).display().to_string();
         let start = Instant::now();
@@ -48,7 +48,7 @@ pub(crate) fn run_all(root: &Path, skip_log: &Path) -> Outcome {
     outcome
 }
 
-fn count_python(name: &str, output: &Output, outcome: &mut Outcome) {
+fn count_python(name: &str, output: &Output, outcome: &mut ScriptTests) {
     let summary = unittest_output::parse(&String::from_utf8_lossy(&output.stderr));
     let whole = summary.run.saturating_sub(summary.failed);
     outcome.passed += whole.saturating_sub(summary.skipped.len());

@@ -120,7 +120,7 @@ pub struct Spares {
 
 /// Two paths of a task, and where which is faster.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Compared {
+pub struct PathPair {
     /// One path.
     pub first: String,
     /// The other.
@@ -135,7 +135,7 @@ pub struct Compared {
     pair: Pair,
 }
 
-impl Compared {
+impl PathPair {
     /// The provider on a side.
     pub fn name(&self, side: Side) -> &str {
         match side {
@@ -146,7 +146,7 @@ impl Compared {
 }
 
 /// All pairs of paths that have a size in common.
-pub fn compare(paths: &[Path], fits: &[Result<Fit, NoFit>]) -> Vec<Compared> {
+pub fn compare(paths: &[Path], fits: &[Result<Fit, NoFit>]) -> Vec<PathPair> {
     let times: Vec<_> = paths.iter().map(Path::times).collect();
     let cycles: Vec<_> = paths.iter().map(Path::cycles).collect();
     let mut all = Vec::new();
@@ -155,7 +155,7 @@ pub fn compare(paths: &[Path], fits: &[Result<Fit, NoFit>]) -> Vec<Compared> {
             let known = !cycles[first].is_empty() && !cycles[second].is_empty();
             let costs = if known { &cycles } else { &times };
             let Some(pair) = Pair::of(&costs[first], &costs[second]) else { continue };
-            all.push(Compared {
+            all.push(PathPair {
                 first: paths[first].provider.clone(),
                 second: paths[second].provider.clone(),
                 sizes: pair.sizes().collect(),
@@ -181,7 +181,7 @@ fn by_fits(first: &Result<Fit, NoFit>, second: &Result<Fit, NoFit>) -> Option<f6
 
 /// How one path compares with another at a size. `None` if they were not compared there.
 pub(crate) fn standing(
-    compared: &[Compared],
+    compared: &[PathPair],
     one: &str,
     other: &str,
     bytes: u32,
@@ -194,7 +194,7 @@ pub(crate) fn standing(
 }
 
 /// Variants that cost the same as their library at every size, each with it: (variant, library).
-pub fn same(paths: &[Path], compared: &[Compared]) -> Vec<(String, String)> {
+pub fn same(paths: &[Path], compared: &[PathPair]) -> Vec<(String, String)> {
     let names = || paths.iter().map(|path| path.provider.as_str());
     let costs_the_same = |variant: &str, library: &str| {
         let pair = compared.iter().find(|pair| {
@@ -217,7 +217,7 @@ pub fn same(paths: &[Path], compared: &[Compared]) -> Vec<(String, String)> {
 pub fn advise(
     paths: &[Path],
     fits: &[Result<Fit, NoFit>],
-    compared: &[Compared],
+    compared: &[PathPair],
     loss: f64,
 ) -> Vec<Advice> {
     let same = same(paths, compared);
@@ -262,7 +262,7 @@ const LOSSES: [f64; 5] = [LOSS, 0.03, 0.1, 0.2, 0.3];
 const FEW: usize = 2;
 
 /// The same in two ranges if there is an allowed loss that makes them so few; else as few as can be.
-pub fn verdict(paths: &[Path], fits: &[Result<Fit, NoFit>], compared: &[Compared]) -> Vec<Advice> {
+pub fn verdict(paths: &[Path], fits: &[Result<Fit, NoFit>], compared: &[PathPair]) -> Vec<Advice> {
     let all = LOSSES.map(|loss| advise(paths, fits, compared, loss));
     let few = all.iter().find(|advice| advice.len() <= FEW);
     let fewest = || all.iter().min_by_key(|advice| advice.len());
@@ -274,7 +274,7 @@ struct Contestants<'a> {
     /// By place in `paths`, ascending.
     places: Vec<usize>,
     paths: &'a [Path],
-    compared: &'a [Compared],
+    compared: &'a [PathPair],
     loss: f64,
 }
 

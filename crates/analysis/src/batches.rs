@@ -40,7 +40,7 @@ pub struct Figure {
 
 /// The figures of a round.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Figures {
+pub struct RoundFigures {
     /// By thread.
     pub threads: Vec<Vec<Figure>>,
     /// Batches taken, all threads together.
@@ -76,7 +76,7 @@ pub struct Scale<'a> {
 ///
 /// # Errors
 /// The clock cannot tell such short batches, or the samples contradict themselves.
-pub fn normalise(round: &Round, scale: Scale) -> Result<Figures, NoFigure> {
+pub fn normalise(round: &Round, scale: Scale) -> Result<RoundFigures, NoFigure> {
     let Scale { clock, alone } = scale;
     if round.iterations == 0 {
         return Err(NoFigure::Broken("a batch of no operations"));
@@ -101,7 +101,7 @@ pub fn normalise(round: &Round, scale: Scale) -> Result<Figures, NoFigure> {
         Scatter::Disturbed if long && on_cpu(round) < 1.0 - OFF_CPU => {
             let taken = lengths.len() as u32;
             let threads = vec![];
-            return Ok(Figures { threads, taken, unsteady: taken, crowded: 0, grain: 0.0 });
+            return Ok(RoundFigures { threads, taken, unsteady: taken, crowded: 0, grain: 0.0 });
         }
         Scatter::Disturbed => (AGREEMENT, 1.0, alone),
     };
@@ -123,7 +123,7 @@ pub fn normalise(round: &Round, scale: Scale) -> Result<Figures, NoFigure> {
         }
         threads.push(figures);
     }
-    Ok(Figures {
+    Ok(RoundFigures {
         threads,
         taken: lengths.len() as u32,
         unsteady,

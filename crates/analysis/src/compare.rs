@@ -17,7 +17,7 @@ mod differences;
 
 use crate::levels::{self, Found};
 use crate::paths::{self, Point, Subject, Task, Tasks};
-use crate::ratio::{Metric, Verdict, is_tie};
+use crate::ratio::{Basis, Verdict, is_tie};
 use crate::uncertain::{Bounded, Uncertain};
 use crate::units::Times;
 use counterpart::{Machines, machine};
@@ -43,9 +43,9 @@ pub struct Compared {
     /// What differs between them beside their figures, each a sentence.
     pub differences: Vec<String>,
     /// Cells that both have, in the order of the first.
-    pub cells: Vec<Row>,
+    pub cells: Vec<ComparedCell>,
     /// All cells of an algorithm and operation together.
-    pub families: Vec<Family>,
+    pub families: Vec<MeanRatio>,
     /// How many cells only one of them has a figure of, on machines that both have.
     pub unpaired: usize,
     /// Machines that only the first has, and only the second.
@@ -54,7 +54,7 @@ pub struct Compared {
 
 /// A cell of both.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct ComparedCell {
     /// The machine, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
@@ -74,7 +74,7 @@ pub struct Row {
     /// What may be said of the second.
     pub verdict: Verdict,
     /// What was compared.
-    pub metric: Metric,
+    pub metric: Basis,
     /// Where passes of both lie on two levels, as if each process drew one at its start: those of the first. The
     /// ratio is that of levels, as it is where passes of one of them do.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,7 +88,7 @@ pub struct Row {
 
 /// The geometric mean of the ratios of an algorithm and operation, of a provider, or of a pair of providers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Family {
+pub struct MeanRatio {
     /// The machine, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
@@ -169,7 +169,11 @@ pub fn runs(first: &Record, second: &Record, pairs: Pairs) -> Compared {
             let said = if matches!(task.subject, Subject::Measured(_)) { task } else { other };
             let against = (pairs == Pairs::ByName && each).then(|| provider.to_owned());
             let machine = machines.name(machine(first, task), machine(second, other));
-            rows.push(Row { against, machine, ..row(said, name, point, other_point, true) });
+            rows.push(ComparedCell {
+                against,
+                machine,
+                ..row(said, name, point, other_point, true)
+            });
         }
         let in_question = !matches!(pairs, Pairs::Between(first, _) if first != provider);
         alone += usize::from(rows.len() == before && in_question);
@@ -208,7 +212,7 @@ pub fn providers(record: &Record, first: &str, second: &str) -> Compared {
         let Some(other) = found.get(&place(task, point)) else { continue };
         let (machine, provider) = (several.then(|| task.machine.clone()), provider.to_owned());
         let row = row(task, &provider, point, other, false);
-        rows.push(Row { machine, provider: second.into(), ..row });
+        rows.push(ComparedCell { machine, provider: second.into(), ..row });
     }
     let named = |(_, provider, _): &Placed| [first, second].contains(provider);
     Compared {
@@ -240,21 +244,21 @@ fn key<'a>(task: &'a Task, point: &Point) -> Key<'a> {
     (task.subject.algorithm(), task.threads, point.bytes)
 }
 
-fn row(task: &Task, provider: &str, first: &Point, second: &Point, apart: bool) -> Row {
+fn row(task: &Task, provider: &str, first: &Point, second: &Point, apart: bool) -> ComparedCell {
     let (metric, [first_cost, second_cost]) = match (&first.cycles, &second.cycles) {
-        (Some(first), Some(second)) => (Metric::Cycles, [first, second]),
-        _ => (Metric::Time, [&first.time, &second.time]),
+        (Some(first), Some(second)) => (Basis::Cycles, [first, second]),
+        _ => (Basis::Time, [&first.time, &second.time]),
     };
     let [one, other] = [first_cost, second_cost].map(|cost| {
         let log = cost.ln(1.0, 0.0);
         if apart { log.apart() } else { log }
     });
     let levels = [first, second].map(|point| {
-        let leads = point.cycles.is_some() == (metric == Metric::Cycles);
+        let leads = point.cycles.is_some() == (metric == Basis::Cycles);
         point.levels.as_ref().filter(|_| apart && leads)
     });
     let log = levels::difference((&one, levels[0]), (&other, levels[1]));
-    Row {
+    ComparedCell {
         machine: None,
         subject: task.subject.clone(),
         threads: task.threads,
@@ -287,12 +291,12 @@ fn between_runs() -> Uncertain {
 /// and means the other.
 const SURE: f64 = 0.99;
 
-fn judged(mut rows: Vec<Row>, apart: bool) -> Vec<Row> {
+fn judged(mut rows: Vec<ComparedCell>, apart: bool) -> Vec<ComparedCell> {
     let logs: Vec<Uncertain> = rows.iter().map(|row| scattered(&row.log, apart)).collect();
     for (row, verdict) in rows.iter_mut().zip(verdicts(&logs)) {
         row.verdict = verdict;
     }
-    let alone = |row: &Row| apart && differs(row.verdict) && stands_alone(row, &rows);
+    let alone = |row: &ComparedCell| apart && differs(row.verdict) && stands_alone(row, &rows);
     let alone: Vec<bool> = rows.iter().map(alone).collect();
     for (row, _) in rows.iter_mut().zip(alone).filter(|(_, alone)| *alone) {
         (row.verdict, row.alone) = (Verdict::Unknown, true);
@@ -312,9 +316,9 @@ const DRAWN: f64 = 0.25;
 const SHOWN: f64 = 0.25;
 
 /// Whether a difference is small enough to have been drawn, and the next sizes on both sides deny it.
-fn stands_alone(row: &Row, rows: &[Row]) -> bool {
+fn stands_alone(row: &ComparedCell, rows: &[ComparedCell]) -> bool {
     let beside = || {
-        let same = |other: &&Row| {
+        let same = |other: &&ComparedCell| {
             (&other.subject, other.threads, &other.provider, &other.against, &other.machine)
                 == (&row.subject, row.threads, &row.provider, &row.against, &row.machine)
         };
@@ -323,8 +327,9 @@ fn stands_alone(row: &Row, rows: &[Row]) -> bool {
     let below = beside().filter(|other| other.bytes < row.bytes).max_by_key(|other| other.bytes);
     let above = beside().filter(|other| other.bytes > row.bytes).min_by_key(|other| other.bytes);
     let mut neighbours = below.into_iter().chain(above).peekable();
-    let denies =
-        |other: &Row| other.log.value * row.log.value.signum() < SHOWN * row.log.value.abs();
+    let denies = |other: &ComparedCell| {
+        other.log.value * row.log.value.signum() < SHOWN * row.log.value.abs()
+    };
     neighbours.peek().is_some() && row.log.value.abs() < DRAWN.ln_1p() && neighbours.all(denies)
 }
 
@@ -353,13 +358,14 @@ fn verdicts(logs: &[Uncertain]) -> Vec<Verdict> {
     logs.iter().enumerate().map(verdict).collect()
 }
 
-fn families(rows: &[Row], apart: bool) -> Vec<Family> {
-    let mut families: Vec<(Option<&str>, Kind, Vec<&Row>)> = Vec::new();
-    let providers = |row: &Row| match &row.against {
+fn families(rows: &[ComparedCell], apart: bool) -> Vec<MeanRatio> {
+    let mut families: Vec<(Option<&str>, Kind, Vec<&ComparedCell>)> = Vec::new();
+    let providers = |row: &ComparedCell| match &row.against {
         None => Kind::Provider(row.provider.clone()),
         Some(first) => Kind::Pair(first.clone(), row.provider.clone()),
     };
-    let subjects = |row: &Row| row.against.is_none().then(|| Kind::Subject(row.subject.clone()));
+    let subjects =
+        |row: &ComparedCell| row.against.is_none().then(|| Kind::Subject(row.subject.clone()));
     let by_subject = rows.iter().filter_map(|row| Some((subjects(row)?, row)));
     // Of two providers of one record each row names the second: they all are one family.
     let by_provider = rows.iter().filter(|_| apart).map(|row| (providers(row), row));
@@ -370,7 +376,7 @@ fn families(rows: &[Row], apart: bool) -> Vec<Family> {
             None => families.push((machine, of, vec![row])),
         }
     }
-    let mean = |(.., rows): &(Option<&str>, Kind, Vec<&Row>)| {
+    let mean = |(.., rows): &(Option<&str>, Kind, Vec<&ComparedCell>)| {
         let logs = rows.iter().map(|row| &row.log);
         let share = 1.0 / rows.len() as f64;
         let terms = logs.map(|log| (share, log));
@@ -382,9 +388,9 @@ fn families(rows: &[Row], apart: bool) -> Vec<Family> {
     let means: Vec<Uncertain> = families.iter().map(mean).collect();
     let verdicts = verdicts(&means);
     let family = |(((machine, of, rows), mean), verdict): (_, Verdict)| {
-        let (machine, of, rows, mean): (Option<&str>, Kind, Vec<&Row>, &Uncertain) =
+        let (machine, of, rows, mean): (Option<&str>, Kind, Vec<&ComparedCell>, &Uncertain) =
             (machine, of, rows, mean);
-        Family {
+        MeanRatio {
             machine: machine.map(str::to_owned),
             of,
             cells: rows.len(),

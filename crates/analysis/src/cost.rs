@@ -74,7 +74,7 @@ impl Cpu {
 
 /// What a path costs at a measured size.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct At {
+pub struct MeasuredCost {
     /// Message length in bytes.
     pub bytes: f64,
     /// Time of an operation in nanoseconds.
@@ -112,8 +112,8 @@ pub const MORE: f64 = 1024.0;
 pub const LESS: f64 = 128.0;
 
 /// The cost of an operation on `bytes`, by costs at ascending sizes. `None` beyond the measured sizes.
-pub fn at(costs: &[At], bytes: f64) -> Option<Cost> {
-    let cost = |at: At, between| Cost {
+pub fn at(costs: &[MeasuredCost], bytes: f64) -> Option<Cost> {
+    let cost = |at: MeasuredCost, between| Cost {
         time: at.time,
         p99: at.p99.map(Nanoseconds),
         cpu: at.cpu.map(Nanoseconds),
@@ -128,8 +128,9 @@ pub fn at(costs: &[At], bytes: f64) -> Option<Cost> {
     let mix = |low: f64, high: f64| low + share * (high - low);
     let line = mix(low.time.value.0, high.time.value.0);
     // Between close neighbours costs may even fall; what a partial block costs does not.
-    let slope =
-        |from: &At, to: &At| (to.time.value.0 - from.time.value.0) / (to.bytes - from.bytes);
+    let slope = |from: &MeasuredCost, to: &MeasuredCost| {
+        (to.time.value.0 - from.time.value.0) / (to.bytes - from.bytes)
+    };
     let overall = costs.first().zip(costs.last()).map_or(0.0, |(first, last)| slope(first, last));
     let per_byte = slope(low, &high).max(overall).max(0.0);
     let margin = [low.time, high.time].into_iter().filter_map(|time| {
@@ -142,7 +143,7 @@ pub fn at(costs: &[At], bytes: f64) -> Option<Cost> {
         low: Nanoseconds((line - LESS * per_byte).max(least) / noise),
         high: Nanoseconds((line + (MORE * per_byte).min(line)) * noise),
     };
-    let between = At {
+    let between = MeasuredCost {
         bytes,
         time: Bounded { value: Nanoseconds(line), interval: Some(interval) },
         cpu: low.cpu.zip(high.cpu).map(|(low, high)| mix(low, high)),
@@ -224,7 +225,8 @@ mod tests {
     #[test]
     fn a_load_between_two_sizes_takes_what_lies_between_them() {
         let time = |ns| Bounded { value: Nanoseconds(ns), interval: None };
-        let measured = |bytes, ns, cpu| At { bytes, time: time(ns), cpu: Some(cpu), p99: None };
+        let measured =
+            |bytes, ns, cpu| MeasuredCost { bytes, time: time(ns), cpu: Some(cpu), p99: None };
         let costs = [measured(64.0, 10_000.0, 4_000.0), measured(1024.0, 20_000.0, 6_000.0)];
         let cost = at(&costs, 544.0).unwrap();
         let load = cost.load(544.0, 50_000.0);

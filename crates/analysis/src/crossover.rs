@@ -79,12 +79,12 @@ pub enum Contest {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
     /// By ascending size.
-    sizes: Vec<At>,
+    sizes: Vec<SizeStanding>,
 }
 
 /// Two paths at one size.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct At {
+struct SizeStanding {
     bytes: f64,
     /// Cost of the first less cost of the second.
     difference: f64,
@@ -136,13 +136,13 @@ impl Pair {
     pub fn of(first: &[Sized], second: &[Sized]) -> Option<Pair> {
         let at = |one: &Sized| {
             let other = second.iter().find(|other| other.bytes == one.bytes)?;
-            Some(At {
+            Some(SizeStanding {
                 bytes: one.bytes,
                 difference: one.cost.value - other.cost.value,
                 standing: Standing::of(&one.cost, &other.cost),
             })
         };
-        let sizes: Vec<At> = first.iter().filter_map(at).collect();
+        let sizes: Vec<SizeStanding> = first.iter().filter_map(at).collect();
         (!sizes.is_empty()).then_some(Pair { sizes })
     }
 
@@ -196,7 +196,7 @@ impl Pair {
     }
 }
 
-fn side(at: &At) -> Option<Side> {
+fn side(at: &SizeStanding) -> Option<Side> {
     match at.standing.verdict {
         Verdict::Faster => Some(Side::First),
         Verdict::Slower => Some(Side::Second),

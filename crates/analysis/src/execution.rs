@@ -40,7 +40,7 @@ pub struct Execution {
     /// Where that is, as the provider is told.
     pub claim: Claim,
     /// What the counts make of it.
-    pub verdict: Verdict,
+    pub verdict: ExecutorVerdict,
     /// Why it is unproven; none otherwise.
     pub reason: Option<String>,
     /// Operations that were counted, in all rounds.
@@ -57,7 +57,7 @@ pub struct Execution {
 /// What counts make of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum ExecutorVerdict {
     /// An engine did it: its driver is named, and its interrupts were counted.
     Accelerated,
     /// The CPU did it, by ordinary instructions or by its extensions.
@@ -68,14 +68,14 @@ pub enum Verdict {
     Unproven,
 }
 
-impl Verdict {
+impl ExecutorVerdict {
     /// One or two words for a table.
     pub fn words(self) -> &'static str {
         match self {
-            Verdict::Accelerated => "accelerated",
-            Verdict::Software => "software",
-            Verdict::FellBack => "fell back",
-            Verdict::Unproven => "unproven",
+            ExecutorVerdict::Accelerated => "accelerated",
+            ExecutorVerdict::Software => "software",
+            ExecutorVerdict::FellBack => "fell back",
+            ExecutorVerdict::Unproven => "unproven",
         }
     }
 }
@@ -128,7 +128,7 @@ pub fn of(record: &Record, cell: &Cell, rounds: &[Round]) -> Option<Execution> {
     }
     let (verdict, reason) = match judge(*claim, executor, &cell.workload, rounds) {
         Ok(verdict) => (verdict, None),
-        Err(reason) => (Verdict::Unproven, Some(reason)),
+        Err(reason) => (ExecutorVerdict::Unproven, Some(reason)),
     };
     let totals = Totals::of(rounds);
     let per_operation = |count: u64| Some(count as f64 / totals.operations()?);
@@ -152,21 +152,21 @@ fn judge(
     executor: &str,
     workload: &Workload,
     rounds: &[Round],
-) -> Result<Verdict, String> {
+) -> Result<ExecutorVerdict, String> {
     let proof = proof(workload, rounds);
     match claim {
-        Claim::Process => Ok(Verdict::Software),
+        Claim::Process => Ok(ExecutorVerdict::Software),
         Claim::Kernel | Claim::Fallback if proof.is_ok() => {
             Err(format!("{executor} is said to run on the CPU, but an engine interrupted for it"))
         }
-        Claim::Kernel => Ok(Verdict::Software),
-        Claim::Fallback => Ok(Verdict::FellBack),
+        Claim::Kernel => Ok(ExecutorVerdict::Software),
+        Claim::Fallback => Ok(ExecutorVerdict::FellBack),
         Claim::Engine | Claim::Unknown if executor.is_empty() => {
             Err("no driver is named".to_owned())
         }
-        Claim::Engine | Claim::Unknown if proof.is_ok() => Ok(Verdict::Accelerated),
+        Claim::Engine | Claim::Unknown if proof.is_ok() => Ok(ExecutorVerdict::Accelerated),
         Claim::Engine => proof
-            .map(|()| Verdict::Accelerated)
+            .map(|()| ExecutorVerdict::Accelerated)
             .map_err(|NoProof(why)| format!("{executor} drives an engine, but {why}")),
         Claim::Unknown => {
             Err(format!("nothing tells whether {executor} drives an engine or runs on the CPU"))

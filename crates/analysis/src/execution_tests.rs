@@ -28,7 +28,7 @@ fn crypto() -> CryptoWorkload {
     CryptoWorkload::new(Algorithm::Aes128Cbc, Operation::Encrypt, 1024)
 }
 
-fn verdict(claim: Claim, interrupts: &[Option<u64>]) -> Result<Verdict, String> {
+fn verdict(claim: Claim, interrupts: &[Option<u64>]) -> Result<ExecutorVerdict, String> {
     judge(claim, DRIVER, &workload(), &rounds(interrupts))
 }
 
@@ -39,8 +39,14 @@ fn reason(claim: Claim, interrupts: &[Option<u64>]) -> String {
 #[test]
 fn an_engine_that_interrupted_for_each_operation_is_what_accelerated_it() {
     for interrupts in [1_000, 998, 1_003, 500] {
-        assert_eq!(verdict(Claim::Engine, &[Some(interrupts); 12]), Ok(Verdict::Accelerated));
-        assert_eq!(verdict(Claim::Unknown, &[Some(interrupts); 12]), Ok(Verdict::Accelerated));
+        assert_eq!(
+            verdict(Claim::Engine, &[Some(interrupts); 12]),
+            Ok(ExecutorVerdict::Accelerated)
+        );
+        assert_eq!(
+            verdict(Claim::Unknown, &[Some(interrupts); 12]),
+            Ok(ExecutorVerdict::Accelerated)
+        );
     }
 }
 
@@ -65,7 +71,7 @@ fn a_driver_s_name_without_its_interrupts_proves_nothing() {
 #[test]
 fn one_round_in_ten_may_miss_its_interrupts() {
     let late = [&[Some(0)][..], &[Some(1_000); 10]].concat();
-    assert_eq!(verdict(Claim::Engine, &late), Ok(Verdict::Accelerated));
+    assert_eq!(verdict(Claim::Engine, &late), Ok(ExecutorVerdict::Accelerated));
 }
 
 #[test]
@@ -82,16 +88,16 @@ fn a_queue_may_be_ended_by_one_interrupt() {
     let rounds = rounds(&[Some(62); 12]); // 1,000 operations, 16 at a time
     let judged = |depth| judge(Claim::Engine, DRIVER, &queued(depth), &rounds);
     assert!(judged(Depth::Jobs(1)).is_err());
-    assert_eq!(judged(Depth::Jobs(16)), Ok(Verdict::Accelerated));
-    assert_eq!(judged(Depth::Ring), Ok(Verdict::Accelerated));
+    assert_eq!(judged(Depth::Jobs(16)), Ok(ExecutorVerdict::Accelerated));
+    assert_eq!(judged(Depth::Ring), Ok(ExecutorVerdict::Accelerated));
 }
 
 #[test]
 fn what_runs_on_the_cpu_is_software_and_what_fell_back_says_so() {
     for interrupts in [None, Some(0), Some(3)] {
-        assert_eq!(verdict(Claim::Process, &[interrupts; 3]), Ok(Verdict::Software));
-        assert_eq!(verdict(Claim::Kernel, &[interrupts; 3]), Ok(Verdict::Software));
-        assert_eq!(verdict(Claim::Fallback, &[interrupts; 3]), Ok(Verdict::FellBack));
+        assert_eq!(verdict(Claim::Process, &[interrupts; 3]), Ok(ExecutorVerdict::Software));
+        assert_eq!(verdict(Claim::Kernel, &[interrupts; 3]), Ok(ExecutorVerdict::Software));
+        assert_eq!(verdict(Claim::Fallback, &[interrupts; 3]), Ok(ExecutorVerdict::FellBack));
     }
     for claim in [Claim::Kernel, Claim::Fallback] {
         let contradiction = reason(claim, &[Some(1_000); 3]);
@@ -136,7 +142,7 @@ fn planted_counts_come_out_per_operation_and_per_byte() {
         counters.machine =
             Some(CpuTime { busy_ns: 12_000_000, softirq_ns: 2_000_000, total_ns: 40_000_000 });
     });
-    assert_eq!((found.verdict, &found.reason), (Verdict::Accelerated, &None));
+    assert_eq!((found.verdict, &found.reason), (ExecutorVerdict::Accelerated, &None));
     assert_eq!((found.executor.as_str(), found.operations), (DRIVER, 20_000));
     assert_eq!(found.interrupts_per_operation, Some(1.0));
     let switches = found.switches.unwrap();
@@ -153,7 +159,10 @@ fn planted_counts_come_out_per_operation_and_per_byte() {
 #[test]
 fn an_emulator_tells_counts_and_no_use_of_its_cpu() {
     let found = execution(Evidence::Emulated, |counters| counters.cpu_ns = 4_000_000);
-    assert_eq!((found.verdict, found.interrupts_per_operation), (Verdict::Accelerated, Some(1.0)));
+    assert_eq!(
+        (found.verdict, found.interrupts_per_operation),
+        (ExecutorVerdict::Accelerated, Some(1.0))
+    );
     assert!(found.switches.is_some());
     let Known::Without(NoFigure::Meaningless(words)) = &found.cpu else { panic!("{found:?}") };
     assert!(words.starts_with("emulated: "), "{words}");
@@ -162,7 +171,7 @@ fn an_emulator_tells_counts_and_no_use_of_its_cpu() {
 #[test]
 fn what_was_not_counted_is_no_figure_and_never_a_division_by_nothing() {
     let zeros = execution(Evidence::Hardware, |counters| *counters = Counters::default());
-    assert_eq!(zeros.verdict, Verdict::Unproven);
+    assert_eq!(zeros.verdict, ExecutorVerdict::Unproven);
     assert_eq!((zeros.interrupts_per_operation, zeros.switches), (None, None));
     assert_eq!(zeros.cpu, Known::Without(NoFigure::NotCounted));
     // openssl speed divides bytes by the CPU time it used: engines use next to none, and it prints

@@ -1,6 +1,6 @@
 //! What an engineer asks of records: which path at which size, what it costs, how sure that is.
 
-use crate::advice::{self, Advice, Border, Compared};
+use crate::advice::{self, Advice, Border, PathPair};
 use crate::cost::{self, Cost, Cpu, Load};
 use crate::crossover;
 use crate::evidence_policy::{Metric, meaningful};
@@ -48,7 +48,7 @@ pub struct Explanation {
     /// Tasks with something to say of, in the order of the records.
     pub tasks: Vec<Explained>,
     /// How more threads help.
-    pub scaling: Vec<Scaling>,
+    pub scaling: Vec<PathScaling>,
     /// What was asked.
     pub question: Option<Question>,
     /// Tasks with one path at one size only: there is nothing to compare or fit.
@@ -82,7 +82,7 @@ pub struct Explained {
     /// Each path's costs.
     pub paths: Vec<Costs>,
     /// Pairs of paths; or why they are not compared.
-    pub pairs: Result<Vec<Compared>, &'static str>,
+    pub pairs: Result<Vec<PathPair>, &'static str>,
     /// What to take: it loses at most [`advice::LOSS`] to the fastest at each measured size.
     pub advice: Vec<Advice>,
     /// The same in few ranges, which may lose more.
@@ -134,7 +134,7 @@ pub struct SizeCost {
 
 /// How a path's rate grows with threads, at its largest size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Scaling {
+pub struct PathScaling {
     /// What is done.
     pub subject: Subject,
     /// By whom.
@@ -296,8 +296,8 @@ fn costs(
     }
 }
 
-fn scaling(tasks: &[Task]) -> Vec<Scaling> {
-    let mut all: Vec<Scaling> = Vec::new();
+fn scaling(tasks: &[Task]) -> Vec<PathScaling> {
+    let mut all: Vec<PathScaling> = Vec::new();
     for first in tasks {
         let mut same: Vec<&Task> = tasks
             .iter()
@@ -319,7 +319,7 @@ fn scaling(tasks: &[Task]) -> Vec<Scaling> {
     all
 }
 
-fn of_threads(first: &Task, path: &Path, same: &[&Task]) -> Option<Scaling> {
+fn of_threads(first: &Task, path: &Path, same: &[&Task]) -> Option<PathScaling> {
     let bytes = path.points.last()?.bytes;
     // Rates as logarithms, so that their ratio is a difference.
     let rate = |task: &&Task| {
@@ -339,7 +339,7 @@ fn of_threads(first: &Task, path: &Path, same: &[&Task]) -> Option<Scaling> {
         let ratio = Uncertain::sum([(1.0, rate), (-1.0, fewest)]);
         (*threads, ratio.map(f64::exp))
     };
-    Some(Scaling {
+    Some(PathScaling {
         subject: first.subject.clone(),
         provider: path.provider.clone(),
         bytes,

@@ -297,7 +297,7 @@ fn least_squares(sizes: &[Sized], weights: &[f64]) -> Solved {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::Noise;
+    use crate::fixtures::NoiseKind;
 
     fn single(points: &[(f64, f64)]) -> Vec<Sized> {
         let sized = |&(bytes, cost): &(f64, f64)| Sized { bytes, cost: Uncertain::single(cost) };
@@ -309,7 +309,7 @@ mod tests {
         let sizes = [16.0, 64.0, 256.0, 1024.0, 4096.0, 16384.0];
         let sized = |bytes: f64| {
             let mut draw =
-                |_| cost(bytes) * (1.0 + 0.001 * (Noise::Late.draw(&mut random) - centre));
+                |_| cost(bytes) * (1.0 + 0.001 * (NoiseKind::Late.draw(&mut random) - centre));
             let values: Vec<(u32, f64)> = (0..20).map(|pass| (pass, draw(pass))).collect();
             Sized { bytes, cost: Uncertain::planted(&values) }
         };
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn planted_costs_are_found_and_lie_within_their_intervals() {
         // What is late is late: a cost is the location of its noise, not the mean.
-        let centre = Noise::Late.centre();
+        let centre = NoiseKind::Late.centre();
         let mut inside = 0;
         for seed in 0..200 {
             let fit = of(&noisy(seed, centre, |bytes| 700.0 + 2.5 * bytes), &[]).unwrap();

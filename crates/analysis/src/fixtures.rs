@@ -55,7 +55,7 @@ pub(crate) fn round(pass: u32, iterations: u32, samples: Vec<Vec<Batch>>) -> Rou
 /// and as much in batches, which it only lengthens; on a core at 3 GHz and with clock(20).
 pub(crate) fn noisy_rounds(seed: u64, passes: u32, time: f64, noise: f64) -> Vec<Round> {
     let mut random = fastrand::Rng::with_seed(seed);
-    let mut draw = || noise * Noise::Heavy.draw(&mut random);
+    let mut draw = || noise * NoiseKind::Heavy.draw(&mut random);
     (0..passes)
         .map(|pass| {
             let time = time * draw().exp();
@@ -86,7 +86,7 @@ pub(crate) fn passes(costs: &[f64]) -> Passes {
 
 /// Kinds of noise that passes show, in units of their typical deviation.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Noise {
+pub(crate) enum NoiseKind {
     /// The textbook's.
     Normal,
     /// One pass in ten is ten times as noisy.
@@ -97,18 +97,19 @@ pub(crate) enum Noise {
     Late,
 }
 
-impl Noise {
-    pub(crate) const ALL: [Noise; 4] = [Noise::Normal, Noise::Heavy, Noise::Bimodal, Noise::Late];
+impl NoiseKind {
+    pub(crate) const ALL: [NoiseKind; 4] =
+        [NoiseKind::Normal, NoiseKind::Heavy, NoiseKind::Bimodal, NoiseKind::Late];
 
     pub(crate) fn draw(self, random: &mut fastrand::Rng) -> f64 {
         let normal = normal(random);
         match self {
-            Noise::Normal => normal,
-            Noise::Heavy if random.u8(..10) == 0 => normal * 10.0,
-            Noise::Heavy => normal,
-            Noise::Bimodal => normal * 0.3 + if random.bool() { 1.0 } else { -1.0 },
-            Noise::Late if random.u8(..8) == 0 => normal + 10.0 * random.f64(),
-            Noise::Late => normal,
+            NoiseKind::Normal => normal,
+            NoiseKind::Heavy if random.u8(..10) == 0 => normal * 10.0,
+            NoiseKind::Heavy => normal,
+            NoiseKind::Bimodal => normal * 0.3 + if random.bool() { 1.0 } else { -1.0 },
+            NoiseKind::Late if random.u8(..8) == 0 => normal + 10.0 * random.f64(),
+            NoiseKind::Late => normal,
         }
     }
 

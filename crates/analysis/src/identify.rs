@@ -24,7 +24,7 @@ mod verdicts;
 pub use naming::{Candidate, Name};
 pub use of_record::{observed, told};
 pub use shape::Rates;
-pub use verdicts::Verdict;
+pub use verdicts::Misfit;
 
 use cores::Cores;
 use serde::Serialize;
@@ -78,7 +78,7 @@ pub struct Identified {
     /// The clock that the figures imply, in Hz, lowest and highest; of a named core or family only.
     pub implied_hz: Option<(f64, f64)>,
     /// What does not fit together.
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<Misfit>,
 }
 
 /// What figures imply of the core.

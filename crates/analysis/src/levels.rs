@@ -97,9 +97,9 @@ pub fn difference(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::Noise;
+    use crate::fixtures::NoiseKind;
 
-    fn costs(seed: u64, count: u64, apart: f64, noise: Noise) -> Vec<f64> {
+    fn costs(seed: u64, count: u64, apart: f64, noise: NoiseKind) -> Vec<f64> {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut cost = |_| {
             let level = if random.bool() { 1.0 + apart } else { 1.0 };
@@ -112,7 +112,7 @@ mod tests {
     fn two_levels_are_found_with_their_distance() {
         let mut found = 0;
         for seed in 0..100 {
-            if let Some(levels) = of(costs(seed, 14, 0.09, Noise::Normal).into_iter()) {
+            if let Some(levels) = of(costs(seed, 14, 0.09, NoiseKind::Normal).into_iter()) {
                 assert!((levels.found.apart - 0.09).abs() < 0.01, "{levels:?}");
                 found += 1;
             }
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn noise_has_one_level() {
-        for noise in [Noise::Normal, Noise::Heavy, Noise::Late] {
+        for noise in [NoiseKind::Normal, NoiseKind::Heavy, NoiseKind::Late] {
             let levels = |seed: &u64| of(costs(*seed, 14, 0.0, noise).into_iter()).is_some();
             let found = (0..200).filter(levels).count();
             assert!(found <= 30, "{noise:?}: {found}");

@@ -271,7 +271,7 @@ pub(crate) fn student(freedom: usize, confidence: Confidence) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::Noise;
+    use crate::fixtures::NoiseKind;
 
     #[test]
     fn the_middle_is_found_for_even_and_odd_counts() {
@@ -365,7 +365,7 @@ mod tests {
     #[test]
     fn intervals_hold_what_they_promise() {
         for passes in [3, 5, 10, 20, 60] {
-            for noise in Noise::ALL {
+            for noise in NoiseKind::ALL {
                 let mut random = fastrand::Rng::with_seed(7 + passes as u64);
                 let truth = noise.centre();
                 let mut inside = [0; 2];

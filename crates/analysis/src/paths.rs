@@ -4,7 +4,7 @@
 //! time. Published tables of one machine are compared with each other, whichever records they are in.
 
 use crate::agreement;
-use crate::cost::{At, Cpu};
+use crate::cost::{Cpu, MeasuredCost};
 use crate::evidence_policy::{Metric, meaningful};
 use crate::fit::{self, Sized};
 use crate::latency::{self, Latency};
@@ -159,8 +159,8 @@ impl Path {
     }
 
     /// All costs by size, to be read between sizes.
-    pub fn costs(&self) -> Vec<At> {
-        let at = |(point, timed): (&Point, Sized)| At {
+    pub fn costs(&self) -> Vec<MeasuredCost> {
+        let at = |(point, timed): (&Point, Sized)| MeasuredCost {
             bytes: point.bytes.into(),
             time: timed.cost.bounded(),
             cpu: point.cpu.map(|cpu| cpu.total.0),
@@ -247,7 +247,7 @@ fn point(record: &Record, cell: &Cell, outcome: &Outcome, passes: &Passes) -> Op
     };
     let rounds = match outcome {
         Outcome::Measured(rounds) => rounds.as_slice(),
-        Outcome::Without(_) => &[],
+        Outcome::NotMeasured(_) => &[],
     };
     let cpu = if cell.threads == 1 { Cpu::of(rounds, time.value) } else { None };
     let latency = meaningful(Metric::Latency, evidence)

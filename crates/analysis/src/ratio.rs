@@ -32,7 +32,7 @@ pub struct Ratio {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<f64>,
     /// What was compared.
-    pub metric: Metric,
+    pub metric: Basis,
     /// Passes of the cell that has fewer.
     pub passes: usize,
 }
@@ -54,7 +54,7 @@ pub enum Verdict {
 /// What a ratio was taken of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Metric {
+pub enum Basis {
     /// Core cycles: both cells know them.
     Cycles,
     /// Wall-clock time.
@@ -132,7 +132,7 @@ impl Ratio {
 /// One of them has no pass.
 pub fn of(first: &Passes, second: &Passes) -> Result<Ratio, NoFigure> {
     if first.cycles_known() && second.cycles_known() {
-        compare(first, second, Metric::Cycles, |pass| pass.cycles)
+        compare(first, second, Basis::Cycles, |pass| pass.cycles)
     } else {
         time(first, second)
     }
@@ -143,13 +143,13 @@ pub fn of(first: &Passes, second: &Passes) -> Result<Ratio, NoFigure> {
 /// # Errors
 /// One of them has no pass.
 pub fn time(first: &Passes, second: &Passes) -> Result<Ratio, NoFigure> {
-    compare(first, second, Metric::Time, |pass| Some(pass.time))
+    compare(first, second, Basis::Time, |pass| Some(pass.time))
 }
 
 fn compare(
     first: &Passes,
     second: &Passes,
-    metric: Metric,
+    metric: Basis,
     figure: impl Fn(&Pass) -> Option<f64>,
 ) -> Result<Ratio, NoFigure> {
     let log = |passes: &Passes| {
@@ -171,7 +171,7 @@ fn compare(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{Noise, by, clock, noisy_rounds, passes};
+    use crate::fixtures::{NoiseKind, by, clock, noisy_rounds, passes};
     use cpb_record::Round;
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
         let ratio = compared(&first, &second);
         assert_eq!(
             (ratio.passes, ratio.metric, ratio.verdict),
-            (10, Metric::Cycles, Verdict::Slower)
+            (10, Basis::Cycles, Verdict::Slower)
         );
         let interval = ratio.interval.unwrap();
         assert!(interval.low.0 < 2.0 && 2.0 < interval.high.0, "{ratio:?}");
@@ -202,7 +202,7 @@ mod tests {
         }
         let [first, second]: [Vec<&Round>; 2] = [first.iter().collect(), second.iter().collect()];
         let ratio = compared(&first, &second);
-        assert_eq!((ratio.metric, ratio.passes), (Metric::Time, 12));
+        assert_eq!((ratio.metric, ratio.passes), (Basis::Time, 12));
     }
 
     fn compared(first: &[&Round], second: &[&Round]) -> Ratio {
@@ -262,7 +262,7 @@ mod tests {
     /// What is asked of a comparison: 1 % is seen 95 times of 100, nothing 5 times at most.
     #[test]
     fn a_planted_percent_is_seen_and_nothing_is_not() {
-        for noise in Noise::ALL {
+        for noise in NoiseKind::ALL {
             for count in [10, 20, 60] {
                 let (mut seen, mut alarms) = (0, 0);
                 for seed in 0..100 {

@@ -29,10 +29,11 @@ const CLOSE: f64 = 1.05;
 /// The cells to measure next. Empty if nothing is left to find out.
 pub fn wanted(record: &Record) -> Vec<Cell> {
     let explanation = explain([record], None);
-    let without = record.cells.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Without(_)));
+    let without =
+        record.cells.iter().filter(|(_, outcome)| matches!(outcome, Outcome::NotMeasured(_)));
     let lost: HashSet<&Cell> = without.map(|(cell, _)| cell).collect();
-    let tasks: Vec<Contest<'_>> =
-        explanation.tasks.iter().filter_map(|task| Contest::of(task, &lost)).collect();
+    let tasks: Vec<Contested<'_>> =
+        explanation.tasks.iter().filter_map(|task| Contested::of(task, &lost)).collect();
     // What the whole advice rests on comes before what makes it more precise.
     let tiers = [0, 1, 2].map(|tier| {
         let cells = tasks.iter().flat_map(|task| match tier {
@@ -47,7 +48,7 @@ pub fn wanted(record: &Record) -> Vec<Cell> {
 }
 
 /// A task whose paths can be compared.
-struct Contest<'a> {
+struct Contested<'a> {
     task: &'a Explained,
     workload: Workload,
     /// Without variants that cost what their library does.
@@ -55,9 +56,9 @@ struct Contest<'a> {
     lost: &'a HashSet<&'a Cell>,
 }
 
-impl<'a> Contest<'a> {
+impl<'a> Contested<'a> {
     /// `None` if the task's paths are not compared.
-    fn of(task: &'a Explained, lost: &'a HashSet<&'a Cell>) -> Option<Contest<'a>> {
+    fn of(task: &'a Explained, lost: &'a HashSet<&'a Cell>) -> Option<Contested<'a>> {
         let (Subject::Measured(workload @ Workload::Crypto(_)), Ok(_)) =
             (&task.subject, &task.pairs)
         else {
@@ -66,7 +67,7 @@ impl<'a> Contest<'a> {
         let is_same =
             |costs: &&Costs| task.same.iter().any(|(variant, _)| *variant == costs.provider);
         let paths = task.paths.iter().filter(|costs| !is_same(costs)).collect();
-        task.subject.has_sizes().then_some(Contest { task, workload: *workload, paths, lost })
+        task.subject.has_sizes().then_some(Contested { task, workload: *workload, paths, lost })
     }
 
     /// The middles of contested gaps, for the paths that contest them.
@@ -180,7 +181,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{noisy_rounds, record};
     use cpb_core::{Algorithm, CryptoWorkload, Operation, Unsupported};
-    use cpb_record::{Reason, Round};
+    use cpb_record::{NotMeasuredReason, Round};
 
     const PLANNED: [u32; 4] = [16, 256, 4096, 16384];
 
@@ -288,7 +289,7 @@ mod tests {
         measure(&mut record, planned(), 0, 0.001);
         let first = wanted(&record);
         assert!(!first.is_empty());
-        let why = Outcome::Without(Reason::Unsupported(Unsupported::Length));
+        let why = Outcome::NotMeasured(NotMeasuredReason::Unsupported(Unsupported::Length));
         record.cells.extend(first.iter().map(|cell| (cell.clone(), why.clone())));
         assert!(!wanted(&record).iter().any(|cell| first.contains(cell)));
     }

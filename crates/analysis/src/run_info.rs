@@ -22,7 +22,7 @@ pub struct Run {
     pub by_size: bool,
     /// When the run began, RFC 3339, UTC.
     pub began: String,
-    /// How long its sittings took together, in seconds; none for a run that was killed or goes on.
+    /// How long its segments took together, in seconds; none for a run that was killed or goes on.
     pub seconds: Option<f64>,
     /// Whether it was stopped before its time.
     pub interrupted: bool,
@@ -77,12 +77,12 @@ pub fn once<'a>(warnings: impl IntoIterator<Item = &'a String>) -> Vec<String> {
     kept
 }
 
-/// What rounds tell is the time of measuring alone, without what lies between sittings.
+/// What rounds tell is the time of measuring alone, without what lies between segments.
 fn seconds(record: &Record) -> Option<f64> {
     let ended: jiff::Timestamp = record.end.as_ref()?.ended.parse().ok()?;
     let rounds = record.cells.iter().flat_map(|(_, outcome)| match outcome {
         Outcome::Measured(rounds) => rounds.as_slice(),
-        Outcome::Without(_) => &[],
+        Outcome::NotMeasured(_) => &[],
     });
     if let Some(last) = rounds.map(|round| round.at_ms).max() {
         return Some(last as f64 / 1e3);

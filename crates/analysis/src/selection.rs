@@ -3,7 +3,7 @@
 use crate::agreement;
 use cpb_core::catalog;
 use cpb_core::{Algorithm, Error, Phase, Workload};
-use cpb_record::{Cell, Checked, Outcome, Published, Reason, Record};
+use cpb_record::{Cell, Checked, NotMeasuredReason, Outcome, Published, Record};
 use std::collections::BTreeSet;
 
 /// What is to be kept, by name. An empty list keeps everything.
@@ -37,7 +37,7 @@ impl Selection {
             let (error, detail) = (Error::WrongAnswer, why.to_string());
             let place = record.cells.iter_mut().find(|(other, _)| *other == cell);
             if let Some((_, outcome)) = place {
-                *outcome = Outcome::Without(Reason::Failed { error, detail });
+                *outcome = Outcome::NotMeasured(NotMeasuredReason::Failed { error, detail });
             }
         }
         let contents = Contents::of(&record);
@@ -238,7 +238,10 @@ mod tests {
         let alone = Selection { providers: vec!["openssl".into()], ..Selection::default() };
         let kept = alone.of(record);
         let wrong = |outcome: &Outcome| {
-            matches!(outcome, Outcome::Without(Reason::Failed { error: Error::WrongAnswer, .. }))
+            matches!(
+                outcome,
+                Outcome::NotMeasured(NotMeasuredReason::Failed { error: Error::WrongAnswer, .. })
+            )
         };
         assert!(wrong(&kept.cells[0].1) && !wrong(&kept.cells[1].1), "{:?}", kept.cells);
     }

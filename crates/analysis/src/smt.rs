@@ -42,7 +42,7 @@ impl Alone {
     pub fn of_record(record: &Record) -> Option<Alone> {
         let measured = record.cells.iter().filter_map(|(cell, outcome)| match outcome {
             Outcome::Measured(rounds) => Some((record.clock(&cell.provider)?, rounds)),
-            Outcome::Without(_) => None,
+            Outcome::NotMeasured(_) => None,
         });
         Alone::of(measured.flat_map(|(clock, rounds)| rounds.iter().map(move |r| (r, clock))))
     }

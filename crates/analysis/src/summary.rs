@@ -16,7 +16,7 @@ use crate::smt::Alone;
 use crate::units::{BytesPerSecond, Cycles, CyclesPerByte, Hertz, Interval, Nanoseconds, Times};
 use cpb_core::catalog;
 use cpb_core::{Error, Workload};
-use cpb_record::{Cell, Evidence, Outcome, Reason, Record, Round};
+use cpb_record::{Cell, Evidence, NotMeasuredReason, Outcome, Record, Round};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
@@ -196,7 +196,7 @@ pub fn summarise(record: &Record) -> Summary {
             figures: figures.into(),
             execution: match outcome {
                 Outcome::Measured(rounds) => execution::of(record, cell, rounds).map(Box::new),
-                Outcome::Without(_) => None,
+                Outcome::NotMeasured(_) => None,
             },
         }
     };
@@ -223,10 +223,10 @@ pub(crate) fn of_cell(
 ) -> Result<Passes, NoFigure> {
     let rounds = match outcome {
         Outcome::Measured(rounds) => rounds,
-        Outcome::Without(Reason::Unsupported(reason)) => {
+        Outcome::NotMeasured(NotMeasuredReason::Unsupported(reason)) => {
             return Err(NoFigure::Unsupported(reason.to_string()));
         }
-        Outcome::Without(Reason::Failed { error, detail }) => {
+        Outcome::NotMeasured(NotMeasuredReason::Failed { error, detail }) => {
             return Err(failed(error, detail));
         }
     };

@@ -17,16 +17,17 @@ use serde::{Deserialize, Serialize};
 /// Most operations in a batch: what a 32-bit count and a clock of any speed can hold.
 const MAX_ITERATIONS: u32 = 1 << 24;
 
-/// How much to measure in one round. Times are in the runner's clock ticks.
+/// How much to measure in one round. A runner takes it in its own clock's ticks; a host, which knows of no
+/// such clock yet, has it in [`Duration`](core::time::Duration)s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Budget {
+pub struct Budget<Time = Ticks> {
     /// Untimed running before the first batch.
-    pub warmup: Ticks,
+    pub warmup: Time,
     /// How long a batch should take.
-    pub batch: Ticks,
+    pub batch: Time,
     /// Stop here, counted from the first batch, even with fewer batches; one is always taken, and of
     /// the single operations a [period](Session::period).
-    pub limit: Ticks,
+    pub limit: Time,
     /// How many batches at most.
     pub batches: u16,
     /// How many single operations to time at most, after the batches; and then, if the workload has
@@ -36,7 +37,7 @@ pub struct Budget {
     pub iterations: u32,
     /// The round goes on, with batches that are not kept, until it has lasted this long from its
     /// first batch: some of what a system counts, it counts in coarse steps. 0: it does not.
-    pub counted: Ticks,
+    pub counted: Time,
 }
 
 /// Where a round leaves what it saw: memory of the caller's, so that nothing is allocated here.

@@ -22,18 +22,7 @@ impl Discovered {
     /// The description as a record keeps it.
     pub fn record(&self) -> ProviderRecord {
         match &self.description {
-            Ok(Description::Available { version, executor, claim, options, clock, .. }) => {
-                ProviderRecord::Available {
-                    version: version.clone(),
-                    executor: executor.clone(),
-                    claim: *claim,
-                    options: options.clone(),
-                    clock: *clock,
-                }
-            }
-            Ok(Description::Unavailable { reason, detail, .. }) => {
-                ProviderRecord::Unavailable { reason: *reason, detail: detail.clone() }
-            }
+            Ok(description) => description.state.clone(),
             Err(lost) => ProviderRecord::Unavailable {
                 reason: cpb_core::Unsupported::Device,
                 detail: self
@@ -52,7 +41,7 @@ impl Discovered {
 
     /// Whether it can be measured.
     pub fn available(&self) -> bool {
-        matches!(self.description, Ok(Description::Available { .. }))
+        self.description.as_ref().is_ok_and(|said| said.state.clock().is_some())
     }
 }
 
@@ -210,11 +199,11 @@ fn foreign_specs(path: &Path, affinity: &Affinity, timeouts: &Timeouts) -> Resul
     let mut specs = Vec::new();
     for provider in 0..=u8::MAX {
         match runner.describe(provider).map_err(|lost| no_runner(path, &lost))? {
-            Some(Description::Available { provider: name, .. }) => {
+            Some(Description { provider: name, state: ProviderRecord::Available { .. } }) => {
                 let launch = Arc::new(program.clone());
                 specs.push(RunnerSpec { name, launch, provider, found: false });
             }
-            Some(Description::Unavailable { provider, detail, .. }) => {
+            Some(Description { provider, state: ProviderRecord::Unavailable { detail, .. } }) => {
                 bail!("{}: {provider} cannot run here: {detail}", path.display());
             }
             None => break,
@@ -236,10 +225,8 @@ fn no_runner(path: &Path, lost: &RunnerError) -> Error {
 pub fn multiply_latency(known: &[Discovered]) -> Option<u32> {
     let found: Vec<u32> = known
         .iter()
-        .filter_map(|known| match &known.description {
-            Ok(Description::Available { clock, .. }) => Some(clock.multiply_latency.into()),
-            _ => None,
-        })
+        .filter_map(|known| known.description.as_ref().ok()?.state.clock())
+        .map(|clock| clock.multiply_latency.into())
         .filter(|latency| *latency > 0)
         .collect();
     found.iter().copied().max_by_key(|one| found.iter().filter(|other| *other == one).count())
@@ -287,9 +274,8 @@ fn describe_interface(
                 break;
             }
         };
-        let (Description::Available { provider: name, .. }
-        | Description::Unavailable { provider: name, .. }) = &description;
-        let (launch, name) = (spec.launch.serving(name), name.clone());
+        let name = description.provider.clone();
+        let launch = spec.launch.serving(&name);
         let spec = RunnerSpec { name, launch, found: true, ..spec.clone() };
         known.push(Discovered { spec, description: Ok(description) });
     }

@@ -22,17 +22,17 @@ pub use noise_warnings::{changes, doubts, warnings};
 use cpb_record::{Machine, State};
 use cpuinfo::Cpuinfo;
 use files::Tree;
-use process::Process;
+use process::OwnProcess;
 use std::path::Path;
 
 /// Reads `<root>/proc` and `<root>/sys` for the measured `cpu`. With `/` it is the machine that
 /// cpb runs on, and the process itself is asked too.
 pub fn machine(root: &Path, cpu: usize) -> Machine {
-    let own = if root == Path::new("/") { Process::probe() } else { Process::default() };
+    let own = if root == Path::new("/") { OwnProcess::probe() } else { OwnProcess::default() };
     machine_with(root, cpu, own)
 }
 
-fn machine_with(root: &Path, cpu: usize, own: Process) -> Machine {
+fn machine_with(root: &Path, cpu: usize, own: OwnProcess) -> Machine {
     let tree = Tree::new(root);
     let info = Cpuinfo::parse(&tree.text("proc/cpuinfo"), cpu);
     let midr = arm::midr(&tree, &info, cpu);

@@ -2,7 +2,7 @@
 //! line elsewhere, or each line of the record as it is written.
 
 use crate::run::Observer;
-use cpb_record::{Check, Line, Without};
+use cpb_record::{Check, Line, NotMeasured};
 use cpb_report::ascii;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
@@ -54,7 +54,7 @@ impl Observer for Progress {
             Line::Round(round) => {
                 say(&format!("written: round {} pass={}", round.cell, round.pass))
             }
-            Line::Without(Without { cell, outcome }) => {
+            Line::NotMeasured(NotMeasured { cell, outcome }) => {
                 say(&format!("written: without {cell}: {outcome}"));
             }
             Line::Warning(warning) => say(&format!("written: warning {warning}")),

@@ -16,7 +16,7 @@ use cpb_core::measure::Budget;
 use cpb_core::{Error, Workload};
 use cpb_record::plan::Plan;
 use cpb_record::store::{self, Store};
-use cpb_record::{Batch, Cell, Line, Reason, Round, Times, Without};
+use cpb_record::{Batch, Cell, Line, NotMeasured, NotMeasuredReason, Round, Times};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -59,12 +59,12 @@ pub struct Run<'a> {
     /// How long to wait for a runner.
     pub timeouts: Timeouts,
     /// How much of a cell is measured in one pass.
-    pub budget: Budget,
+    pub budget: Budget<Duration>,
     /// Where everything is written.
     pub store: &'a mut Store,
     /// Who watches.
     pub watch: &'a mut dyn Observer,
-    /// When it began, and how much time earlier sittings used.
+    /// When it began, and how much time earlier segments used.
     pub began: Instant,
     /// See `began`.
     pub used_before: Duration,
@@ -115,8 +115,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn without(&mut self, cell: &Cell, outcome: Reason) -> Result<()> {
-        self.write(Line::Without(Without { cell: cell.clone(), outcome }))
+    fn without(&mut self, cell: &Cell, outcome: NotMeasuredReason) -> Result<()> {
+        self.write(Line::NotMeasured(NotMeasured { cell: cell.clone(), outcome }))
     }
 
     /// Why the machine that is measured cannot be reached any more, if it cannot.
@@ -442,26 +442,27 @@ fn wide_groups(
 
 /// A round that its provider did not run. What was possible before, and is not any more, has failed: its
 /// device was taken away, or a permission.
-fn refused(error: Error, rounds: usize) -> Reason {
+fn refused(error: Error, rounds: usize) -> NotMeasuredReason {
     match (error, rounds) {
-        (Error::Unsupported(reason), 0) => Reason::Unsupported(reason),
-        (Error::Unsupported(_), 1) => {
-            Reason::Failed { error, detail: "it could be measured in a round before".to_owned() }
-        }
+        (Error::Unsupported(reason), 0) => NotMeasuredReason::Unsupported(reason),
+        (Error::Unsupported(_), 1) => NotMeasuredReason::Failed {
+            error,
+            detail: "it could be measured in a round before".to_owned(),
+        },
         (Error::Unsupported(_), rounds) => {
             let detail = format!("it could be measured in {rounds} rounds before");
-            Reason::Failed { error, detail }
+            NotMeasuredReason::Failed { error, detail }
         }
-        (error, _) => Reason::Failed { error, detail: "in the timed round".to_owned() },
+        (error, _) => NotMeasuredReason::Failed { error, detail: "in the timed round".to_owned() },
     }
 }
 
-fn unreached(why: &str) -> Reason {
-    Reason::Failed { error: Error::Crashed, detail: why.to_owned() }
+fn unreached(why: &str) -> NotMeasuredReason {
+    NotMeasuredReason::Failed { error: Error::Crashed, detail: why.to_owned() }
 }
 
-fn failed(lost: &RunnerError) -> Reason {
-    Reason::Failed { error: lost.error, detail: lost.detail.clone() }
+fn failed(lost: &RunnerError) -> NotMeasuredReason {
+    NotMeasuredReason::Failed { error: lost.error, detail: lost.detail.clone() }
 }
 
 fn round_record(cell: &Cell, pass: u32, at: Duration, seen: &Seen) -> Round {

@@ -5,7 +5,7 @@
 //! each time. Providers of one workload are neighbours, so that their ratio is taken close in time.
 
 use cpb_core::measure::Budget;
-use cpb_core::{Operation, Ticks, Workload};
+use cpb_core::{Operation, Workload};
 use cpb_record::Cell;
 use fastrand::Rng;
 use std::time::Duration;
@@ -37,37 +37,37 @@ pub const BEHIND_FROM: usize = 4;
 /// Of so many passes a settled workload takes part in one.
 const SETTLED: u32 = 4;
 
-/// How much of one cell is measured in one pass, times in nanoseconds; each round finds out by
+/// How much of one cell is measured in one pass; each round finds out by
 /// itself how many operations make a batch. The warm-up is long because what a core's predictors
 /// learn of a small operation goes on changing its speed, by up to a fifth, for half a millisecond
 /// and more. `bench/methods.py` tries other values.
-pub const BUDGET: Budget = Budget {
-    warmup: Ticks(800_000),
-    batch: Ticks(200_000),
-    limit: Ticks(20_000_000),
+pub const BUDGET: Budget<Duration> = Budget {
+    warmup: Duration::from_micros(800),
+    batch: Duration::from_micros(200),
+    limit: Duration::from_millis(20),
     batches: BATCHES,
     latencies: 32,
     iterations: 0,
-    counted: Ticks(0),
+    counted: Duration::ZERO,
 };
 
 /// The same for a guest without hardware virtualisation, where one operation of a kernel interface
 /// takes as long as a whole batch elsewhere: counts of operations and interrupts need many, and no
 /// time means anything.
-pub const SLOW_BUDGET: Budget = Budget {
-    warmup: Ticks(4_000_000),
-    batch: Ticks(8_000_000),
-    limit: Ticks(200_000_000),
+pub const SLOW_BUDGET: Budget<Duration> = Budget {
+    warmup: Duration::from_millis(4),
+    batch: Duration::from_millis(8),
+    limit: Duration::from_millis(200),
     ..BUDGET
 };
 
 /// The warm-up of what works on its counterpart's outcome. Before the clock starts the round signs what
 /// it will verify, or encapsulates what it will take out; where that multiplies in 512-bit vectors, an
 /// Intel core is slower for milliseconds (docs/decisions/0015-a-chain-that-agrees.md).
-const AFTER_THE_COUNTERPART: Ticks = Ticks(5_000_000);
+const AFTER_THE_COUNTERPART: Duration = Duration::from_millis(5);
 
 /// `budget` for one workload.
-pub fn budget_of(workload: &Workload, budget: Budget) -> Budget {
+pub fn budget_of(workload: &Workload, budget: Budget<Duration>) -> Budget<Duration> {
     let warmup = match workload.crypto().map(|workload| workload.operation) {
         Some(Operation::Verify | Operation::Decapsulate) => {
             budget.warmup.max(AFTER_THE_COUNTERPART)
@@ -110,7 +110,7 @@ pub fn most_passes(cells: usize, batches: u64) -> u32 {
 pub struct Time {
     /// All that may be used.
     pub budget: Duration,
-    /// Used so far, in earlier sittings of a resumed run as well.
+    /// Used so far, in earlier segments of a resumed run as well.
     pub used: Duration,
 }
 
@@ -160,11 +160,11 @@ mod tests {
     fn what_works_on_its_counterpart_s_outcome_warms_up_for_longer() {
         let warmup = |operation, given| {
             let workload = CryptoWorkload::new(Algorithm::Rsa2048Pkcs1, operation, 32).into();
-            budget_of(&workload, Budget { warmup: Ticks(given), ..BUDGET }).warmup.0
+            budget_of(&workload, Budget { warmup: Duration::from_micros(given), ..BUDGET }).warmup
         };
-        assert_eq!(warmup(Operation::Verify, 800_000), 5_000_000);
-        assert_eq!(warmup(Operation::Verify, 6_000_000), 6_000_000);
-        assert_eq!(warmup(Operation::Sign, 800_000), 800_000);
+        assert_eq!(warmup(Operation::Verify, 800), Duration::from_millis(5));
+        assert_eq!(warmup(Operation::Verify, 6_000), Duration::from_millis(6));
+        assert_eq!(warmup(Operation::Sign, 800), Duration::from_micros(800));
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub trait Target {
     fn end(&self, before: &Machine, cpu: usize) -> (State, Vec<String>);
 
     /// How much of a cell is measured in one pass.
-    fn budget(&self) -> Budget {
+    fn budget(&self) -> Budget<Duration> {
         schedule::BUDGET
     }
 
@@ -88,7 +88,7 @@ pub struct Request<'a> {
     /// The name of a target: `ssh:HOST`, ...
     pub name: &'a str,
     /// The file of the board that led to it, if one did.
-    pub board: Option<named::Definition>,
+    pub board: Option<named::NamedBoard>,
     /// The programs of `--runner`.
     pub runners: &'a [PathBuf],
     /// Bits per second of a serial line.

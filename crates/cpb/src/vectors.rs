@@ -35,7 +35,7 @@ impl Vectors {
         let mut known = Vec::new();
         for carried in library::vectors() {
             let family = carried.name;
-            let file: File = serde_json::from_slice(&carried.bytes()?).context(family)?;
+            let file: VectorFile = serde_json::from_slice(&carried.bytes()?).context(family)?;
             for group in file.groups {
                 for case in group.cases {
                     let id = format!("{family}: {}", case.id);
@@ -318,12 +318,12 @@ fn copies(algorithm: Algorithm) -> impl Iterator<Item = (String, OwnedCase)> {
 }
 
 #[derive(Deserialize)]
-struct File {
-    groups: Vec<Group>,
+struct VectorFile {
+    groups: Vec<CaseGroup>,
 }
 
 #[derive(Deserialize)]
-struct Group {
+struct CaseGroup {
     algorithm: Algorithm,
     cases: Vec<FileCase>,
 }

@@ -32,11 +32,14 @@ fn identify(words: &[&str], files: &[PathBuf]) -> String {
 }
 
 #[test]
-fn the_readme_shows_what_the_sample_logs_tell() {
-    let Some(logs) = samples("the_readme_shows_what_the_sample_logs_tell") else { return };
+fn the_page_on_identify_shows_what_the_sample_logs_tell() {
+    let Some(logs) = samples("the_page_on_identify_shows_what_the_sample_logs_tell") else {
+        return;
+    };
     let table = identify(&["--markdown", "--from"], &logs);
-    let readme = std::fs::read_to_string(Path::new(HERE).join("../../README.md")).expect("README");
-    assert!(readme.contains(table.trim()), "README.md should have this table:\n{table}");
+    let readme = std::fs::read_to_string(Path::new(HERE).join("../../docs/identify.md"))
+        .expect("docs/identify.md");
+    assert!(readme.contains(table.trim()), "docs/identify.md should have this table:\n{table}");
 }
 
 /// Every core with the extension, as those who know these machines call it, is named as itself or as its

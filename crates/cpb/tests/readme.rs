@@ -1,4 +1,4 @@
-//! README's table of providers is what `cpb list` says: `CPB_UPDATE_README=1 cargo test --test readme`
+//! The table of providers in docs/ is what `cpb list` says: `CPB_UPDATE_DOCS=1 cargo test --test readme`
 //! writes it anew.
 
 use cpb_core::catalog::{self, Provision};
@@ -9,8 +9,8 @@ const END: &str = "<!-- end of providers -->";
 
 #[test]
 fn the_table_of_providers_is_what_cpb_list_says() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-    let readme = std::fs::read_to_string(path).expect("README.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/providers.md");
+    let readme = std::fs::read_to_string(path).expect("docs/providers.md");
     let (before, rest) = readme.split_once(BEGIN).expect("the table's beginning");
     let (there, after) = rest.split_once(END).expect("the table's end");
     let mut table =
@@ -24,10 +24,10 @@ fn the_table_of_providers_is_what_cpb_list_says() {
         writeln!(table, "| `{}` | {} | {from} |", entry.name, entry.about).expect("a string");
     }
     table.push('\n');
-    if std::env::var_os("CPB_UPDATE_README").is_some() {
+    if std::env::var_os("CPB_UPDATE_DOCS").is_some() {
         let written = format!("{before}{BEGIN}{table}{END}{after}");
-        std::fs::write(path, written).expect("README.md can be written");
+        std::fs::write(path, written).expect("docs/providers.md can be written");
         return;
     }
-    assert_eq!(there, table, "run this test with CPB_UPDATE_README=1");
+    assert_eq!(there, table, "run this test with CPB_UPDATE_DOCS=1");
 }

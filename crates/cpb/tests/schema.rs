@@ -59,7 +59,7 @@ fn a_record_of_every_schema_is_read_whole() {
                     let batches: usize = samples.map(Vec::len).sum();
                     format!("{} rounds, {batches} batches", rounds.len())
                 }
-                Outcome::Without(reason) => reason.to_string(),
+                Outcome::NotMeasured(reason) => reason.to_string(),
             };
             text.push_str(&format!("{cell}: {what}\n"));
         }

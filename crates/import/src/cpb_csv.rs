@@ -27,12 +27,12 @@ pub(super) const FORMAT: Format = Format {
 const MOST: usize = 1024;
 
 /// A row by the names of its columns.
-struct Row<'a> {
+struct CsvRow<'a> {
     columns: &'a HashMap<String, usize>,
     fields: &'a StringRecord,
 }
 
-impl Row<'_> {
+impl CsvRow<'_> {
     fn of(&self, name: &str) -> &str {
         let place = self.columns.get(name);
         let field = place.and_then(|place| self.fields.get(*place)).unwrap_or_default();
@@ -59,7 +59,7 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
             anyhow!("line {line}: has not as many fields as the first")
         })?;
         let line = row.position().map_or(0, |place| place.line() as u32);
-        let row = Row { columns: &columns, fields: &row };
+        let row = CsvRow { columns: &columns, fields: &row };
         if measured {
             of_measured(&mut draft, &row, line)?
         } else {
@@ -73,7 +73,7 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
 }
 
 /// One row a cell.
-fn of_measured(draft: &mut Draft, row: &Row<'_>, line: u32) -> Result<()> {
+fn of_measured(draft: &mut Draft, row: &CsvRow<'_>, line: u32) -> Result<()> {
     let figures: Vec<Printed> = [
         ("time_ns", Quantity::NanosecondsPerOperation),
         ("rate_bytes_per_second", Quantity::BytesPerSecond),
@@ -104,7 +104,7 @@ fn of_measured(draft: &mut Draft, row: &Row<'_>, line: u32) -> Result<()> {
 }
 
 /// One row a figure.
-fn of_published(draft: &mut Draft, row: &Row<'_>, line: u32) -> Result<()> {
+fn of_published(draft: &mut Draft, row: &CsvRow<'_>, line: u32) -> Result<()> {
     let heading = row.of("quantity");
     let quantity = Quantity::ALL.into_iter().find(|quantity| quantity.heading() == heading);
     let quantity = quantity.ok_or_else(|| anyhow!("line {line}: no quantity '{heading}'"))?;
@@ -133,7 +133,7 @@ fn of_published(draft: &mut Draft, row: &Row<'_>, line: u32) -> Result<()> {
     add(draft, &table, row, cell)
 }
 
-fn table(row: &Row<'_>, name: &str) -> Table {
+fn table(row: &CsvRow<'_>, name: &str) -> Table {
     let record = row.of("record");
     Table {
         name: if record.is_empty() { name.to_owned() } else { format!("{record}/{name}") },
@@ -143,11 +143,16 @@ fn table(row: &Row<'_>, name: &str) -> Table {
     }
 }
 
-fn phase(row: &Row<'_>) -> &'static str {
+fn phase(row: &CsvRow<'_>) -> &'static str {
     row.of("phase").parse().map_or("", cpb_core::Phase::name)
 }
 
-fn add(draft: &mut Draft, table: &Table, row: &Row<'_>, cell: cpb_record::Published) -> Result<()> {
+fn add(
+    draft: &mut Draft,
+    table: &Table,
+    row: &CsvRow<'_>,
+    cell: cpb_record::Published,
+) -> Result<()> {
     let full = draft.sources.len() == MOST;
     match draft.sources.iter_mut().find(|source| source.table == table.name) {
         Some(source) => {

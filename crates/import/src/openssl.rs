@@ -13,7 +13,7 @@ mod doing;
 mod machine_readable;
 
 use super::draft::{Draft, flagged, printed};
-use super::speed_table::{self, Row, SIZES};
+use super::speed_table::{self, SIZES, SpeedRow};
 use super::text::Text;
 use super::{Format, Options, algorithms};
 use anyhow::Result;
@@ -63,7 +63,7 @@ struct Call {
     build: Vec<String>,
     sizes: Vec<u32>,
     counts: Vec<Doing>,
-    rows: Vec<Row>,
+    rows: Vec<SpeedRow>,
     public: Vec<doing::Public>,
     /// Whether its rows are in bytes a second.
     in_bytes: bool,
@@ -272,7 +272,7 @@ impl Call {
     }
 
     /// The size of a column, by its heading, or the usual ones where there is none.
-    fn size(&self, row: &Row, column: usize) -> Option<u32> {
+    fn size(&self, row: &SpeedRow, column: usize) -> Option<u32> {
         if self.sizes.len() >= row.rates.len() {
             return self.sizes.get(column).copied();
         }

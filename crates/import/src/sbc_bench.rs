@@ -13,7 +13,7 @@ mod clusters;
 mod log;
 
 use super::draft::Draft;
-use super::speed_table::{self, Row, SIZES};
+use super::speed_table::{self, SIZES, SpeedRow};
 use super::text::Text;
 use super::{Format, Options, algorithms};
 use anyhow::Result;
@@ -158,7 +158,7 @@ fn core_hz(cores: &Cores) -> Option<u64> {
 
 impl Log {
     /// The sizes of a row's columns.
-    fn sizes(&self, row: &Row) -> &[u32] {
+    fn sizes(&self, row: &SpeedRow) -> &[u32] {
         match &self.sizes {
             sizes if sizes.len() >= row.rates.len() => sizes,
             // 1.0.2 had five of them.

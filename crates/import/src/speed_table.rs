@@ -14,7 +14,7 @@ const PLAIN: f64 = 10_000.0;
 
 /// One row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct SpeedRow {
     /// The algorithm as printed.
     pub(super) name: String,
     /// The rates, column by column, as printed, each with its line.
@@ -39,7 +39,7 @@ pub(super) fn heading(text: &str) -> Option<Vec<u32>> {
 }
 
 /// A row, or none if it is none: a name, and nothing but rates behind it.
-pub(super) fn row(text: &str, line: u32) -> Option<Row> {
+pub(super) fn row(text: &str, line: u32) -> Option<SpeedRow> {
     let text = unlisted(text);
     let (text, label) = match text.strip_suffix(')').and_then(|text| text.rsplit_once(" (")) {
         Some((text, label)) => (text, Some(label.trim().to_owned())),
@@ -60,7 +60,7 @@ pub(super) fn row(text: &str, line: u32) -> Option<Row> {
         }
     }
     let sound = name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.ends_with(':');
-    sound.then_some(Row { name, rates: all, label, line })
+    sound.then_some(SpeedRow { name, rates: all, label, line })
 }
 
 /// A line without the marks of an item of a Markdown list, as sbc-bench writes its reviews.

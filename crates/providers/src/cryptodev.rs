@@ -30,8 +30,8 @@ use cpb_core::{
 };
 use device::{Device, Errno, Node};
 use errors::{cannot_open, failed, no_session, no_such, nothing_offered};
-use messages::Lengths;
-use open::Open;
+use messages::SessionLengths;
+use open::OpenSession;
 use sealed::Sealed;
 use session::{Driver, File, KernelSession, Kind, Transform};
 use std::path::Path;
@@ -321,7 +321,7 @@ impl<D: Device> Provider for Cryptodev<D> {
         let keys = usable(workload, transform, keys)?;
         let jobs = RawJobs::new(workload, &keys, jobs)?;
         let shape = workload.algorithm.shape();
-        let lengths = Lengths {
+        let lengths = SessionLengths {
             direction: messages::direction(workload.operation),
             message: jobs.message,
             associated: jobs.associated,
@@ -340,7 +340,7 @@ impl<D: Device> Provider for Cryptodev<D> {
             }
         }
         let phase = workload.phase;
-        let mut open = Open {
+        let mut open = OpenSession {
             file: &file,
             transform,
             phase,
@@ -351,7 +351,7 @@ impl<D: Device> Provider for Cryptodev<D> {
             lengths,
         };
         body(&mut open)?;
-        let Open { sessions, sealed, .. } = open;
+        let OpenSession { sessions, sealed, .. } = open;
         if let Some(sealed) = sealed {
             sealed.give_back();
         }

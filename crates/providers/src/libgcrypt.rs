@@ -78,7 +78,7 @@ fn open(name: &'static str, plain: bool) -> Result<Boxed, Unavailable> {
     // SAFETY: the library's `gcry_control`; arguments are those that gcrypt.h names for each command;
     // the features are switched off before the library starts, by `gcry_check_version`.
     let (version, fips) = unsafe {
-        let control: ffi::Control = core::mem::transmute(control.as_ptr());
+        let control: ffi::ControlFunction = core::mem::transmute(control.as_ptr());
         if plain {
             control(ffi::GCRYCTL_DISABLE_HWF, c"all".as_ptr(), ptr::null::<u8>());
         }
@@ -124,7 +124,7 @@ fn configuration(part: &CStr) -> String {
 }
 
 /// The library's numbers: of a cipher and its mode, of a digest, or of a MAC.
-enum Number {
+enum AlgorithmNumber {
     Cipher(c_int, c_int),
     Digest(c_int, c_uint),
     Mac(c_int),
@@ -133,7 +133,7 @@ enum Number {
 const GCM: c_int = 9;
 
 /// gcrypt.h: `GCRY_CIPHER_*`, `GCRY_CIPHER_MODE_*`, `GCRY_MD_*`, `GCRY_MAC_*`.
-fn number(algorithm: Algorithm) -> Option<Number> {
+fn number(algorithm: Algorithm) -> Option<AlgorithmNumber> {
     const AES: [c_int; 3] = [7, 8, 9];
     const CHACHA20: c_int = 316;
     const ECB: c_int = 1;
@@ -143,51 +143,51 @@ fn number(algorithm: Algorithm) -> Option<Number> {
     const XTS: c_int = 13;
     const CMAC: c_int = 201;
     Some(match algorithm {
-        Algorithm::Aes128Cbc => Number::Cipher(AES[0], CBC),
-        Algorithm::Aes192Cbc => Number::Cipher(AES[1], CBC),
-        Algorithm::Aes256Cbc => Number::Cipher(AES[2], CBC),
-        Algorithm::Aes128Ecb => Number::Cipher(AES[0], ECB),
-        Algorithm::Aes192Ecb => Number::Cipher(AES[1], ECB),
-        Algorithm::Aes256Ecb => Number::Cipher(AES[2], ECB),
-        Algorithm::Aes128Ctr => Number::Cipher(AES[0], CTR),
-        Algorithm::Aes192Ctr => Number::Cipher(AES[1], CTR),
-        Algorithm::Aes256Ctr => Number::Cipher(AES[2], CTR),
-        Algorithm::Aes128Xts => Number::Cipher(AES[0], XTS),
-        Algorithm::Aes256Xts => Number::Cipher(AES[2], XTS),
-        Algorithm::Aes128Gcm => Number::Cipher(AES[0], GCM),
-        Algorithm::Aes192Gcm => Number::Cipher(AES[1], GCM),
-        Algorithm::Aes256Gcm => Number::Cipher(AES[2], GCM),
-        Algorithm::Aes128Ccm => Number::Cipher(AES[0], CCM),
-        Algorithm::Aes192Ccm => Number::Cipher(AES[1], CCM),
-        Algorithm::Aes256Ccm => Number::Cipher(AES[2], CCM),
-        Algorithm::Chacha20Poly1305 => Number::Cipher(CHACHA20, POLY1305),
-        Algorithm::Chacha20 => Number::Cipher(CHACHA20, STREAM),
-        Algorithm::Camellia256Cbc => Number::Cipher(312, CBC),
-        Algorithm::TripleDesCbc => Number::Cipher(2, CBC),
-        Algorithm::DesCbc => Number::Cipher(302, CBC),
-        Algorithm::Md5 => Number::Digest(1, 0),
-        Algorithm::Sha1 => Number::Digest(2, 0),
-        Algorithm::Sha224 => Number::Digest(11, 0),
-        Algorithm::Sha256 => Number::Digest(8, 0),
-        Algorithm::Sha384 => Number::Digest(9, 0),
-        Algorithm::Sha512 => Number::Digest(10, 0),
-        Algorithm::Sha3_256 => Number::Digest(313, 0),
-        Algorithm::Sha3_512 => Number::Digest(315, 0),
-        Algorithm::HmacSha1 => Number::Digest(2, ffi::GCRY_MD_FLAG_HMAC),
-        Algorithm::HmacSha256 => Number::Digest(8, ffi::GCRY_MD_FLAG_HMAC),
-        Algorithm::HmacSha512 => Number::Digest(10, ffi::GCRY_MD_FLAG_HMAC),
-        Algorithm::Aes128Cmac | Algorithm::Aes256Cmac => Number::Mac(CMAC),
-        Algorithm::Poly1305 => Number::Mac(501),
+        Algorithm::Aes128Cbc => AlgorithmNumber::Cipher(AES[0], CBC),
+        Algorithm::Aes192Cbc => AlgorithmNumber::Cipher(AES[1], CBC),
+        Algorithm::Aes256Cbc => AlgorithmNumber::Cipher(AES[2], CBC),
+        Algorithm::Aes128Ecb => AlgorithmNumber::Cipher(AES[0], ECB),
+        Algorithm::Aes192Ecb => AlgorithmNumber::Cipher(AES[1], ECB),
+        Algorithm::Aes256Ecb => AlgorithmNumber::Cipher(AES[2], ECB),
+        Algorithm::Aes128Ctr => AlgorithmNumber::Cipher(AES[0], CTR),
+        Algorithm::Aes192Ctr => AlgorithmNumber::Cipher(AES[1], CTR),
+        Algorithm::Aes256Ctr => AlgorithmNumber::Cipher(AES[2], CTR),
+        Algorithm::Aes128Xts => AlgorithmNumber::Cipher(AES[0], XTS),
+        Algorithm::Aes256Xts => AlgorithmNumber::Cipher(AES[2], XTS),
+        Algorithm::Aes128Gcm => AlgorithmNumber::Cipher(AES[0], GCM),
+        Algorithm::Aes192Gcm => AlgorithmNumber::Cipher(AES[1], GCM),
+        Algorithm::Aes256Gcm => AlgorithmNumber::Cipher(AES[2], GCM),
+        Algorithm::Aes128Ccm => AlgorithmNumber::Cipher(AES[0], CCM),
+        Algorithm::Aes192Ccm => AlgorithmNumber::Cipher(AES[1], CCM),
+        Algorithm::Aes256Ccm => AlgorithmNumber::Cipher(AES[2], CCM),
+        Algorithm::Chacha20Poly1305 => AlgorithmNumber::Cipher(CHACHA20, POLY1305),
+        Algorithm::Chacha20 => AlgorithmNumber::Cipher(CHACHA20, STREAM),
+        Algorithm::Camellia256Cbc => AlgorithmNumber::Cipher(312, CBC),
+        Algorithm::TripleDesCbc => AlgorithmNumber::Cipher(2, CBC),
+        Algorithm::DesCbc => AlgorithmNumber::Cipher(302, CBC),
+        Algorithm::Md5 => AlgorithmNumber::Digest(1, 0),
+        Algorithm::Sha1 => AlgorithmNumber::Digest(2, 0),
+        Algorithm::Sha224 => AlgorithmNumber::Digest(11, 0),
+        Algorithm::Sha256 => AlgorithmNumber::Digest(8, 0),
+        Algorithm::Sha384 => AlgorithmNumber::Digest(9, 0),
+        Algorithm::Sha512 => AlgorithmNumber::Digest(10, 0),
+        Algorithm::Sha3_256 => AlgorithmNumber::Digest(313, 0),
+        Algorithm::Sha3_512 => AlgorithmNumber::Digest(315, 0),
+        Algorithm::HmacSha1 => AlgorithmNumber::Digest(2, ffi::GCRY_MD_FLAG_HMAC),
+        Algorithm::HmacSha256 => AlgorithmNumber::Digest(8, ffi::GCRY_MD_FLAG_HMAC),
+        Algorithm::HmacSha512 => AlgorithmNumber::Digest(10, ffi::GCRY_MD_FLAG_HMAC),
+        Algorithm::Aes128Cmac | Algorithm::Aes256Cmac => AlgorithmNumber::Mac(CMAC),
+        Algorithm::Poly1305 => AlgorithmNumber::Mac(501),
         // Of its generator there is one a process, whose entropy cannot be given.
         _ => return None,
     })
 }
 
-impl Number {
+impl AlgorithmNumber {
     /// A cipher's.
     fn mode(&self) -> Option<c_int> {
         match *self {
-            Number::Cipher(_, mode) => Some(mode),
+            AlgorithmNumber::Cipher(_, mode) => Some(mode),
             _ => None,
         }
     }
@@ -198,13 +198,15 @@ impl Number {
         // SAFETY: gcrypt.h: with this question both pointers are null.
         let status = unsafe {
             match *self {
-                Number::Cipher(cipher, _) => {
+                AlgorithmNumber::Cipher(cipher, _) => {
                     ffi::gcry_cipher_algo_info(cipher, test, nothing, ptr::null_mut())
                 }
-                Number::Digest(digest, _) => {
+                AlgorithmNumber::Digest(digest, _) => {
                     ffi::gcry_md_algo_info(digest, test, nothing, ptr::null_mut())
                 }
-                Number::Mac(mac) => ffi::gcry_mac_algo_info(mac, test, nothing, ptr::null_mut()),
+                AlgorithmNumber::Mac(mac) => {
+                    ffi::gcry_mac_algo_info(mac, test, nothing, ptr::null_mut())
+                }
             }
         };
         status == 0
@@ -251,13 +253,13 @@ impl Provider for Libgcrypt {
         }
         let lengths = Lengths::of(workload);
         match number(workload.algorithm).ok_or(Unsupported::Algorithm)? {
-            Number::Cipher(cipher, mode) => {
+            AlgorithmNumber::Cipher(cipher, mode) => {
                 run(Cipher::open(cipher, mode, workload)?, workload, keys, &jobs, body)
             }
-            Number::Digest(digest, flags) => {
+            AlgorithmNumber::Digest(digest, flags) => {
                 run(Digest::open(digest, flags, lengths)?, workload, keys, &jobs, body)
             }
-            Number::Mac(mac) => run(Mac::open(mac, lengths)?, workload, keys, &jobs, body),
+            AlgorithmNumber::Mac(mac) => run(Mac::open(mac, lengths)?, workload, keys, &jobs, body),
         }
     }
 }

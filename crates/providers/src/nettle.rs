@@ -75,7 +75,7 @@ fn open(name: &'static str, executor: &'static str) -> Result<Boxed, Unavailable
 }
 
 /// What of the library's computes an algorithm.
-enum Part {
+enum Primitive {
     Blocks(CipherTable, Mode),
     Xts(CipherTable),
     Chacha(&'static AeadTable),
@@ -88,11 +88,11 @@ enum Part {
 impl Nettle {
     /// Poly1305 is not among its public functions, but within ChaCha20-Poly1305 and Poly1305-AES. Its CTR_DRBG
     /// (3.10) is the one without a derivation function, of which there are no known answers here.
-    fn part(&self, algorithm: Algorithm) -> Option<Part> {
+    fn part(&self, algorithm: Algorithm) -> Option<Primitive> {
         let aes128 = || self.cipher(c"nettle_aes128");
         let aes192 = || self.cipher(c"nettle_aes192");
         let aes256 = || self.cipher(c"nettle_aes256");
-        let blocks = |mode| move |table| Part::Blocks(table, mode);
+        let blocks = |mode| move |table| Primitive::Blocks(table, mode);
         match algorithm {
             Algorithm::Aes128Cbc => aes128().map(blocks(Mode::Cbc)),
             Algorithm::Aes192Cbc => aes192().map(blocks(Mode::Cbc)),
@@ -103,16 +103,18 @@ impl Nettle {
             Algorithm::Aes128Ctr => aes128().map(blocks(Mode::Ctr)),
             Algorithm::Aes192Ctr => aes192().map(blocks(Mode::Ctr)),
             Algorithm::Aes256Ctr => aes256().map(blocks(Mode::Ctr)),
-            Algorithm::Aes128Xts => aes128().map(Part::Xts),
-            Algorithm::Aes256Xts => aes256().map(Part::Xts),
-            Algorithm::Aes128Ccm => aes128().map(Part::Ccm),
-            Algorithm::Aes192Ccm => aes192().map(Part::Ccm),
-            Algorithm::Aes256Ccm => aes256().map(Part::Ccm),
-            Algorithm::Aes128Gcm => self.table(c"nettle_gcm_aes128").map(Part::Aead),
-            Algorithm::Aes192Gcm => self.table(c"nettle_gcm_aes192").map(Part::Aead),
-            Algorithm::Aes256Gcm => self.table(c"nettle_gcm_aes256").map(Part::Aead),
-            Algorithm::Chacha20Poly1305 => self.table(c"nettle_chacha_poly1305").map(Part::Aead),
-            Algorithm::Chacha20 => self.table(c"nettle_chacha_poly1305").map(Part::Chacha),
+            Algorithm::Aes128Xts => aes128().map(Primitive::Xts),
+            Algorithm::Aes256Xts => aes256().map(Primitive::Xts),
+            Algorithm::Aes128Ccm => aes128().map(Primitive::Ccm),
+            Algorithm::Aes192Ccm => aes192().map(Primitive::Ccm),
+            Algorithm::Aes256Ccm => aes256().map(Primitive::Ccm),
+            Algorithm::Aes128Gcm => self.table(c"nettle_gcm_aes128").map(Primitive::Aead),
+            Algorithm::Aes192Gcm => self.table(c"nettle_gcm_aes192").map(Primitive::Aead),
+            Algorithm::Aes256Gcm => self.table(c"nettle_gcm_aes256").map(Primitive::Aead),
+            Algorithm::Chacha20Poly1305 => {
+                self.table(c"nettle_chacha_poly1305").map(Primitive::Aead)
+            }
+            Algorithm::Chacha20 => self.table(c"nettle_chacha_poly1305").map(Primitive::Chacha),
             Algorithm::Camellia256Cbc => self.cipher(c"nettle_camellia256").map(blocks(Mode::Cbc)),
             Algorithm::TripleDesCbc => {
                 let set_key = ciphers::set_3des_key;
@@ -124,14 +126,14 @@ impl Nettle {
                 let table = self.des(c"nettle_des_encrypt", c"nettle_des_decrypt", set_key);
                 table.map(blocks(Mode::Cbc))
             }
-            Algorithm::Md5 => self.table(c"nettle_md5").map(Part::Hash),
-            Algorithm::Sha1 => self.table(c"nettle_sha1").map(Part::Hash),
-            Algorithm::Sha224 => self.table(c"nettle_sha224").map(Part::Hash),
-            Algorithm::Sha256 => self.table(c"nettle_sha256").map(Part::Hash),
-            Algorithm::Sha384 => self.table(c"nettle_sha384").map(Part::Hash),
-            Algorithm::Sha512 => self.table(c"nettle_sha512").map(Part::Hash),
-            Algorithm::Sha3_256 => self.table(c"nettle_sha3_256").map(Part::Hash),
-            Algorithm::Sha3_512 => self.table(c"nettle_sha3_512").map(Part::Hash),
+            Algorithm::Md5 => self.table(c"nettle_md5").map(Primitive::Hash),
+            Algorithm::Sha1 => self.table(c"nettle_sha1").map(Primitive::Hash),
+            Algorithm::Sha224 => self.table(c"nettle_sha224").map(Primitive::Hash),
+            Algorithm::Sha256 => self.table(c"nettle_sha256").map(Primitive::Hash),
+            Algorithm::Sha384 => self.table(c"nettle_sha384").map(Primitive::Hash),
+            Algorithm::Sha512 => self.table(c"nettle_sha512").map(Primitive::Hash),
+            Algorithm::Sha3_256 => self.table(c"nettle_sha3_256").map(Primitive::Hash),
+            Algorithm::Sha3_512 => self.table(c"nettle_sha3_512").map(Primitive::Hash),
             Algorithm::HmacSha1 => self.hmac(c"nettle_hmac_sha1", c"nettle_hmac_sha1_set_key"),
             Algorithm::HmacSha256 => {
                 self.hmac(c"nettle_hmac_sha256", c"nettle_hmac_sha256_set_key")
@@ -177,16 +179,17 @@ impl Nettle {
         })
     }
 
-    fn cmac(&self, name: &CStr) -> Option<Part> {
-        self.table::<MacTable>(name).map(|table| Part::Mac(table, MacKey::Fixed(table.set_key)))
+    fn cmac(&self, name: &CStr) -> Option<Primitive> {
+        self.table::<MacTable>(name)
+            .map(|table| Primitive::Mac(table, MacKey::Fixed(table.set_key)))
     }
 
-    fn hmac(&self, name: &CStr, set_key: &CStr) -> Option<Part> {
+    fn hmac(&self, name: &CStr, set_key: &CStr) -> Option<Primitive> {
         let set_key = self.library.symbol(set_key)?;
         // SAFETY: hmac.h: the name is a function of this type, but for the context's.
         let set_key =
             unsafe { core::mem::transmute::<*mut c_void, SetKeyOfLength>(set_key.as_ptr()) };
-        self.table(name).map(|table| Part::Mac(table, MacKey::OfAnyLength(set_key)))
+        self.table(name).map(|table| Primitive::Mac(table, MacKey::OfAnyLength(set_key)))
     }
 }
 
@@ -209,9 +212,9 @@ impl Provider for Nettle {
         let part = self.part(workload.algorithm).ok_or(Unsupported::Algorithm)?;
         // Every part of a message but the last must be whole blocks.
         let block = match part {
-            Part::Blocks(table, Mode::Ctr) => table.block_size,
-            Part::Chacha(_) => ciphers::CHACHA_BLOCK,
-            Part::Aead(table) => table.block_size,
+            Primitive::Blocks(table, Mode::Ctr) => table.block_size,
+            Primitive::Chacha(_) => ciphers::CHACHA_BLOCK,
+            Primitive::Aead(table) => table.block_size,
             _ => 1,
         };
         match workload.phase == Phase::Update && !workload.message.is_multiple_of(block) {
@@ -235,15 +238,19 @@ impl Provider for Nettle {
         }
         let lengths = Lengths::of(workload);
         match self.part(workload.algorithm).ok_or(Unsupported::Algorithm)? {
-            Part::Blocks(table, mode) => {
+            Primitive::Blocks(table, mode) => {
                 run(Blocks::new(table, mode, workload), workload, keys, jobs, body)
             }
-            Part::Xts(table) => run(Xts::new(table, lengths), workload, keys, jobs, body),
-            Part::Chacha(table) => run(Chacha::new(table, lengths), workload, keys, jobs, body),
-            Part::Ccm(table) => run(Ccm::new(table, lengths), workload, keys, jobs, body),
-            Part::Aead(table) => run(Aead::new(table, lengths), workload, keys, jobs, body),
-            Part::Hash(table) => run(Hash::new(table, lengths), workload, keys, jobs, body),
-            Part::Mac(table, key) => run(Mac::new(table, key, lengths), workload, keys, jobs, body),
+            Primitive::Xts(table) => run(Xts::new(table, lengths), workload, keys, jobs, body),
+            Primitive::Chacha(table) => {
+                run(Chacha::new(table, lengths), workload, keys, jobs, body)
+            }
+            Primitive::Ccm(table) => run(Ccm::new(table, lengths), workload, keys, jobs, body),
+            Primitive::Aead(table) => run(Aead::new(table, lengths), workload, keys, jobs, body),
+            Primitive::Hash(table) => run(Hash::new(table, lengths), workload, keys, jobs, body),
+            Primitive::Mac(table, key) => {
+                run(Mac::new(table, key, lengths), workload, keys, jobs, body)
+            }
         }
     }
 }

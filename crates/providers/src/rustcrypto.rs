@@ -109,9 +109,9 @@ impl Provider for RustCrypto {
 }
 
 /// An algorithm's way to open a session.
-type Open = fn(&CryptoWorkload, &[&[u8]], &RawJobs<'_>, Body<'_>) -> Result<(), Error>;
+type Opener = fn(&CryptoWorkload, &[&[u8]], &RawJobs<'_>, Body<'_>) -> Result<(), Error>;
 
-fn session_of(algorithm: Algorithm) -> Option<Open> {
+fn session_of(algorithm: Algorithm) -> Option<Opener> {
     Some(match algorithm {
         Algorithm::Aes128Cbc => cbc::<Aes128>,
         Algorithm::Aes192Cbc => cbc::<Aes192>,

@@ -47,7 +47,8 @@ pub enum Line {
     /// One round of one cell.
     Round(Round),
     /// A cell that gave no figure.
-    Without(Without),
+    #[serde(rename = "without")]
+    NotMeasured(NotMeasured),
     /// Where the published cells that follow are from.
     Source(Source),
     /// One cell of a published table.
@@ -127,6 +128,16 @@ pub enum ProviderRecord {
         /// It, by name.
         detail: String,
     },
+}
+
+impl ProviderRecord {
+    /// The clock of its runner, if it runs here.
+    pub fn clock(&self) -> Option<&ClockDescription> {
+        match self {
+            ProviderRecord::Available { clock, .. } => Some(clock),
+            ProviderRecord::Unavailable { .. } => None,
+        }
+    }
 }
 
 /// How the words about a provider begin whose runner gave no answer in time.
@@ -279,18 +290,18 @@ impl From<Reference> for Reading {
 
 /// A cell that gave no figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Without {
+pub struct NotMeasured {
     /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
     /// Why.
-    pub outcome: Reason,
+    pub outcome: NotMeasuredReason,
 }
 
 /// Why a cell gave no figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Reason {
+pub enum NotMeasuredReason {
     /// It cannot be measured here. Not a failure.
     Unsupported(Unsupported),
     /// It should have worked and did not.
@@ -302,12 +313,14 @@ pub enum Reason {
     },
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for NotMeasuredReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Unsupported(reason) => write!(f, "unsupported: {reason}"),
-            Reason::Failed { error, detail } if detail.is_empty() => write!(f, "failed: {error}"),
-            Reason::Failed { error, detail } => write!(f, "failed: {error}: {detail}"),
+            NotMeasuredReason::Unsupported(reason) => write!(f, "unsupported: {reason}"),
+            NotMeasuredReason::Failed { error, detail } if detail.is_empty() => {
+                write!(f, "failed: {error}")
+            }
+            NotMeasuredReason::Failed { error, detail } => write!(f, "failed: {error}: {detail}"),
         }
     }
 }
@@ -350,7 +363,7 @@ pub enum Outcome {
     /// Its rounds.
     Measured(Vec<Round>),
     /// No figure, and why. Rounds from before a failure are no figures either.
-    Without(Reason),
+    NotMeasured(NotMeasuredReason),
 }
 
 impl Record {
@@ -376,12 +389,12 @@ impl Record {
             })
         };
         for line in lines {
-            // What comes after an end is of another sitting, which has an end of its own or none yet.
+            // What comes after an end is of another segment, which has an end of its own or none yet.
             record.end = None;
             match line {
                 Line::Cpb(_) => {}
                 Line::Check(check) => {
-                    // Each sitting of a run tries them: the last time counts.
+                    // Each segment of a run tries them: the last time counts.
                     match checked.entry((check.provider.clone(), check.what)) {
                         Entry::Occupied(place) => record.checks[*place.get()] = check,
                         Entry::Vacant(place) => {
@@ -395,8 +408,8 @@ impl Record {
                     round.samples.iter_mut().for_each(Vec::shrink_to_fit);
                     round.samples.shrink_to_fit();
                     let place = outcome(&mut record.cells, &round.cell);
-                    if let Outcome::Without(_) = record.cells[place].1 {
-                        // A later sitting reached its machine again.
+                    if let Outcome::NotMeasured(_) = record.cells[place].1 {
+                        // A later segment reached its machine again.
                         record.cells[place].1 = Outcome::Measured(Vec::new());
                     }
                     if let Outcome::Measured(rounds) = &mut record.cells[place].1 {
@@ -407,9 +420,9 @@ impl Record {
                         rounds.push(round);
                     }
                 }
-                Line::Without(Without { cell, outcome: reason }) => {
+                Line::NotMeasured(NotMeasured { cell, outcome: reason }) => {
                     let place = outcome(&mut record.cells, &cell);
-                    record.cells[place].1 = Outcome::Without(reason);
+                    record.cells[place].1 = Outcome::NotMeasured(reason);
                 }
                 Line::Source(source) => record.sources.push(source),
                 Line::Published(published) => record.published.push(published),
@@ -444,7 +457,7 @@ impl Record {
     pub fn rounds(self) -> (HashMap<Cell, Vec<Round>>, u32) {
         let measured = self.cells.into_iter().filter_map(|(cell, outcome)| match outcome {
             Outcome::Measured(rounds) => Some((cell, rounds)),
-            Outcome::Without(_) => None,
+            Outcome::NotMeasured(_) => None,
         });
         let measured: HashMap<Cell, Vec<Round>> = measured.collect();
         let next = measured.values().flatten().map(|round| round.pass + 1).max();
@@ -453,9 +466,6 @@ impl Record {
 
     /// The clock of `provider`'s runner.
     pub fn clock(&self, provider: &str) -> Option<&ClockDescription> {
-        match self.header.providers.get(provider)? {
-            ProviderRecord::Available { clock, .. } => Some(clock),
-            ProviderRecord::Unavailable { .. } => None,
-        }
+        self.header.providers.get(provider)?.clock()
     }
 }

@@ -20,9 +20,9 @@ pub(crate) const LEGEND: &str = "Operations in 3 s and MB/s (1 MB = 1,000,000 by
      that the measuring threads had, and CPU time for each MB; all CPUs: share of all CPUs' time in which they did anything.";
 
 /// A figure: what it is called, and what a cell has of it.
-type Figure = (&'static str, fn(&Row) -> Known<String>);
+type SizeFigure = (&'static str, fn(&Row) -> Known<String>);
 
-const FIGURES: [Figure; 7] = [
+const FIGURES: [SizeFigure; 7] = [
     ("operations in 3 s", |row| timed(row, |figures| Some(large(SPAN / figures.time.value.0)))),
     ("MB/s", |row| timed(row, |figures| figures.rate.map(|rate| megabytes(rate.value)))),
     ("interrupts an operation", |row| {
@@ -39,7 +39,7 @@ const FIGURES: [Figure; 7] = [
 ];
 
 /// What is left out unless all is asked for.
-const MORE: [Figure; 4] = [
+const MORE: [SizeFigure; 4] = [
     ("context switches that were not asked for", |row| {
         counted(row, |execution| execution.switches.map(|switches| count(switches.involuntary)))
     }),

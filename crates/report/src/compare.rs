@@ -5,7 +5,7 @@ use super::footnotes::first_of;
 use super::format::{margin, percent, significant};
 use super::table::{Block, Place, paint, render as table, wrap};
 use super::terminal::{Styles, write_note};
-use cpb_analysis::compare::{Compared, Family, Kind, Row};
+use cpb_analysis::compare::{Compared, ComparedCell, Kind, MeanRatio};
 use cpb_analysis::paths::Subject;
 use cpb_analysis::ratio::{TIE, Verdict};
 use cpb_analysis::uncertain::Bounded;
@@ -28,8 +28,8 @@ pub fn render(compared: &Compared, width: usize, colour: bool) -> String {
     }
     text.push('\n');
     text.push_str(&table(&blocks(compared), width, styles.look));
-    let of_subjects = |family: &&Family| matches!(family.of, Kind::Subject(_));
-    let (of_subjects, others): (Vec<&Family>, Vec<&Family>) =
+    let of_subjects = |family: &&MeanRatio| matches!(family.of, Kind::Subject(_));
+    let (of_subjects, others): (Vec<&MeanRatio>, Vec<&MeanRatio>) =
         compared.families.iter().partition(of_subjects);
     let heading_of_others = match others.first().map(|family| &family.of) {
         Some(Kind::Pair(..)) => "\nall cells of a pair together, geometric mean\n",
@@ -149,12 +149,12 @@ fn pair(first: Option<&str>, second: &str) -> String {
 }
 
 /// A cell and its ratio in words.
-pub fn cell(row: &Row) -> String {
+pub fn cell(row: &ComparedCell) -> String {
     format!("{}: {}×", named(row), significant(row.ratio.value.0, 4))
 }
 
 /// The mean over a provider's cells in words; nothing of other families, and of a single cell.
-pub fn family(family: &Family) -> Option<String> {
+pub fn family(family: &MeanRatio) -> Option<String> {
     let Kind::Provider(name) = &family.of else { return None };
     let name = on(name.clone(), family.machine.as_deref());
     let ratio = significant(family.ratio.value.0, 4);
@@ -162,7 +162,7 @@ pub fn family(family: &Family) -> Option<String> {
 }
 
 /// A cell in words.
-fn named(row: &Row) -> String {
+fn named(row: &ComparedCell) -> String {
     let size = match row.bytes {
         0 => String::new(),
         bytes => format!(" at {}", Size::from(bytes)),
@@ -176,7 +176,7 @@ fn named(row: &Row) -> String {
 type Subheading<'a> = (&'a Subject, u8, Option<&'a str>);
 
 fn blocks(compared: &Compared) -> Vec<Block> {
-    let mut groups: Vec<(Subheading, Vec<&Row>)> = Vec::new();
+    let mut groups: Vec<(Subheading, Vec<&ComparedCell>)> = Vec::new();
     for row in &compared.cells {
         let group = (&row.subject, row.threads, row.machine.as_deref());
         match groups.iter_mut().find(|(known, _)| *known == group) {
@@ -184,13 +184,13 @@ fn blocks(compared: &Compared) -> Vec<Block> {
             None => groups.push((group, vec![row])),
         }
     }
-    let block = |((subject, threads, machine), rows): (Subheading, Vec<&Row>)| {
+    let block = |((subject, threads, machine), rows): (Subheading, Vec<&ComparedCell>)| {
         group(&on(what(subject, threads), machine), &rows)
     };
     groups.into_iter().flat_map(block).collect()
 }
 
-fn group(heading: &str, rows: &[&Row]) -> Vec<Block> {
+fn group(heading: &str, rows: &[&ComparedCell]) -> Vec<Block> {
     let mut sizes: Vec<u32> = rows.iter().map(|row| row.bytes).collect();
     sizes.sort_unstable();
     sizes.dedup();
@@ -203,7 +203,8 @@ fn group(heading: &str, rows: &[&Row]) -> Vec<Block> {
     }
     let block = |sizes: &[u32]| {
         let row = |(first, second): &(Option<&str>, &str)| {
-            let is_it = |row: &&&Row| row.against.as_deref() == *first && row.provider == *second;
+            let is_it =
+                |row: &&&ComparedCell| row.against.as_deref() == *first && row.provider == *second;
             let place = |size: &u32| {
                 let row = rows.iter().filter(is_it).find(|row| row.bytes == *size);
                 row.map_or(Place::Blank, |row| place(&row.ratio, row.verdict))

@@ -4,7 +4,7 @@
 use super::format::{count, share};
 use super::groups::Group;
 use super::table::{Block, Place};
-use cpb_analysis::execution::{CpuUse, Execution, Verdict};
+use cpb_analysis::execution::{CpuUse, Execution, ExecutorVerdict};
 use cpb_analysis::missing::NoFigure;
 use cpb_analysis::summary::{Known, Row, Summary};
 use cpb_core::Claim;
@@ -130,7 +130,7 @@ pub(crate) fn notes(
             notes.push(("executor".to_owned(), format!("{name}: {executor}")));
         }
     }
-    let mut reasons: Vec<(&str, Verdict, Vec<String>)> = Vec::new();
+    let mut reasons: Vec<(&str, ExecutorVerdict, Vec<String>)> = Vec::new();
     for group in groups {
         for provider in &group.providers {
             for size in &group.sizes {
@@ -185,7 +185,9 @@ fn engines(summary: &Summary) -> Vec<(String, String)> {
 
 fn reason(execution: &Execution) -> Option<&str> {
     match execution.verdict {
-        Verdict::FellBack => Some("an engine's driver is there, and the kernel did not use it"),
+        ExecutorVerdict::FellBack => {
+            Some("an engine's driver is there, and the kernel did not use it")
+        }
         _ => execution.reason.as_deref(),
     }
 }

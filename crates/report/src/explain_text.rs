@@ -2,9 +2,9 @@
 
 use super::format::{percent, short, time};
 use super::groups::in_words;
-use cpb_analysis::advice::{Advice, Border, Compared, LOSS, Reason, STAKE};
+use cpb_analysis::advice::{Advice, Border, LOSS, PathPair, Reason, STAKE};
 use cpb_analysis::crossover::{Contest, Crossing};
-use cpb_analysis::explain::{Explained, Explanation, Scaling};
+use cpb_analysis::explain::{Explained, Explanation, PathScaling};
 use cpb_analysis::fit::Shape;
 use cpb_analysis::missing::NoFigure;
 use cpb_analysis::paths::Subject;
@@ -383,7 +383,7 @@ fn common(explanation: &Explanation) -> Vec<&'static str> {
 }
 
 /// Whether one of the pair is taken up to where the other is.
-fn between_neighbours(pair: &Compared, advice: &[Advice]) -> bool {
+fn between_neighbours(pair: &PathPair, advice: &[Advice]) -> bool {
     let pair = [&pair.first, &pair.second];
     advice.windows(2).any(|classes| {
         let [small, large] = classes else { return false };
@@ -396,7 +396,7 @@ fn between_neighbours(pair: &Compared, advice: &[Advice]) -> bool {
     })
 }
 
-fn contest(pair: &Compared, task: &Explained) -> String {
+fn contest(pair: &PathPair, task: &Explained) -> String {
     let (Some(least), Some(largest)) = (pair.sizes.first(), pair.sizes.last()) else {
         return String::new();
     };
@@ -443,7 +443,7 @@ fn contest(pair: &Compared, task: &Explained) -> String {
     }
 }
 
-fn crossed(pair: &Compared, crossing: &Crossing, block: usize, count: usize) -> String {
+fn crossed(pair: &PathPair, crossing: &Crossing, block: usize, count: usize) -> String {
     let (below, above) = (pair.name(crossing.below), pair.name(crossing.below.other()));
     let (low, high) = (size(crossing.low), size(crossing.high));
     let mut words = format!("{above} overtakes {below} between {low} and {high}");
@@ -458,7 +458,7 @@ fn crossed(pair: &Compared, crossing: &Crossing, block: usize, count: usize) -> 
     words
 }
 
-fn threads(scaling: &Scaling) -> String {
+fn threads(scaling: &PathScaling) -> String {
     let rates: Vec<String> = scaling
         .rates
         .iter()

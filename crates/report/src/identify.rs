@@ -4,7 +4,7 @@ use super::format::short;
 use super::table::{left, length, paint, right, wrap};
 use super::terminal::{Styles, write_note, write_styled_note};
 use crate::ascii;
-use cpb_analysis::identify::{Candidate, Identified, Implied, Name, Verdict};
+use cpb_analysis::identify::{Candidate, Identified, Implied, Misfit, Name};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -232,7 +232,7 @@ fn cut(word: &str, most: usize) -> String {
 
 /// Whether it was named and nothing is wrong.
 fn consistent(core: &Identified) -> bool {
-    matches!(core.implied, Implied::Named(_)) && !core.verdicts.iter().any(Verdict::is_wrong)
+    matches!(core.implied, Implied::Named(_)) && !core.verdicts.iter().any(Misfit::is_wrong)
 }
 
 /// What there is to say of which cores, and whether something is wrong; the same words once.
@@ -242,7 +242,7 @@ fn verdicts(cores: &[Identified]) -> Vec<(String, String, bool)> {
         let reason = match &core.implied {
             Implied::Named(_) => None,
             // A verdict says the same with its figures.
-            Implied::Unknown { .. } if core.verdicts.iter().any(Verdict::spoils_names) => None,
+            Implied::Unknown { .. } if core.verdicts.iter().any(Misfit::spoils_names) => None,
             Implied::Unknown { why, candidates } => Some((unknown(why, candidates), false)),
             Implied::NotApplicable { why } => Some((why.clone(), false)),
             Implied::Accelerator { why } => Some((format!("accelerator suspected: {why}"), true)),
@@ -277,47 +277,47 @@ fn unknown(why: &str, candidates: &[Candidate]) -> String {
 }
 
 /// A verdict in words.
-fn words(verdict: &Verdict) -> String {
+fn words(verdict: &Misfit) -> String {
     let mhz = |hz: f64| format!("{:.0} MHz", hz / 1e6);
     let off = |hz: f64, from: f64| format!("{:+.0}%", (hz / from - 1.0) * 100.0);
     match verdict {
-        Verdict::AboveBound { bits, score, bound } => format!(
+        Misfit::AboveBound { bits, score, bound } => format!(
             "wrong clock, wrong core or an accelerator: AES-{bits} at {score:.0} kB/s a MHz, and two \
              cycles a round allow {bound:.0}"
         ),
-        Verdict::KeyOrder { bits, longer } => format!(
+        Misfit::KeyOrder { bits, longer } => format!(
             "AES-{bits} is slower than AES-{longer}, which has more rounds: the rows are of several \
              cores or clocks"
         ),
-        Verdict::StatedClock { stated_hz, actual_hz, measured } => format!(
+        Misfit::StatedClock { stated_hz, actual_hz, measured } => format!(
             "the stated clock is wrong: {} stated, {} {} ({})",
             mhz(*stated_hz),
             mhz(*actual_hz),
             if *measured { "measured" } else { "implied by the figures" },
             off(*stated_hz, *actual_hz)
         ),
-        Verdict::MeasuredClock { measured_hz, implied_hz } => format!(
+        Misfit::MeasuredClock { measured_hz, implied_hz } => format!(
             "the figures were not made at the measured clock: {} measured, {} implied ({})",
             mhz(*measured_hz),
             mhz(*implied_hz),
             off(*measured_hz, *implied_hz)
         ),
-        Verdict::ClockMoved { low_hz, high_hz } => {
+        Misfit::ClockMoved { low_hz, high_hz } => {
             format!("the clock moved: {} and {} measured", mhz(*low_hz), mhz(*high_hz))
         }
-        Verdict::AnotherCore { reported, family } => {
+        Misfit::AnotherCore { reported, family } => {
             format!("reported as {reported} ({family}), and the figures are not of that")
         }
-        Verdict::ReportedNeeds { reported, hz } => {
+        Misfit::ReportedNeeds { reported, hz } => {
             format!("as the reported {reported} it would run at {}", mhz(*hz))
         }
-        Verdict::ExtensionNotUsed => {
+        Misfit::ExtensionNotUsed => {
             "the features list AES instructions, and what computed did not use them".to_owned()
         }
-        Verdict::ExtensionNotListed => {
+        Misfit::ExtensionNotListed => {
             "the figures are of AES instructions, which the features do not list".to_owned()
         }
-        Verdict::Extension { listed, gain, agree } => {
+        Misfit::Extension { listed, gain, agree } => {
             let listed = if *listed { "listed" } else { "not listed" };
             let gain =
                 format!("AES instructions are {listed}, and AES-256 gains {}×", short(*gain));
@@ -327,10 +327,10 @@ fn words(verdict: &Verdict) -> String {
                 None => format!("{gain}: too little for them and too much for none"),
             }
         }
-        Verdict::RunsApart { share } => {
+        Misfit::RunsApart { share } => {
             format!("runs of the same key are {:.0}% apart; the fastest counts", share * 100.0)
         }
-        Verdict::NotPinned { elsewhere } => {
+        Misfit::NotPinned { elsewhere } => {
             format!("not pinned: the figures may be of {}", elsewhere.join(" or "))
         }
     }

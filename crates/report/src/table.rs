@@ -55,13 +55,13 @@ const INDENT: usize = 2;
 const GAP: usize = 2;
 
 #[derive(Clone, Copy, Default)]
-struct Column {
+struct ColumnWidth {
     number: usize,
     margin: usize,
     whole: usize,
 }
 
-impl Column {
+impl ColumnWidth {
     fn fit(&mut self, place: &Place) {
         match place {
             Place::Blank | Place::Note(_) => {}
@@ -117,9 +117,9 @@ pub(crate) fn fits(blocks: &[Block], width: usize) -> bool {
 }
 
 /// Room for names, and for each column.
-fn measure(blocks: &[Block]) -> (usize, Vec<Column>) {
+fn measure(blocks: &[Block]) -> (usize, Vec<ColumnWidth>) {
     let count = blocks.iter().map(|block| block.columns.len()).max().unwrap_or(0);
-    let mut columns = vec![Column::default(); count];
+    let mut columns = vec![ColumnWidth::default(); count];
     let mut label = 0;
     for block in blocks {
         for (column, name) in columns.iter_mut().zip(&block.columns) {
@@ -133,7 +133,7 @@ fn measure(blocks: &[Block]) -> (usize, Vec<Column>) {
     (label, columns)
 }
 
-fn grid(text: &mut String, block: &Block, label: usize, columns: &[Column], look: Look) {
+fn grid(text: &mut String, block: &Block, label: usize, columns: &[ColumnWidth], look: Look) {
     let mut names = String::new();
     for (column, name) in columns.iter().zip(&block.columns) {
         names.push_str(&" ".repeat(GAP + column.width() - length(name)));

@@ -36,10 +36,10 @@ pub struct Chip {
     /// The core's and the buses' costs.
     pub timing: TimingFile,
     /// Memories.
-    pub memory: Vec<Memory>,
+    pub memory: Vec<MemoryDescription>,
     /// Devices.
     #[serde(default)]
-    pub device: Vec<Device>,
+    pub device: Vec<DeviceDescription>,
     /// Where the boot ROM looks for an image.
     pub boot: Option<Boot>,
 }
@@ -81,7 +81,7 @@ pub struct CacheShape {
 /// One memory.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Memory {
+pub struct MemoryDescription {
     /// ITCM, OCRAM, ...
     pub name: String,
     /// First address.
@@ -109,7 +109,7 @@ pub enum MemoryKind {
 /// A device, or a block of registers that only remember.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Device {
+pub struct DeviceDescription {
     /// As the file of its model is called.
     pub kind: String,
     /// Of `unmodelled`: what it is.

@@ -34,8 +34,8 @@ mod timing;
 
 pub use boot::Start;
 pub use chip::{
-    Boot, CHIPS, CacheShape, Caches, Chip, ChipError, Clocks, Constant, Device, Memory, MemoryKind,
-    Timing, TimingFile,
+    Boot, CHIPS, CacheShape, Caches, Chip, ChipError, Clocks, Constant, DeviceDescription,
+    MemoryDescription, MemoryKind, Timing, TimingFile,
 };
 pub use console::Console;
 pub use fault::{Fault, Stop};

@@ -143,7 +143,7 @@ impl Measure {
 }
 
 impl Machine {
-    /// DBG #number: a mark, as documented in METHOD.md.
+    /// DBG #number: a mark, as documented in docs/method/simulator.md.
     pub(crate) fn mark(&mut self, number: u32) {
         self.add_mark(Some(number as u8));
     }

@@ -3,7 +3,7 @@
 //! An item that no file of the module spells out (a macro or `include!` defines it) counts as defined in the
 //! module's own file.
 
-use crate::circles::modules::Crate;
+use crate::modules::Crate;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 

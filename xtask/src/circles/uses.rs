@@ -4,8 +4,8 @@
 //! `mod child;` is not a use, and neither is a path that ends at a module: an item that is taken from the
 //! module has a path as well. Paths among the arguments of a macro count. Code under `#[cfg(test)]` does not.
 
-use crate::circles::modules::{self, Crate, Leaf};
 use crate::circles::resolve::{Target, resolve};
+use crate::modules::{self, Crate, Leaf};
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

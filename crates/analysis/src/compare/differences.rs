@@ -1,6 +1,6 @@
 //! What differs between two records beside their figures, and may be why those differ.
 
-use super::{Pairs, Row};
+use super::{ComparedCell, Pairs};
 use cpb_record::{ProviderRecord, PublishedPath, Record};
 use std::collections::BTreeSet;
 
@@ -8,7 +8,12 @@ use std::collections::BTreeSet;
 const LONGEST: usize = 240;
 
 /// All that differs, each a sentence.
-pub(super) fn between(first: &Record, second: &Record, pairs: Pairs, rows: &[Row]) -> Vec<String> {
+pub(super) fn between(
+    first: &Record,
+    second: &Record,
+    pairs: Pairs,
+    rows: &[ComparedCell],
+) -> Vec<String> {
     let mut differences = Vec::new();
     let mut differ = |what: &str, one: &str, other: &str| {
         if one != other {
@@ -60,13 +65,13 @@ fn words(path: &PublishedPath) -> String {
 }
 
 /// Providers of both that are held against each other.
-fn names(first: &Record, pairs: Pairs, rows: &[Row]) -> BTreeSet<(String, String)> {
+fn names(first: &Record, pairs: Pairs, rows: &[ComparedCell]) -> BTreeSet<(String, String)> {
     if let Pairs::Between(one, other) = pairs {
         return BTreeSet::from([(one.to_owned(), other.to_owned())]);
     }
     let published = first.sources.iter().flat_map(|source| source.paths.keys());
     let all = first.header.providers.keys().chain(published);
-    let against = |row: &Row| Some((row.against.clone()?, row.provider.clone()));
+    let against = |row: &ComparedCell| Some((row.against.clone()?, row.provider.clone()));
     all.map(|name| (name.clone(), name.clone())).chain(rows.iter().filter_map(against)).collect()
 }
 

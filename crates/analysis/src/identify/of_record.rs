@@ -133,7 +133,7 @@ mod tests {
     use super::*;
     use crate::fixtures;
     use crate::identify::cores::Cores;
-    use crate::identify::{Implied, Verdict, identify};
+    use crate::identify::{Implied, Misfit, identify};
     use cpb_record::State;
     use cpb_record::{Evidence, Round};
 
@@ -188,9 +188,9 @@ mod tests {
         let near = |hz: Option<f64>| hz.is_some_and(|hz| (hz / 3e9 - 1.0).abs() < 0.01);
         assert!(near(found.measured_hz) && near(found.implied_hz.map(|(low, _)| low)), "{found:?}");
         let [
-            Verdict::Extension { listed: true, gain, agree: Some(true) },
-            Verdict::AnotherCore { .. },
-            Verdict::StatedClock { stated_hz: 3.6e9, measured: true, .. },
+            Misfit::Extension { listed: true, gain, agree: Some(true) },
+            Misfit::AnotherCore { .. },
+            Misfit::StatedClock { stated_hz: 3.6e9, measured: true, .. },
         ] = found.verdicts[..]
         else {
             panic!("{:?}", found.verdicts)

@@ -114,7 +114,7 @@ fn a_clock_that_is_not_what_the_system_states_is_found() {
     // ESPRESSObin: cpufreq says 1000 MHz.
     let board = Observed { stated_hz: Some(1e9), ..observed("Cortex-A53", 789.7, ESPRESSOBIN) };
     let found = found(&board);
-    let [Verdict::StatedClock { stated_hz, actual_hz, measured }] = found.verdicts[..] else {
+    let [Misfit::StatedClock { stated_hz, actual_hz, measured }] = found.verdicts[..] else {
         panic!("{:?}", found.verdicts)
     };
     assert_eq!((stated_hz, actual_hz, measured), (1e9, 789.7e6, true));
@@ -124,7 +124,7 @@ fn a_clock_that_is_not_what_the_system_states_is_found() {
 #[test]
 fn a_stated_clock_that_nobody_measured_is_held_against_what_the_shape_implies() {
     let board = Observed { measured_hz: Vec::new(), ..observed("Cortex-A53", 1000.0, ESPRESSOBIN) };
-    let [Verdict::StatedClock { actual_hz, measured: false, .. }] = found(&board).verdicts[..]
+    let [Misfit::StatedClock { actual_hz, measured: false, .. }] = found(&board).verdicts[..]
     else {
         panic!("{:?}", found(&board))
     };
@@ -138,7 +138,7 @@ fn of_two_clocks_the_one_that_fits_is_taken_and_the_other_is_told() {
     let found = found(&board);
     assert!(matches!(found.implied, Implied::Named(_)), "{found:?}");
     assert_eq!(found.measured_hz, Some(2348.4e6));
-    assert_eq!(found.verdicts, [Verdict::ClockMoved { low_hz: 823e6, high_hz: 2348.4e6 }]);
+    assert_eq!(found.verdicts, [Misfit::ClockMoved { low_hz: 823e6, high_hz: 2348.4e6 }]);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_reported_core_names_nothing_and_is_contradicted() {
     assert_eq!(named(&board).1, "Cortex-A53 or A55");
     let verdict = &found(&board).verdicts[..];
     assert!(
-        matches!(verdict, [Verdict::AnotherCore { reported, .. }] if reported == "Cortex-A72 r0p2"),
+        matches!(verdict, [Misfit::AnotherCore { reported, .. }] if reported == "Cortex-A72 r0p2"),
         "{verdict:?}"
     );
 }
@@ -158,14 +158,14 @@ fn figures_above_two_cycles_a_round_are_flagged_and_not_named() {
     let board = observed("Cortex-A510", 1515.0, &[(256, 850_000.0, 1_405_500.0)]);
     assert_eq!(why_not(&board), "wrong clock, wrong core or an accelerator");
     let found = found(&board);
-    let [Verdict::AboveBound { bits: 256, score, bound }] = found.verdicts[..] else {
+    let [Misfit::AboveBound { bits: 256, score, bound }] = found.verdicts[..] else {
         panic!("{:?}", found.verdicts)
     };
     assert_eq!((score.round(), bound.round()), (928.0, 571.0));
     // 3 % are allowed.
     for (score, flagged) in [(588.0, false), (589.0, true)] {
         let board = observed("", 1000.0, &[(256, 300_000.0, score * 1e3)]);
-        let above = |verdict: &Verdict| matches!(verdict, Verdict::AboveBound { .. });
+        let above = |verdict: &Misfit| matches!(verdict, Misfit::AboveBound { .. });
         assert_eq!(super::identify(&board, &Cores::load()).verdicts.iter().any(above), flagged);
     }
 }
@@ -182,8 +182,8 @@ fn a_shorter_key_that_is_slower_is_flagged_and_nothing_is_named() {
     board.elsewhere = vec!["Cortex-A710".into(), "Cortex-X2".into()];
     assert!(why_not(&board).starts_with("a longer key is faster"), "{}", why_not(&board));
     let verdicts = found(&board).verdicts;
-    assert!(verdicts.contains(&Verdict::KeyOrder { bits: 128, longer: 192 }), "{verdicts:?}");
-    assert!(matches!(verdicts.last(), Some(Verdict::NotPinned { .. })), "{verdicts:?}");
+    assert!(verdicts.contains(&Misfit::KeyOrder { bits: 128, longer: 192 }), "{verdicts:?}");
+    assert!(matches!(verdicts.last(), Some(Misfit::NotPinned { .. })), "{verdicts:?}");
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn what_the_method_says_nothing_of_is_named_with_the_reason() {
     assert_eq!(why_not(&without), "the core has no Crypto Extensions");
     assert_eq!(found(&without).verdicts, []);
     assert_eq!(why_not(&pi), "computed without the Crypto Extensions");
-    assert_eq!(found(&pi).verdicts, [Verdict::ExtensionNotUsed]);
+    assert_eq!(found(&pi).verdicts, [Misfit::ExtensionNotUsed]);
     for architecture in ["x86_64", "riscv64", "mips"] {
         let other =
             Observed { architecture: architecture.into(), ..observed("", 789.7, ESPRESSOBIN) };
@@ -229,11 +229,11 @@ fn an_extension_that_the_features_do_not_list_is_told_and_named_where_calls_are_
     let mut board = observed("Cortex-A72", 1800.0, &[(256, 330_000.0, 1_023_600.0)]);
     board.features = Some(vec!["neon".into()]);
     assert_eq!(named(&board).1, "Cortex-A72 to X925");
-    assert_eq!(found(&board).verdicts, [Verdict::ExtensionNotListed]);
+    assert_eq!(found(&board).verdicts, [Misfit::ExtensionNotListed]);
     board.rates = Rates::default();
     board.rates.insert(256, 16_384, 1_023_600e3);
     assert!(matches!(found(&board).implied, Implied::Accelerator { .. }));
-    assert_eq!(found(&board).verdicts, [Verdict::ExtensionNotListed]);
+    assert_eq!(found(&board).verdicts, [Misfit::ExtensionNotListed]);
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn features_and_what_masking_changes_are_held_against_each_other() {
             ..observed("", 3000.0, &[(256, 300_000.0, 1_000_000.0)])
         };
         let verdicts = found(&machine).verdicts;
-        assert_eq!(verdicts, [Verdict::Extension { listed, gain, agree }]);
+        assert_eq!(verdicts, [Misfit::Extension { listed, gain, agree }]);
         assert_eq!(verdicts[0].is_wrong(), agree != Some(true));
     }
 }

@@ -39,7 +39,7 @@ const NO_GAIN: f64 = 1.2;
 /// Something that does not fit. Clocks are in Hz.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum Misfit {
     /// Faster than two cycles a round, which no known core is: wrong clock, wrong core or an accelerator.
     AboveBound {
         /// Key length.
@@ -118,18 +118,15 @@ pub enum Verdict {
     },
 }
 
-impl Verdict {
+impl Misfit {
     /// Whether nothing is named because of it.
     pub fn spoils_names(&self) -> bool {
-        matches!(self, Verdict::AboveBound { .. } | Verdict::KeyOrder { .. })
+        matches!(self, Misfit::AboveBound { .. } | Misfit::KeyOrder { .. })
     }
 
     /// Whether something is wrong; else it is said for information.
     pub fn is_wrong(&self) -> bool {
-        !matches!(
-            self,
-            Verdict::Extension { agree: Some(true), .. } | Verdict::ReportedNeeds { .. }
-        )
+        !matches!(self, Misfit::Extension { agree: Some(true), .. } | Misfit::ReportedNeeds { .. })
     }
 }
 
@@ -218,20 +215,20 @@ fn kernel_call(observed: &Observed) -> Option<f64> {
     (seconds > KERNEL_SECONDS && many).then_some(seconds * 1e6)
 }
 
-fn above_bound(scores: &[(u16, f64)]) -> Option<Verdict> {
+fn above_bound(scores: &[(u16, f64)]) -> Option<Misfit> {
     // The longest key says most: its bound is never missed by a call's cost.
     scores.iter().rev().find_map(|(bits, score)| {
         let (bits, bound) = BOUNDS.into_iter().find(|bound| bound.0 == *bits)?;
         let above = *score > bound * (1.0 + AGREE);
-        above.then_some(Verdict::AboveBound { bits, score: *score, bound })
+        above.then_some(Misfit::AboveBound { bits, score: *score, bound })
     })
 }
 
-fn key_order(observed: &Observed) -> Option<Verdict> {
+fn key_order(observed: &Observed) -> Option<Misfit> {
     let rate = |bits| observed.rates.of_long(bits);
     [(128, 192), (192, 256), (128, 256)].into_iter().find_map(|(bits, longer)| {
         let slower = rate(bits)? * (1.0 + AGREE) < rate(longer)?;
-        slower.then_some(Verdict::KeyOrder { bits, longer })
+        slower.then_some(Misfit::KeyOrder { bits, longer })
     })
 }
 
@@ -241,7 +238,7 @@ fn apart(hz: f64, low: f64, high: f64) -> f64 {
 }
 
 /// All that does not fit.
-pub(super) fn verdicts(observed: &Observed, cores: &Cores, found: &Identified) -> Vec<Verdict> {
+pub(super) fn verdicts(observed: &Observed, cores: &Cores, found: &Identified) -> Vec<Misfit> {
     if observed.emulated.is_some() {
         return Vec::new();
     }
@@ -256,15 +253,15 @@ pub(super) fn verdicts(observed: &Observed, cores: &Cores, found: &Identified) -
     verdicts.extend(core(observed, cores, &found.implied));
     verdicts.extend(clocks(observed, found));
     if judged && observed.apart > AGREE {
-        verdicts.push(Verdict::RunsApart { share: observed.apart });
+        verdicts.push(Misfit::RunsApart { share: observed.apart });
     }
     if judged && !observed.elsewhere.is_empty() {
-        verdicts.push(Verdict::NotPinned { elsewhere: observed.elsewhere.clone() });
+        verdicts.push(Misfit::NotPinned { elsewhere: observed.elsewhere.clone() });
     }
     verdicts
 }
 
-fn extension(observed: &Observed, found: &Identified) -> Option<Verdict> {
+fn extension(observed: &Observed, found: &Identified) -> Option<Misfit> {
     let listed = lists_aes(observed)?;
     if let Some(gain) = observed.unmasked {
         let agree = match gain {
@@ -272,34 +269,34 @@ fn extension(observed: &Observed, found: &Identified) -> Option<Verdict> {
             gain if gain <= NO_GAIN => Some(!listed),
             _ => None,
         };
-        return Some(Verdict::Extension { listed, gain, agree });
+        return Some(Misfit::Extension { listed, gain, agree });
     }
     let slow = found.scores.last().is_some_and(|(_, score)| *score < SOFTWARE);
     match found.implied {
         Implied::NotApplicable { .. } if listed && slow && is_arm(&observed.architecture) => {
-            Some(Verdict::ExtensionNotUsed)
+            Some(Misfit::ExtensionNotUsed)
         }
         Implied::NotApplicable { .. } => None,
         _ if !listed && !slow && !found.scores.is_empty() && is_arm(&observed.architecture) => {
-            Some(Verdict::ExtensionNotListed)
+            Some(Misfit::ExtensionNotListed)
         }
         _ => None,
     }
 }
 
-fn core(observed: &Observed, cores: &Cores, implied: &Implied) -> Option<Verdict> {
+fn core(observed: &Observed, cores: &Cores, implied: &Implied) -> Option<Misfit> {
     let reported = cores.reported(&observed.reported)?;
     match implied {
-        Implied::Named(name) if name.id != reported.family => Some(Verdict::AnotherCore {
+        Implied::Named(name) if name.id != reported.family => Some(Misfit::AnotherCore {
             reported: observed.reported.clone(),
             family: cores.family(&reported.family).name.clone(),
         }),
         Implied::Named(name) => {
             let another = name.core.as_ref().filter(|core| **core != reported.name)?;
             let family = format!("{} and not {another}", reported.name);
-            Some(Verdict::AnotherCore { reported: observed.reported.clone(), family })
+            Some(Misfit::AnotherCore { reported: observed.reported.clone(), family })
         }
-        Implied::Unknown { .. } => Some(Verdict::ReportedNeeds {
+        Implied::Unknown { .. } => Some(Misfit::ReportedNeeds {
             reported: observed.reported.clone(),
             hz: naming::clock_of(observed, reported)?,
         }),
@@ -307,20 +304,20 @@ fn core(observed: &Observed, cores: &Cores, implied: &Implied) -> Option<Verdict
     }
 }
 
-fn clocks(observed: &Observed, found: &Identified) -> Vec<Verdict> {
+fn clocks(observed: &Observed, found: &Identified) -> Vec<Misfit> {
     let mut verdicts = Vec::new();
     let measured = observed.measured_hz.iter().copied();
     if let (Some(low_hz), Some(high_hz)) =
         (measured.clone().reduce(f64::min), measured.reduce(f64::max))
         && apart(high_hz, low_hz, low_hz) > AGREE
     {
-        verdicts.push(Verdict::ClockMoved { low_hz, high_hz });
+        verdicts.push(Misfit::ClockMoved { low_hz, high_hz });
     }
     if let (Some(measured_hz), Some((low, high))) = (found.measured_hz, found.implied_hz)
         && apart(measured_hz, low, high) > AGREE
     {
         let implied_hz = (low * high).sqrt();
-        verdicts.push(Verdict::MeasuredClock { measured_hz, implied_hz });
+        verdicts.push(Misfit::MeasuredClock { measured_hz, implied_hz });
     }
     if let Some(stated_hz) = observed.stated_hz {
         let measured = found.measured_hz.map(|hz| (hz, hz, true));
@@ -329,7 +326,7 @@ fn clocks(observed: &Observed, found: &Identified) -> Vec<Verdict> {
         let mut off = off.filter(|(low, high, _)| apart(stated_hz, *low, *high) > AGREE);
         if let Some((low, high, measured)) = off.next() {
             let actual_hz = (low * high).sqrt();
-            verdicts.push(Verdict::StatedClock { stated_hz, actual_hz, measured });
+            verdicts.push(Misfit::StatedClock { stated_hz, actual_hz, measured });
         }
     }
     verdicts

@@ -14,7 +14,7 @@ use cpb_core::memory_read::{Pattern, Width};
 use cpb_core::{Algorithm, Error, MemoryReadWorkload};
 use cpb_record::budget::Seconds;
 use cpb_record::names;
-use cpb_record::{Check, Checked, ProviderRecord, Reason};
+use cpb_record::{Check, Checked, NotMeasuredReason, ProviderRecord};
 use cpb_report::{left, right};
 use std::num::NonZero;
 use std::panic::resume_unwind;
@@ -163,8 +163,8 @@ impl Column {
             let right = check.as_ref().map(Shown::of).unwrap_or_default();
             let answer = match reason {
                 None => Some(right),
-                Some(Reason::Unsupported(_)) => None,
-                Some(Reason::Failed { error, detail }) => {
+                Some(NotMeasuredReason::Unsupported(_)) => None,
+                Some(NotMeasuredReason::Failed { error, detail }) => {
                     let unanswered = matches!(error, Error::Crashed | Error::Timeout);
                     let (row, words) = (column.right.len(), format!("{error}: {detail}"));
                     column.wrong.push(Wrong { row, unanswered, words });

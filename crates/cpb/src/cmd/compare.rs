@@ -82,37 +82,37 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         }
     };
     let Some(output) = &arguments.output else {
-        return conclude(&compared, Form::of(arguments.json), arguments.fail_if_slower);
+        return conclude(&compared, Destination::of(arguments.json), arguments.fail_if_slower);
     };
     let records = names(&sources).into_iter().zip(std::iter::once(first).chain(second));
-    let file = File { path: output, records: &records.collect::<Vec<_>>() };
-    conclude(&compared, Form::File(file), arguments.fail_if_slower)
+    let file = Page { path: output, records: &records.collect::<Vec<_>>() };
+    conclude(&compared, Destination::File(file), arguments.fail_if_slower)
 }
 
 /// Where a comparison goes.
-enum Form<'a> {
+enum Destination<'a> {
     /// To standard output, for people.
     Table,
     /// The same as JSON.
     Json,
     /// To a file.
-    File(File<'a>),
+    File(Page<'a>),
 }
 
-impl Form<'_> {
-    fn of(json: bool) -> Form<'static> {
-        if json { Form::Json } else { Form::Table }
+impl Destination<'_> {
+    fn of(json: bool) -> Destination<'static> {
+        if json { Destination::Json } else { Destination::Table }
     }
 }
 
 /// A file for a comparison, and what the page says beside it.
-struct File<'a> {
+struct Page<'a> {
     path: &'a Path,
     /// What is compared, each record with its name.
     records: &'a [(String, Record)],
 }
 
-impl File<'_> {
+impl Page<'_> {
     /// Writes a page, or JSON if the file's name ends so.
     fn write(&self, compared: &Compared) -> Result<()> {
         let text = match self.path.extension().and_then(|ending| ending.to_str()) {
@@ -166,10 +166,14 @@ pub(super) fn with(
     json: bool,
     fail_if_slower: Option<Percent>,
 ) -> Result<u8> {
-    conclude(&compare::runs(first, second, Pairs::ByName), Form::of(json), fail_if_slower)
+    conclude(&compare::runs(first, second, Pairs::ByName), Destination::of(json), fail_if_slower)
 }
 
-fn conclude(compared: &Compared, form: Form<'_>, fail_if_slower: Option<Percent>) -> Result<u8> {
+fn conclude(
+    compared: &Compared,
+    form: Destination<'_>,
+    fail_if_slower: Option<Percent>,
+) -> Result<u8> {
     if compared.cells.is_empty() {
         let machines = match cpb_report::compare::apart(compared) {
             [Some(first), Some(second)] => {
@@ -185,15 +189,15 @@ fn conclude(compared: &Compared, form: Form<'_>, fail_if_slower: Option<Percent>
         );
     }
     match form {
-        Form::Table => {
+        Destination::Table => {
             output::print(&cpb_report::compare::render(
                 compared,
                 output::width(),
                 output::colour(),
             ))?;
         }
-        Form::Json => output::print_json(&json(compared)?)?,
-        Form::File(file) => file.write(compared)?,
+        Destination::Json => output::print_json(&json(compared)?)?,
+        Destination::File(file) => file.write(compared)?,
     }
     let Some(allowed) = fail_if_slower else { return Ok(DONE) };
     if compared.cells.iter().all(|row| row.ratio.interval.is_none()) {

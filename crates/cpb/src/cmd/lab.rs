@@ -42,11 +42,11 @@ Environment:
   CPB_LAB_MIRROR    a mirror of Debian, instead of those in apt's sources")]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: Action,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum Action {
     /// List the guests, and what has been fetched of them
     List,
     /// Boot a guest, with a shell on its console
@@ -72,10 +72,10 @@ enum Command {
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     match arguments.command {
-        Command::List => list(),
-        Command::Up { guest } => up(&guest),
-        Command::Run { guest, command } => run_command(&guest, command),
-        Command::Fetch { guests } => {
+        Action::List => list(),
+        Action::Up { guest } => up(&guest),
+        Action::Run { guest, command } => run_command(&guest, command),
+        Action::Fetch { guests } => {
             for guest in guests {
                 let release = image::renew(&Definition::find(&guest)?, &say)?;
                 output::print(&format!("{guest}: Linux {release}\n"))?;

@@ -14,7 +14,7 @@ use cpb_core::catalog;
 use cpb_record::budget::{Percent, Seconds};
 use cpb_record::plan::Plan;
 use cpb_record::store;
-use cpb_record::{Cell, Outcome, Reason, Record};
+use cpb_record::{Cell, NotMeasuredReason, Outcome, Record};
 use segment::{Begun, Segment};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -206,7 +206,9 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
             output::say(&line);
         }
     }
-    let failed = |outcome: &Outcome| matches!(outcome, Outcome::Without(Reason::Failed { .. }));
+    let failed = |outcome: &Outcome| {
+        matches!(outcome, Outcome::NotMeasured(NotMeasuredReason::Failed { .. }))
+    };
     let measured = |(cell, outcome): &(Cell, Outcome)| {
         cell.provider != catalog::NULL && matches!(outcome, Outcome::Measured(_))
     };

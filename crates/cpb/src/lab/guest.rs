@@ -26,11 +26,11 @@ pub struct Guest {
     /// Show the console, with a shell on it.
     screen: bool,
     stop: Arc<AtomicBool>,
-    state: Mutex<State>,
+    state: Mutex<GuestState>,
 }
 
 #[derive(Default)]
-struct State {
+struct GuestState {
     vm: Option<Arc<Vm>>,
     boots: u32,
 }

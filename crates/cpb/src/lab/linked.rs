@@ -98,7 +98,7 @@ struct Elf<'a> {
 }
 
 /// An entry of the program header table, as far as it is wanted.
-struct Segment {
+struct LoadSegment {
     kind: u64,
     offset: usize,
     address: u64,
@@ -129,12 +129,12 @@ impl<'a> Elf<'a> {
         Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
 
-    fn segments(&self) -> Option<Vec<Segment>> {
+    fn segments(&self) -> Option<Vec<LoadSegment>> {
         let table = usize::try_from(self.number(32, 8)?).ok()?;
         let [size, count] = [self.number(54, 2)? as usize, self.number(56, 2)? as usize];
         let segment = |index: usize| {
             let place = table.checked_add(index * size)?;
-            Some(Segment {
+            Some(LoadSegment {
                 kind: self.number(place, 4)?,
                 offset: usize::try_from(self.number(place.checked_add(8)?, 8)?).ok()?,
                 address: self.number(place.checked_add(16)?, 8)?,
@@ -167,7 +167,7 @@ impl<'a> Elf<'a> {
             self.number(of_this_kind.next()?.checked_add(8)?, 8)
         };
         let strings = entry(STRING_TABLE)?;
-        let holds = |segment: &&Segment| {
+        let holds = |segment: &&LoadSegment| {
             segment.kind == LOAD
                 && strings.checked_sub(segment.address).is_some_and(|at| at < segment.length as u64)
         };

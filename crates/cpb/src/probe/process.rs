@@ -2,7 +2,7 @@
 
 /// Empty for a machine that is read from a fixture.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Process {
+pub(super) struct OwnProcess {
     /// Compiled for.
     pub(super) architecture: String,
     /// C library and version.
@@ -13,9 +13,9 @@ pub(super) struct Process {
     pub(super) counter_hz: u64,
 }
 
-impl Process {
-    pub(super) fn probe() -> Process {
-        Process {
+impl OwnProcess {
+    pub(super) fn probe() -> OwnProcess {
+        OwnProcess {
             architecture: std::env::consts::ARCH.to_owned(),
             libc: libc_version(),
             hypervisor: hypervisor(),

@@ -1,4 +1,4 @@
-use super::process::Process;
+use super::process::OwnProcess;
 use super::*;
 use cpb_record::Evidence;
 use cpb_record::evidence::{emulated, evidence, known_emulated};
@@ -14,20 +14,20 @@ fn machine(name: &str) -> Machine {
 }
 
 /// As `machine`, with what the process would find out there itself.
-fn lived_in(name: &str, own: Process) -> Machine {
+fn lived_in(name: &str, own: OwnProcess) -> Machine {
     machine_with(&fixture(name), 0, own)
 }
 
-fn hypervisor(signature: &str) -> Process {
-    Process {
+fn hypervisor(signature: &str) -> OwnProcess {
+    OwnProcess {
         architecture: "x86_64".to_owned(),
         hypervisor: signature.to_owned(),
-        ..Process::default()
+        ..OwnProcess::default()
     }
 }
 
-fn counter(counter_hz: u64) -> Process {
-    Process { architecture: "aarch64".to_owned(), counter_hz, ..Process::default() }
+fn counter(counter_hz: u64) -> OwnProcess {
+    OwnProcess { architecture: "aarch64".to_owned(), counter_hz, ..OwnProcess::default() }
 }
 
 /// A directory of files that a test makes up.
@@ -259,7 +259,7 @@ fn programs_under_a_translator_are_emulated() {
     // qemu-user 7.2 hands the host's files through; newer ones replace /proc/cpuinfo alone.
     for compiled_for in ["aarch64", "arm", "riscv64", "powerpc64"] {
         for host in ["x86-laptop", "x86-kvm-guest"] {
-            let own = Process { architecture: compiled_for.to_owned(), ..Process::default() };
+            let own = OwnProcess { architecture: compiled_for.to_owned(), ..OwnProcess::default() };
             assert_eq!(evidence(&lived_in(host, own), true), Evidence::Emulated, "{compiled_for}");
         }
     }
@@ -288,7 +288,7 @@ fn programs_of_the_same_family_are_not_translated() {
     for (compiled_for, host) in
         [("x86", "x86-laptop"), ("arm", "raspberry-pi-4"), ("riscv32", "starfive")]
     {
-        let own = Process { architecture: compiled_for.to_owned(), ..Process::default() };
+        let own = OwnProcess { architecture: compiled_for.to_owned(), ..OwnProcess::default() };
         assert_eq!(evidence(&lived_in(host, own), false), Evidence::Hardware, "{compiled_for}");
     }
 }

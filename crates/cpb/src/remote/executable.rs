@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A sort of machine.
-struct Kind {
+struct Architecture {
     /// What `uname -m` calls it.
     names: &'static [&'static str],
     /// The target that a cpb for it is built for.
@@ -20,16 +20,20 @@ struct Kind {
 const ARM: u16 = 40;
 const AARCH64: u16 = 183;
 
-const KINDS: [Kind; 4] = [
-    Kind { names: &["x86_64"], target: "x86_64-unknown-linux-musl", runs: &[62, 3] },
-    Kind {
+const KINDS: [Architecture; 4] = [
+    Architecture { names: &["x86_64"], target: "x86_64-unknown-linux-musl", runs: &[62, 3] },
+    Architecture {
         names: &["aarch64", "arm64"],
         target: "aarch64-unknown-linux-musl",
         runs: &[AARCH64, ARM],
     },
     // A 64-bit core calls itself armv8l to a 32-bit program.
-    Kind { names: &["armv7l", "armv8l"], target: "armv7-unknown-linux-gnueabihf", runs: &[ARM] },
-    Kind { names: &["riscv64"], target: "riscv64gc-unknown-linux-gnu", runs: &[243] },
+    Architecture {
+        names: &["armv7l", "armv8l"],
+        target: "armv7-unknown-linux-gnueabihf",
+        runs: &[ARM],
+    },
+    Architecture { names: &["riscv64"], target: "riscv64gc-unknown-linux-gnu", runs: &[243] },
 ];
 
 /// The cpb for a machine of which `uname -s` and `uname -m` are known: `named`, or the static one.

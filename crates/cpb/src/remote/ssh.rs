@@ -45,7 +45,7 @@ pub(super) struct Ssh {
     /// What it is, in words.
     program: &'static str,
     streams: Mutex<Option<Streams>>,
-    state: Mutex<State>,
+    state: Mutex<ConnectionState>,
     /// The end of what it said.
     errors: Arc<Mutex<String>>,
 }
@@ -55,7 +55,7 @@ struct Streams {
     output: File,
 }
 
-struct State {
+struct ConnectionState {
     child: Child,
     /// Ends when it has said all.
     reader: JoinHandle<()>,
@@ -100,12 +100,12 @@ impl Ssh {
             destination: destination.to_owned(),
             program,
             streams: Mutex::new(Some(streams)),
-            state: Mutex::new(State { child, reader, ended: None }),
+            state: Mutex::new(ConnectionState { child, reader, ended: None }),
             errors,
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ConnectionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

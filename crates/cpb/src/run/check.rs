@@ -11,16 +11,16 @@ use cpb_core::measure::Budget;
 use cpb_core::memory_read::BLOCK;
 use cpb_core::sums;
 use cpb_core::{
-    Algorithm, CryptoWorkload, Error, MemoryReadWorkload, Operation, Ticks, Unsupported, Workload,
+    Algorithm, CryptoWorkload, Error, MemoryReadWorkload, Operation, Unsupported, Workload,
 };
-use cpb_record::{Cell, Check, Checked, Line, Reason, Round};
+use cpb_record::{Cell, Check, Checked, Line, NotMeasuredReason, Round};
 use std::collections::HashMap;
 use std::time::Duration;
 
 impl Run<'_> {
     /// Tries the known answers that the plan's cells need and drops the cells of whoever gave a
     /// wrong one; then asks who supports what. Returns the cells that can be measured; `before` are the
-    /// rounds of earlier sittings, which could be.
+    /// rounds of earlier segments, which could be.
     ///
     /// # Errors
     /// The record cannot be written.
@@ -47,7 +47,7 @@ impl Run<'_> {
                     continue;
                 }
             };
-            let mut tried: HashMap<Checked, Option<Reason>> = HashMap::new();
+            let mut tried: HashMap<Checked, Option<NotMeasuredReason>> = HashMap::new();
             for cell in of_its_algorithms(mine, &source, &mut runner) {
                 if let Some(why) = source.launch.lost() {
                     self.without(&cell, unreached(&why))?;
@@ -65,7 +65,7 @@ impl Run<'_> {
                         Some(process) => known_answers(process, &source, vectors, what),
                         None => (None, Some(not_again())),
                     };
-                    let lost = matches!(&reason, Some(Reason::Failed { error, .. })
+                    let lost = matches!(&reason, Some(NotMeasuredReason::Failed { error, .. })
                         if *error != Error::WrongAnswer);
                     if self.stopped() {
                         // RunnerError, if it is, because the user did not want to wait: no finding.
@@ -85,7 +85,7 @@ impl Run<'_> {
                     (Some(reason), _) => Err(reason.clone()),
                     (None, Some(process)) => {
                         match process.supports(source.provider, &cell.workload) {
-                            Ok(answer) => answer.map_err(Reason::Unsupported),
+                            Ok(answer) => answer.map_err(NotMeasuredReason::Unsupported),
                             Err(_) if self.stopped() => break,
                             Err(lost) => {
                                 runner = self.start(&source).ok();
@@ -97,7 +97,7 @@ impl Run<'_> {
                 };
                 match supported {
                     Ok(()) => good.push(cell),
-                    Err(Reason::Unsupported(reason)) => {
+                    Err(NotMeasuredReason::Unsupported(reason)) => {
                         let rounds = before.get(&cell).map_or(0, Vec::len);
                         self.without(&cell, refused(Error::Unsupported(reason), rounds))?;
                     }
@@ -126,9 +126,9 @@ fn of_its_algorithms(
     if its.is_empty() && !source.found { others } else { its }
 }
 
-fn not_again() -> Reason {
+fn not_again() -> NotMeasuredReason {
     let detail = "the runner could not be started again".to_owned();
-    Reason::Failed { error: Error::Crashed, detail }
+    NotMeasuredReason::Failed { error: Error::Crashed, detail }
 }
 
 /// Tries every known answer of some workloads. The second part is why their cells are not to be
@@ -138,7 +138,7 @@ pub fn known_answers(
     source: &RunnerSpec,
     vectors: &Vectors,
     what: Checked,
-) -> (Option<Check>, Option<Reason>) {
+) -> (Option<Check>, Option<NotMeasuredReason>) {
     let check = Check {
         provider: source.name.clone(),
         what,
@@ -160,14 +160,14 @@ pub fn known_answers(
 const SUMMED: [u32; 4] = [BLOCK, 4096, 4096 + BLOCK, 65536];
 
 /// A round of one operation: nothing of it is a figure.
-const ONCE: Budget = Budget {
-    warmup: Ticks(0),
-    batch: Ticks(0),
-    limit: Ticks(0),
+const ONCE: Budget<Duration> = Budget {
+    warmup: Duration::ZERO,
+    batch: Duration::ZERO,
+    limit: Duration::ZERO,
     batches: 1,
     latencies: 0,
     iterations: 1,
-    counted: Ticks(0),
+    counted: Duration::ZERO,
 };
 
 /// Reads some working sets. The runner's answer is held against the sum that this side computes.
@@ -176,20 +176,20 @@ fn known_sums(
     source: &RunnerSpec,
     workload: MemoryReadWorkload,
     mut check: Check,
-) -> (Option<Check>, Option<Reason>) {
+) -> (Option<Check>, Option<NotMeasuredReason>) {
     let mut why_not = None;
     for bytes in SUMMED {
         let read = MemoryReadWorkload { bytes, ..workload };
         let wrong = |mut check: Check, error: Error, detail: String| {
             check.wrong = Some(format!("{read}: {error}"));
-            (Some(check), Some(Reason::Failed { error, detail }))
+            (Some(check), Some(NotMeasuredReason::Failed { error, detail }))
         };
         match runner.round(source.provider, &Workload::MemoryRead(read), &ONCE, 1) {
             Ok(Ok(seen)) if seen.round.output == sums::truth(&read) => check.right += 1,
             Ok(Ok(_)) => return wrong(check, Error::WrongAnswer, read.to_string()),
             Ok(Err(Error::Unsupported(reason))) => {
                 check.unsupported += 1;
-                why_not = Some(Reason::Unsupported(reason));
+                why_not = Some(NotMeasuredReason::Unsupported(reason));
             }
             Ok(Err(error)) => return wrong(check, error, read.to_string()),
             Err(lost) => {
@@ -209,7 +209,7 @@ fn published_answers(
     vectors: &Vectors,
     (algorithm, operation): (Algorithm, Operation),
     mut check: Check,
-) -> (Option<Check>, Option<Reason>) {
+) -> (Option<Check>, Option<NotMeasuredReason>) {
     // Whoever does not have the algorithm need not say so case by case.
     let usual = algorithm.shape().block.max(algorithm.shortest());
     let length = algorithm.fixed_message(operation).unwrap_or(usual);
@@ -217,7 +217,7 @@ fn published_answers(
     let supported = runner.supports(source.provider, &plain.into());
     if let Ok(Err(reason @ (Unsupported::Algorithm | Unsupported::BuildOption))) = supported {
         check.unsupported = vectors.cases(algorithm, operation).len() as u32;
-        return (Some(check), Some(Reason::Unsupported(reason)));
+        return (Some(check), Some(NotMeasuredReason::Unsupported(reason)));
     }
     let mut why_not = None;
     for (id, case) in vectors.cases(algorithm, operation) {
@@ -227,17 +227,20 @@ fn published_answers(
             Ok(Finding::RoundTrip(_)) => check.round_trips += 1,
             Ok(Finding::Unsupported(reason)) => {
                 check.unsupported += 1;
-                why_not = Some(Reason::Unsupported(reason));
+                why_not = Some(NotMeasuredReason::Unsupported(reason));
             }
             Ok(Finding::Wrong { phase, placement, error }) => {
                 let detail = format!("{id} ({phase}, {placement})");
                 check.wrong = Some(format!("{detail}: {error}"));
-                return (Some(check), Some(Reason::Failed { error, detail }));
+                return (Some(check), Some(NotMeasuredReason::Failed { error, detail }));
             }
             Err(lost) => {
                 let detail = format!("at the known answer {id}: {}", lost.detail);
                 check.wrong = Some(format!("{id}: {lost}"));
-                return (Some(check), Some(Reason::Failed { error: lost.error, detail }));
+                return (
+                    Some(check),
+                    Some(NotMeasuredReason::Failed { error: lost.error, detail }),
+                );
             }
         }
     }

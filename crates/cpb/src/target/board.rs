@@ -6,9 +6,7 @@ use crate::discovery::Discovered;
 use crate::probe;
 use crate::transport::serial::{self, Serial};
 use crate::transport::sim::Simulator;
-use crate::transport::{
-    Affinity, BoardIdentity, Description, Launch, RunnerError, RunnerSpec, Timeouts,
-};
+use crate::transport::{Affinity, BoardIdentity, Launch, RunnerError, RunnerSpec, Timeouts};
 use anyhow::{Result, anyhow, bail};
 use cpb_core::catalog;
 use cpb_core::kernel::KernelSurvey;
@@ -99,9 +97,7 @@ impl Target for Board {
         let mut found = Vec::new();
         for provider in 0..=u8::MAX {
             let Some(description) = runner.describe(provider).map_err(gone)? else { break };
-            let (Description::Available { provider: name, .. }
-            | Description::Unavailable { provider: name, .. }) = &description;
-            let (name, launch) = (name.clone(), Arc::clone(&self.launch));
+            let (name, launch) = (description.provider.clone(), Arc::clone(&self.launch));
             let spec = RunnerSpec { name, launch, provider, found: false };
             found.push(Discovered { spec, description: Ok(description) });
         }

@@ -10,6 +10,7 @@ use crate::transport::Timeouts;
 use anyhow::{Result, bail};
 use cpb_core::measure::Budget;
 use cpb_record::{Machine, State};
+use std::time::Duration;
 
 /// How the name of such a target begins.
 pub const PREFIX: &str = "lab:";
@@ -47,7 +48,7 @@ fn fits(guest: &Definition, wanted: &Wanted<'_>) -> Result<()> {
 }
 
 impl AgentMachine for Guest {
-    const BUDGET: Budget = schedule::SLOW_BUDGET;
+    const BUDGET: Budget<Duration> = schedule::SLOW_BUDGET;
     const HAS_A_STATE: bool = false;
     const LOSES_CONNECTIONS: bool = false;
 

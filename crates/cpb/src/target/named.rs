@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// A board as its file describes it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Definition {
+pub struct NamedBoard {
     /// The chip.
     pub soc: String,
     /// Its cores, such as `4 x Cortex-A9`.
@@ -34,7 +34,7 @@ pub struct Definition {
 ///
 /// # Errors
 /// Its file is wrong.
-pub fn named(name: &str) -> Result<Option<Definition>> {
+pub fn named(name: &str) -> Result<Option<NamedBoard>> {
     let path = match Path::new(name).extension().is_some_and(|extension| extension == "toml") {
         true if !name.contains(':') => PathBuf::from(name),
         _ if name.is_empty() || name.contains([':', '/']) => return Ok(None),
@@ -52,7 +52,7 @@ pub fn named(name: &str) -> Result<Option<Definition>> {
 }
 
 /// The board called `name` that cpb carries.
-fn carried(name: &str) -> Result<Option<Definition>> {
+fn carried(name: &str) -> Result<Option<NamedBoard>> {
     let Some(board) = library::find(library::boards(), name) else { return Ok(None) };
     parse(&board.text()?).with_context(|| format!("the built-in board {name}")).map(Some)
 }
@@ -79,8 +79,8 @@ fn folders() -> impl Iterator<Item = PathBuf> {
     std::iter::once(PathBuf::from("boards")).chain(own)
 }
 
-fn parse(text: &str) -> Result<Definition> {
-    let definition: Definition = settings::parse(text)?;
+fn parse(text: &str) -> Result<NamedBoard> {
+    let definition: NamedBoard = settings::parse(text)?;
     if !["ssh:", "serial:"].iter().any(|way| definition.target.starts_with(way)) {
         bail!(
             "target = \"{}\": a board is reached by `ssh:HOST` or `serial:DEVICE`",

@@ -12,6 +12,7 @@ use cpb_core::measure::Budget;
 use cpb_record::{Machine, State};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A machine with an agent on it, and how long that has for an answer.
 pub(super) struct WithAgent<H> {
@@ -22,7 +23,7 @@ pub(super) struct WithAgent<H> {
 /// In what such machines differ as targets; see [`Target`].
 pub(super) trait AgentMachine: AgentHost + Sized + 'static {
     /// See [`Target::budget`].
-    const BUDGET: Budget = schedule::BUDGET;
+    const BUDGET: Budget<Duration> = schedule::BUDGET;
     /// See [`Target::has_a_state`].
     const HAS_A_STATE: bool;
     /// See [`Target::loses_connections`].
@@ -86,7 +87,7 @@ impl<H: AgentMachine> Target for WithAgent<H> {
         self.host.end(before, || self.machine(cpu).ok())
     }
 
-    fn budget(&self) -> Budget {
+    fn budget(&self) -> Budget<Duration> {
         H::BUDGET
     }
 

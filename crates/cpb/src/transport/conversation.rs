@@ -7,7 +7,7 @@ use cpb_core::frame::{self, Decoder, FrameError, MAX_FRAME};
 use cpb_core::measure::Budget;
 use cpb_core::message::{ClockDescription, Reply, Request};
 use cpb_core::{DataSet, Error, Identity, Operation, Ticks, Unsupported, Workload};
-use cpb_record::NO_ANSWER;
+use cpb_record::{NO_ANSWER, ProviderRecord};
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -158,18 +158,18 @@ impl Conversation {
         self.ask(&Request::Describe { provider }, Duration::ZERO, |reply| match reply {
             Reply::Description { identity, claim } => {
                 let Identity { provider, version, executor, options } = identity;
-                Some(Some(Description::Available {
-                    provider: provider.to_owned(),
+                let state = ProviderRecord::Available {
                     version: version.to_owned(),
                     executor: executor.to_owned(),
                     claim,
                     options: options.to_owned(),
                     clock,
-                }))
+                };
+                Some(Some(Description { provider: provider.to_owned(), state }))
             }
             Reply::Unavailable { provider, reason, detail } => {
-                let (provider, detail) = (provider.to_owned(), detail.to_owned());
-                Some(Some(Description::Unavailable { provider, reason, detail }))
+                let state = ProviderRecord::Unavailable { reason, detail: detail.to_owned() };
+                Some(Some(Description { provider: provider.to_owned(), state }))
             }
             Reply::Absent => Some(None),
             _ => None,
@@ -216,7 +216,7 @@ impl Conversation {
         &mut self,
         provider: u8,
         workload: &Workload,
-        budget: &Budget,
+        budget: &Budget<Duration>,
         threads: u8,
     ) -> Result<Result<Seen, Error>, RunnerError> {
         let work = longest(workload, budget, threads);
@@ -252,38 +252,37 @@ impl Conversation {
     }
 }
 
-/// A budget in nanoseconds, as a runner takes it whose clock has another frequency.
-fn in_ticks(budget: &Budget, frequency: u64) -> Budget {
-    const NANOSECONDS: u64 = 1_000_000_000;
-    if frequency == NANOSECONDS {
-        return *budget;
-    }
-    let ticks = |Ticks(time): Ticks| {
-        let ticks = u128::from(time) * u128::from(frequency) / u128::from(NANOSECONDS);
+/// The budget of a runner whose clock has this frequency, in hertz.
+fn in_ticks(budget: &Budget<Duration>, frequency: u64) -> Budget {
+    const NANOSECONDS: u128 = 1_000_000_000;
+    let ticks = |time: Duration| {
+        let ticks = time.as_nanos().saturating_mul(frequency.into()) / NANOSECONDS;
         Ticks(ticks.try_into().unwrap_or(u64::MAX))
     };
     Budget {
         warmup: ticks(budget.warmup),
         batch: ticks(budget.batch),
         limit: ticks(budget.limit),
+        batches: budget.batches,
+        latencies: budget.latencies,
+        iterations: budget.iterations,
         counted: ticks(budget.counted),
-        ..*budget
     }
 }
 
 /// How long a round may take beyond the usual time: what it was given, and the untimed work on
 /// long messages (making, checking, a few operations) at the pace of a slow core.
-fn longest(workload: &Workload, budget: &Budget, threads: u8) -> Duration {
+fn longest(workload: &Workload, budget: &Budget<Duration>, threads: u8) -> Duration {
     const SLOW_BYTES_PER_SECOND: f64 = 2e6;
     const UNTIMED_OPERATIONS: f64 = 12.0;
-    let Ticks(given) = budget.warmup + budget.limit + budget.limit + budget.counted;
+    let given = budget.warmup + 2 * budget.limit + budget.counted;
     let jobs = match workload.crypto().map(|workload| workload.data) {
         Some(DataSet::Unique { chunks }) => f64::from(chunks),
         Some(DataSet::Same) | None => 1.0,
     };
     let slowest = workload.crypto().map(|workload| by_large_keys(workload.operation));
     let bytes = f64::from(workload.size()) * jobs * UNTIMED_OPERATIONS * f64::from(threads);
-    Duration::from_nanos(given)
+    given
         + Duration::from_secs_f64(bytes / SLOW_BYTES_PER_SECOND)
         + slowest.unwrap_or_default() * threads.into()
 }

@@ -43,7 +43,7 @@ impl Launch for Program {
         let errors = Arc::new(Mutex::new(String::new()));
         let tail = Arc::clone(&errors);
         let reader = thread::spawn(move || read_errors(stderr, &tail));
-        let peer = Process { child, errors, reader };
+        let peer = RunnerProcess { child, errors, reader };
         Conversation::begin(requests, stdout, Box::new(peer), timeouts)
     }
 
@@ -71,7 +71,7 @@ impl Program {
 const LAST: Duration = Duration::from_secs(2);
 
 /// The running process.
-struct Process {
+struct RunnerProcess {
     child: Child,
     /// The end of what it wrote to standard error.
     errors: Arc<Mutex<String>>,
@@ -79,7 +79,7 @@ struct Process {
     reader: JoinHandle<()>,
 }
 
-impl Peer for Process {
+impl Peer for RunnerProcess {
     /// Kills it and what it started: a foreign runner may be a script around the program.
     fn kill(&mut self, _: Error) {
         // It may be gone already; then there is nothing to kill.
@@ -125,7 +125,7 @@ impl Peer for Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for RunnerProcess {
     fn drop(&mut self) {
         // Stateless and about to be forgotten: no need to ask it to stop.
         self.kill(Error::Crashed);

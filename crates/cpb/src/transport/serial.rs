@@ -39,7 +39,7 @@ pub struct Serial {
 impl Launch for Serial {
     fn start(&self, _: &Affinity, timeouts: &Timeouts) -> Result<Conversation, RunnerError> {
         let name = self.device.display();
-        let state = Arc::new(State::default());
+        let state = Arc::new(LineState::default());
         let opened = open(&self.device, self.baud)
             .and_then(|file| ends(file, &state).map_err(|error| words(&error)));
         let (replies, requests, file) = opened.map_err(|error| RunnerError {
@@ -47,7 +47,7 @@ impl Launch for Serial {
             detail: format!("{name}: {error}"),
             again: false,
         })?;
-        let peer = Board { name: name.to_string(), file: Some(file), state: Arc::clone(&state) };
+        let peer = FarBoard { name: name.to_string(), file: Some(file), state: Arc::clone(&state) };
         Conversation::begin(requests, replies, Box::new(peer), timeouts).map_err(|lost| {
             RunnerError {
                 detail: format!("{name}: {}", why_no_runner(&lost, &state, self.baud)),
@@ -101,7 +101,7 @@ fn words(error: &io::Error) -> String {
 }
 
 /// Both ends of a line that is quiet, and the line itself.
-fn ends(file: File, state: &Arc<State>) -> io::Result<(Replies, Requests, File)> {
+fn ends(file: File, state: &Arc<LineState>) -> io::Result<(Replies, Requests, File)> {
     quiet(&file)?;
     let replies = Replies { file: file.try_clone()?, state: Arc::clone(state) };
     Ok((replies, Requests { file: file.try_clone()? }, file))
@@ -118,7 +118,7 @@ fn quiet(file: &File) -> Result<(), Errno> {
 
 /// What is known of the line.
 #[derive(Default)]
-struct State {
+struct LineState {
     /// The conversation is over.
     over: AtomicBool,
     /// The device went away.
@@ -130,7 +130,7 @@ struct State {
 /// Reads until the conversation is over or the device is gone.
 struct Replies {
     file: File,
-    state: Arc<State>,
+    state: Arc<LineState>,
 }
 
 impl Read for Replies {
@@ -186,14 +186,14 @@ impl Write for Requests {
 }
 
 /// The board at the other end, as far as the line tells.
-struct Board {
+struct FarBoard {
     name: String,
     /// Holds the lock.
     file: Option<File>,
-    state: Arc<State>,
+    state: Arc<LineState>,
 }
 
-impl Peer for Board {
+impl Peer for FarBoard {
     /// Ends the conversation. The board cannot be ended: it may still be at work, and then its answer
     /// is chatter before the next conversation.
     fn kill(&mut self, _: Error) {
@@ -215,14 +215,14 @@ impl Peer for Board {
     }
 }
 
-impl Drop for Board {
+impl Drop for FarBoard {
     fn drop(&mut self) {
         self.kill(Error::Crashed);
     }
 }
 
 /// What is wrong at the other end, by what came from there.
-fn why_no_runner(lost: &RunnerError, state: &State, baud: u32) -> String {
+fn why_no_runner(lost: &RunnerError, state: &LineState, baud: u32) -> String {
     match (lost.error, state.received.load(Ordering::Relaxed)) {
         (Error::Timeout, 0) => format!(
             "{}, and not a byte came; does the board run cpb's firmware, and is this its line?",

@@ -11,8 +11,8 @@ use cpb_providers::kernel_crypto::{Driver, Selftest};
 use cpb_record::plan::Plan;
 use cpb_record::{
     Batch, Cell, Check, Checked, ClockReading, Cores, End, Evidence, Flag, FlagKind, Header, Line,
-    Printed, ProviderRecord, Published, PublishedPath, Quantity, Reading, Reason, Round, SCHEMA,
-    Source, Times, When, Without,
+    NotMeasured, NotMeasuredReason, Printed, ProviderRecord, Published, PublishedPath, Quantity,
+    Reading, Round, SCHEMA, Source, Times, When,
 };
 use cpb_record::{Machine, State};
 use proptest::collection::vec;
@@ -90,10 +90,10 @@ fn meaning() -> impl Strategy<Value = Meaning> {
     select(vec![Descriptor, Read, Write, Key, Length, Hardware, Undocumented])
 }
 
-fn reason() -> impl Strategy<Value = Reason> {
+fn reason() -> impl Strategy<Value = NotMeasuredReason> {
     prop_oneof![
-        unsupported().prop_map(Reason::Unsupported),
-        (error(), word()).prop_map(|(error, detail)| Reason::Failed { error, detail }),
+        unsupported().prop_map(NotMeasuredReason::Unsupported),
+        (error(), word()).prop_map(|(error, detail)| NotMeasuredReason::Failed { error, detail }),
     ]
 }
 
@@ -209,7 +209,7 @@ fn plan() -> impl Strategy<Value = Plan> {
         plan.providers = provider.into_iter().collect();
         plan.threads = threads;
         if hundredths % 2 == 0 {
-            let reads = cpb::library::plan(Some("memory-read")).expect("a plan that is carried");
+            let reads = cpb::library::plan(Some("memory-read".as_ref())).expect("a plan that is carried");
             plan.memory_read = reads.memory_read;
         }
         plan
@@ -406,7 +406,8 @@ pub(crate) fn line() -> impl Strategy<Value = Line> {
         header().prop_map(|header| Line::Cpb(Box::new(header))),
         check.prop_map(Line::Check),
         round().prop_map(Line::Round),
-        (cell(), reason()).prop_map(|(cell, outcome)| Line::Without(Without { cell, outcome })),
+        (cell(), reason())
+            .prop_map(|(cell, outcome)| Line::NotMeasured(NotMeasured { cell, outcome })),
         source().prop_map(Line::Source),
         published().prop_map(Line::Published),
         word().prop_map(Line::Warning),

@@ -39,7 +39,7 @@ fn a_machine_that_ssh_leads_to_is_measured_and_nothing_stays_there() {
 }
 
 #[test]
-fn ctrl_c_keeps_what_was_measured_and_a_later_sitting_goes_on() {
+fn ctrl_c_keeps_what_was_measured_and_a_later_segment_goes_on() {
     if !here("ctrl_c") {
         return;
     }

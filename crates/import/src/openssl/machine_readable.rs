@@ -4,7 +4,7 @@
 //! The numbers behind `+R` and `+F` differ between versions, so public-key rates are read where their
 //! fields tell what they are, and otherwise by the counts alone.
 
-use super::super::speed_table::Row;
+use super::super::speed_table::SpeedRow;
 use super::Call;
 use super::doing::Doing;
 
@@ -40,7 +40,7 @@ pub(super) fn line(text: &str, line: u32, call: &mut Call) -> bool {
         ["F", _, name, rates @ ..] => {
             call.in_bytes = true;
             let rates = rates.iter().map(|rate| ((*rate).to_owned(), line)).collect();
-            call.rows.push(Row { name: (*name).to_owned(), rates, label: None, line });
+            call.rows.push(SpeedRow { name: (*name).to_owned(), rates, label: None, line });
         }
         _ => return false,
     }

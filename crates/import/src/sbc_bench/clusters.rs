@@ -1,6 +1,6 @@
 //! Which row was made on which cores.
 
-use super::super::speed_table::Row;
+use super::super::speed_table::SpeedRow;
 use super::log::{Group, Log, Way};
 use cpb_record::{ClockReading, Cores};
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ pub(super) struct Rows {
     /// What was the case besides; empty: nothing.
     pub(super) condition: &'static str,
     /// Each with its heading.
-    pub(super) rows: Vec<(String, Row)>,
+    pub(super) rows: Vec<(String, SpeedRow)>,
 }
 
 /// sbc-bench's word for rows that were made on all CPUs at once.
@@ -37,8 +37,8 @@ pub(super) fn tables(log: &Log) -> (Vec<Rows>, Vec<String>) {
         cores.pinned = Some(pinned);
     }
     let several = clusters.len() > 1;
-    let parallel = |row: &&Row| row.label.as_deref() == Some(PARALLEL);
-    let alone: Vec<&Row> = log.rows.iter().filter(|row| !parallel(row)).collect();
+    let parallel = |row: &&SpeedRow| row.label.as_deref() == Some(PARALLEL);
+    let alone: Vec<&SpeedRow> = log.rows.iter().filter(|row| !parallel(row)).collect();
     let mut firsts = HashSet::new();
     let mut tables: Vec<Rows> = clusters
         .into_iter()
@@ -54,7 +54,7 @@ pub(super) fn tables(log: &Log) -> (Vec<Rows>, Vec<String>) {
         .collect();
     let mut homeless = Vec::new();
     for (place, row) in alone.iter().enumerate() {
-        let of_algorithm = |other: &&&Row| other.name == row.name;
+        let of_algorithm = |other: &&&SpeedRow| other.name == row.name;
         let number = alone[..place].iter().filter(of_algorithm).count();
         let count = alone.iter().filter(of_algorithm).count();
         let home = match log.way {
@@ -107,7 +107,7 @@ pub(super) fn tables(log: &Log) -> (Vec<Rows>, Vec<String>) {
             rows: homeless,
         });
     }
-    let all: Vec<(String, Row)> =
+    let all: Vec<(String, SpeedRow)> =
         log.rows.iter().filter(parallel).scan(Vec::new(), numbered).collect();
     if !all.is_empty() {
         let cores = Cores { features: features(log), pinned: Some(true), ..Cores::default() };
@@ -118,14 +118,14 @@ pub(super) fn tables(log: &Log) -> (Vec<Rows>, Vec<String>) {
 }
 
 /// A row with its number among those of its algorithm.
-fn numbered(names: &mut Vec<String>, row: &Row) -> Option<(String, Row)> {
+fn numbered(names: &mut Vec<String>, row: &SpeedRow) -> Option<(String, SpeedRow)> {
     names.push(row.name.clone());
     let number = names.iter().filter(|name| **name == row.name).count();
     Some((format!("{}, process {number}", row.name), row.clone()))
 }
 
 /// Which cluster the row is of: one a cluster in their order, or by its label.
-fn home(tables: &[Rows], row: &Row, number: usize, count: usize) -> Option<usize> {
+fn home(tables: &[Rows], row: &SpeedRow, number: usize, count: usize) -> Option<usize> {
     if count == tables.len() {
         return Some(number);
     }

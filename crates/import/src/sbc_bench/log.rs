@@ -1,6 +1,6 @@
 //! What the lines of a log say, part by part.
 
-use super::super::speed_table::{self, Row};
+use super::super::speed_table::{self, SpeedRow};
 use super::super::text::Text;
 use super::clock;
 use cpb_record::Machine;
@@ -34,9 +34,9 @@ pub(super) struct Log {
     /// Sizes of the columns.
     pub(super) sizes: Vec<u32>,
     /// Rows of the table.
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<SpeedRow>,
     /// Rows that the summary at the end repeats.
-    repeated: Vec<Row>,
+    repeated: Vec<SpeedRow>,
     features: Vec<String>,
     model: String,
     /// The highest clock that lscpu tells, in kHz.

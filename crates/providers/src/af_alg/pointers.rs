@@ -57,7 +57,7 @@ fn pointed(algorithm: Algorithm, operation: Operation, placement: Placement) -> 
         Operation::Decrypt => Direction::Decrypt,
         _ => Direction::Encrypt,
     };
-    let lengths = Lengths {
+    let lengths = RequestLengths {
         message: length,
         associated: associated.len(),
         tag: shape.tag,
@@ -77,7 +77,7 @@ fn pointed(algorithm: Algorithm, operation: Operation, placement: Placement) -> 
         (sent, received)
     };
     let control = Control::new(direction, &iv, aead.then_some(ASSOCIATED as u32));
-    let all = |parts: &[Parts], control: Option<&Control>| {
+    let all = |parts: &[Gathered], control: Option<&Control>| {
         parts.iter().flat_map(|parts| pieces(&header(control, parts.as_slice()))).collect()
     };
     Pointed {
@@ -137,7 +137,7 @@ fn an_aead_is_gathered_from_the_jobs_parts_and_scattered_to_them() {
 #[test]
 fn the_header_points_to_the_very_parts_and_control_messages() {
     let message = [1_u8; 16];
-    let parts = Parts::new(&[(message.as_ptr(), 16)]);
+    let parts = Gathered::new(&[(message.as_ptr(), 16)]);
     let control = Control::new(Direction::Encrypt, &[9; 16], None);
     let made = header(Some(&control), parts.as_slice());
     assert_eq!(made.msg_iov.cast_const(), parts.as_slice().as_ptr());

@@ -69,16 +69,16 @@ impl Control {
 
 /// At most three pieces of memory in a row.
 #[derive(Clone, Copy)]
-pub(crate) struct Parts {
+pub(crate) struct Gathered {
     parts: [iovec; 3],
     count: usize,
 }
 
-impl Parts {
+impl Gathered {
     /// Those of `pieces` that have any length.
-    pub(crate) fn new(pieces: &[(*const u8, usize)]) -> Parts {
+    pub(crate) fn new(pieces: &[(*const u8, usize)]) -> Gathered {
         let nothing = iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
-        let mut parts = Parts { parts: [nothing; 3], count: 0 };
+        let mut parts = Gathered { parts: [nothing; 3], count: 0 };
         for &(pointer, length) in pieces.iter().filter(|(_, length)| *length > 0) {
             parts.parts[parts.count] =
                 iovec { iov_base: pointer.cast_mut().cast(), iov_len: length };
@@ -99,7 +99,7 @@ impl Parts {
 
 /// Lengths that all of a session's jobs share, and where associated data that come back may go.
 #[derive(Clone, Copy)]
-pub(crate) struct Lengths {
+pub(crate) struct RequestLengths {
     pub(crate) message: usize,
     pub(crate) associated: usize,
     pub(crate) tag: usize,
@@ -108,19 +108,19 @@ pub(crate) struct Lengths {
 }
 
 /// Bytes `offset..offset + length` of a message, on their way in.
-pub(crate) fn piece_in(job: &RawJob, offset: usize, length: usize) -> Parts {
-    Parts::new(&[(job.input.wrapping_add(offset), length)])
+pub(crate) fn piece_in(job: &RawJob, offset: usize, length: usize) -> Gathered {
+    Gathered::new(&[(job.input.wrapping_add(offset), length)])
 }
 
 /// The same, on their way out.
-pub(crate) fn piece_out(job: &RawJob, offset: usize, length: usize) -> Parts {
-    Parts::new(&[(job.output.wrapping_add(offset).cast_const(), length)])
+pub(crate) fn piece_out(job: &RawJob, offset: usize, length: usize) -> Gathered {
+    Gathered::new(&[(job.output.wrapping_add(offset).cast_const(), length)])
 }
 
 /// What an AEAD reads: associated data, the message, and for Decrypt the tag.
-pub(crate) fn sealed_in(job: &RawJob, lengths: &Lengths, direction: Direction) -> Parts {
+pub(crate) fn sealed_in(job: &RawJob, lengths: &RequestLengths, direction: Direction) -> Gathered {
     let tag = if direction == Direction::Decrypt { lengths.tag } else { 0 };
-    Parts::new(&[
+    Gathered::new(&[
         (job.associated, lengths.associated),
         (job.input, lengths.message),
         (job.tag.cast_const(), tag),
@@ -128,9 +128,9 @@ pub(crate) fn sealed_in(job: &RawJob, lengths: &Lengths, direction: Direction) -
 }
 
 /// What an AEAD writes: the associated data again, the message, and for Encrypt the tag.
-pub(crate) fn sealed_out(job: &RawJob, lengths: &Lengths, direction: Direction) -> Parts {
+pub(crate) fn sealed_out(job: &RawJob, lengths: &RequestLengths, direction: Direction) -> Gathered {
     let tag = if direction == Direction::Encrypt { lengths.tag } else { 0 };
-    let parts = Parts::new(&[
+    let parts = Gathered::new(&[
         (lengths.scratch.cast_const(), lengths.associated),
         (job.output.cast_const(), lengths.message),
         (job.tag.cast_const(), tag),
@@ -139,7 +139,7 @@ pub(crate) fn sealed_out(job: &RawJob, lengths: &Lengths, direction: Direction) 
         return parts;
     }
     // A tag alone is verified only if something is asked for.
-    Parts::new(&[(lengths.scratch.cast_const(), 1)])
+    Gathered::new(&[(lengths.scratch.cast_const(), 1)])
 }
 
 /// The message header of one system call. It points to `control` and `parts`.

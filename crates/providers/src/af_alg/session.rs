@@ -5,7 +5,7 @@
 //! of each, chained by the kernel (`MSG_MORE`). The kernel computes while we are in `recv`, or for
 //! a hash in `sendmsg`, whatever the driver does meanwhile: nothing is ever in flight between calls.
 
-use super::request::{self, Control, Direction, Lengths, Parts};
+use super::request::{self, Control, Direction, Gathered, RequestLengths};
 use super::socket::{Bound, Refusal, Stream};
 use crate::raw_jobs::{RawJob, RawJobs};
 use cpb_core::{
@@ -104,7 +104,7 @@ struct Way {
     chunk: usize,
     digest: usize,
     direction: Direction,
-    lengths: Lengths,
+    lengths: RequestLengths,
     /// Where associated data that come back are written: `lengths.scratch`.
     _scratch: Vec<u8>,
     /// Operation and IV of each job, by its number.
@@ -130,7 +130,7 @@ impl Way {
         let ciphers = matches!(workload.operation, Operation::Encrypt | Operation::Decrypt);
         let controls = if ciphers { jobs.all().iter().map(control).collect() } else { Vec::new() };
         let mut scratch = vec![0; jobs.associated.max(1)];
-        let lengths = Lengths {
+        let lengths = RequestLengths {
             message: jobs.message,
             associated: jobs.associated,
             tag: shape.tag,
@@ -233,7 +233,7 @@ impl Way {
 fn send(
     stream: &Stream,
     control: Option<&Control>,
-    parts: &Parts,
+    parts: &Gathered,
     more: bool,
 ) -> Result<(), Refusal> {
     let header = request::header(control, parts.as_slice());
@@ -243,7 +243,7 @@ fn send(
 }
 
 #[inline]
-fn receive(stream: &Stream, parts: &Parts, length: usize) -> Result<(), Refusal> {
+fn receive(stream: &Stream, parts: &Gathered, length: usize) -> Result<(), Refusal> {
     // SAFETY: as above; outputs and tags are borrowed for writing, and the scratch space is `Way`'s.
     unsafe { stream.receive(parts.as_slice(), length) }
 }

@@ -70,12 +70,12 @@ impl Buffers {
         }
     }
 
-    fn lengths(&mut self, associated: usize, message: usize) -> Lengths {
-        Lengths { message, associated, tag: 16, scratch: self.scratch.as_mut_ptr() }
+    fn lengths(&mut self, associated: usize, message: usize) -> RequestLengths {
+        RequestLengths { message, associated, tag: 16, scratch: self.scratch.as_mut_ptr() }
     }
 }
 
-fn pieces(parts: &Parts) -> Vec<(usize, usize)> {
+fn pieces(parts: &Gathered) -> Vec<(usize, usize)> {
     parts.as_slice().iter().map(|part| (part.iov_base as usize, part.iov_len)).collect()
 }
 
@@ -112,7 +112,7 @@ fn the_kernel_is_given_the_jobs_own_buffers() {
 fn a_tag_without_a_message_is_still_asked_for() {
     let mut buffers = Buffers::new();
     let (job, lengths) = (buffers.job(), buffers.lengths(0, 0));
-    let parts = |parts: Parts| pieces(&parts);
+    let parts = |parts: Gathered| pieces(&parts);
     assert_eq!(parts(sealed_in(&job, &lengths, Direction::Encrypt)), []);
     assert_eq!(parts(sealed_out(&job, &lengths, Direction::Encrypt)), [(job.tag as usize, 16)]);
     assert_eq!(parts(sealed_in(&job, &lengths, Direction::Decrypt)), [(job.tag as usize, 16)]);

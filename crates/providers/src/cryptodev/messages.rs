@@ -9,7 +9,7 @@ use cpb_core::Operation;
 
 /// What all messages of a session share.
 #[derive(Clone, Copy)]
-pub(super) struct Lengths {
+pub(super) struct SessionLengths {
     /// COP_ENCRYPT or COP_DECRYPT.
     pub(super) direction: u16,
     /// The message, without a tag.
@@ -29,7 +29,7 @@ pub(super) fn direction(operation: Operation) -> u16 {
 
 /// A message through a cipher: from the job's input to its output.
 #[inline]
-pub(super) fn cipher(session: u32, job: &RawJob, lengths: &Lengths) -> CryptOp {
+pub(super) fn cipher(session: u32, job: &RawJob, lengths: &SessionLengths) -> CryptOp {
     CryptOp {
         ses: session,
         op: lengths.direction,
@@ -45,7 +45,7 @@ pub(super) fn cipher(session: u32, job: &RawJob, lengths: &Lengths) -> CryptOp {
 /// A message through a hash or a MAC: its digest goes to the job's output. Without flags the module
 /// begins and ends the digest within this one request.
 #[inline]
-pub(super) fn digest(session: u32, job: &RawJob, lengths: &Lengths) -> CryptOp {
+pub(super) fn digest(session: u32, job: &RawJob, lengths: &SessionLengths) -> CryptOp {
     CryptOp {
         ses: session,
         op: lengths.direction,
@@ -60,7 +60,7 @@ pub(super) fn digest(session: u32, job: &RawJob, lengths: &Lengths) -> CryptOp {
 
 /// A message through an AEAD, in the place that [`super::sealed`] has for it.
 #[inline]
-pub(super) fn aead(session: u32, job: &RawJob, place: &Place, lengths: &Lengths) -> AuthOp {
+pub(super) fn aead(session: u32, job: &RawJob, place: &Place, lengths: &SessionLengths) -> AuthOp {
     let tag = if lengths.direction == abi::DECRYPT { lengths.tag } else { 0 };
     AuthOp {
         ses: session,

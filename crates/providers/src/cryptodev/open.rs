@@ -2,14 +2,14 @@
 
 use super::device::Device;
 use super::errors::failed;
-use super::messages::{self, Lengths};
+use super::messages::{self, SessionLengths};
 use super::sealed::Sealed;
 use super::session::{File, KernelSession, Kind, Transform};
 use crate::raw_jobs::RawJobs;
 use cpb_core::{Error, Phase, Progress, Session, Unsupported};
 
 /// An open session of the provider's.
-pub(super) struct Open<'a, 'd, D: Device> {
+pub(super) struct OpenSession<'a, 'd, D: Device> {
     pub(super) file: &'a File<'d, D>,
     pub(super) transform: &'static Transform,
     pub(super) phase: Phase,
@@ -19,10 +19,10 @@ pub(super) struct Open<'a, 'd, D: Device> {
     pub(super) jobs: &'a RawJobs<'a>,
     /// Memory of its own, where the interface does not take the jobs'.
     pub(super) sealed: Option<Sealed<'a>>,
-    pub(super) lengths: Lengths,
+    pub(super) lengths: SessionLengths,
 }
 
-impl<'a, 'd, D: Device> Open<'a, 'd, D> {
+impl<'a, 'd, D: Device> OpenSession<'a, 'd, D> {
     /// Which of the keys a job has; hashes have an empty one.
     fn key(&self, job: usize) -> Result<usize, Error> {
         let job = self.jobs.job(job)?;
@@ -63,7 +63,7 @@ impl<'a, 'd, D: Device> Open<'a, 'd, D> {
     }
 }
 
-impl<D: Device> Session for Open<'_, '_, D> {
+impl<D: Device> Session for OpenSession<'_, '_, D> {
     fn submit(&mut self, job: usize) -> Result<Progress, Error> {
         match self.phase {
             Phase::Message => {

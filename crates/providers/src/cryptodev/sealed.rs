@@ -6,7 +6,7 @@
 //! put here before the session's body runs and taken out of here after it, both untimed. Only the
 //! source of an encryption is the job's own.
 
-use super::messages::Lengths;
+use super::messages::SessionLengths;
 use crate::raw_jobs::{RawJob, RawJobs};
 use core::ptr;
 use cpb_core::Unsupported;
@@ -25,14 +25,14 @@ pub(super) struct Place {
 pub(super) struct Sealed<'a> {
     jobs: &'a RawJobs<'a>,
     places: Vec<Place>,
-    lengths: Lengths,
+    lengths: SessionLengths,
     // What the places point into.
     _memory: Vec<u8>,
 }
 
 impl<'a> Sealed<'a> {
     /// Puts all jobs in place.
-    pub(super) fn new(jobs: &'a RawJobs<'a>, lengths: Lengths) -> Result<Self, Unsupported> {
+    pub(super) fn new(jobs: &'a RawJobs<'a>, lengths: SessionLengths) -> Result<Self, Unsupported> {
         let length = lengths.message + lengths.tag;
         let whole = |pointer: *const u8| (pointer.addr() % PAGE + length).next_multiple_of(PAGE);
         let decrypts = lengths.direction == super::abi::DECRYPT;

@@ -39,7 +39,7 @@ pub(super) struct State {
     pub(super) messages: Vec<Message>,
     /// What a careful program does not do and the module does not report.
     pub(super) misuse: Vec<String>,
-    files: BTreeMap<c_int, BTreeMap<u32, Open>>,
+    files: BTreeMap<c_int, BTreeMap<u32, KernelSession>>,
     last: u32,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Message {
 unsafe impl Send for Message {}
 
 /// A session in the module.
-struct Open {
+struct KernelSession {
     number: u32,
     key: Vec<u8>,
     /// What a digest has had so far.
@@ -93,7 +93,11 @@ impl Module {
     }
 
     /// Runs one whole message in software. `Err` is what the kernel would say.
-    fn compute(&self, open: &Open, message: Whole<'_>) -> Result<(Vec<u8>, Vec<u8>), Errno> {
+    fn compute(
+        &self,
+        open: &KernelSession,
+        message: Whole<'_>,
+    ) -> Result<(Vec<u8>, Vec<u8>), Errno> {
         let invalid = Errno(libc::EINVAL);
         if open.number == abi::NULL {
             return Ok((message.input.to_vec(), Vec::new()));
@@ -164,7 +168,7 @@ fn algorithm(number: u32, key: usize) -> Option<Algorithm> {
 }
 
 /// What a session's hash or MAC is; none of a cipher.
-fn operation(open: &Open) -> Option<Operation> {
+fn operation(open: &KernelSession) -> Option<Operation> {
     match algorithm(open.number, open.key.len())?.operations() {
         [one @ (Operation::Hash | Operation::Mac)] => Some(*one),
         _ => None,
@@ -206,7 +210,7 @@ impl State {
         self.calls.get(&(request as u32)).copied().unwrap_or(0)
     }
 
-    fn session(&mut self, file: c_int, number: u32) -> Result<&mut Open, Errno> {
+    fn session(&mut self, file: c_int, number: u32) -> Result<&mut KernelSession, Errno> {
         let sessions = self.files.get_mut(&file).ok_or(Errno(libc::EBADF))?;
         sessions.get_mut(&number).ok_or(Errno(libc::EINVAL))
     }
@@ -326,7 +330,7 @@ unsafe fn make(state: &mut State, file: c_int, request: &mut SessionOp) -> Resul
     state.last += 1;
     let session = state.last.wrapping_mul(0x9e37_79b9);
     let sessions = state.files.get_mut(&file).ok_or(Errno(libc::EBADF))?;
-    sessions.insert(session, Open { number, key, pending: Vec::new() });
+    sessions.insert(session, KernelSession { number, key, pending: Vec::new() });
     request.ses = session;
     Ok(())
 }

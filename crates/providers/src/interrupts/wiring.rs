@@ -21,11 +21,11 @@ pub struct Wiring {
     /// The device drivers of all buses, with the words of their names.
     device_drivers: OnceLock<Vec<(PathBuf, Vec<String>)>>,
     /// The device drivers of a module.
-    of_module: Memory<String, Vec<PathBuf>>,
+    of_module: Remembered<String, Vec<PathBuf>>,
     /// The devices of a device driver.
-    bound: Memory<PathBuf, Vec<PathBuf>>,
+    bound: Remembered<PathBuf, Vec<PathBuf>>,
     /// What the lines of a device begin with.
-    ids: Memory<PathBuf, Vec<String>>,
+    ids: Remembered<PathBuf, Vec<String>>,
     engines: OnceLock<Option<Lines>>,
 }
 
@@ -62,9 +62,9 @@ impl Wiring {
             lines,
             tree,
             device_drivers: OnceLock::new(),
-            of_module: Memory::default(),
-            bound: Memory::default(),
-            ids: Memory::default(),
+            of_module: Remembered::default(),
+            bound: Remembered::default(),
+            ids: Remembered::default(),
             engines: OnceLock::new(),
         }
     }
@@ -214,15 +214,15 @@ impl Wiring {
 }
 
 /// Answers that are found once.
-struct Memory<K, V>(Mutex<HashMap<K, V>>);
+struct Remembered<K, V>(Mutex<HashMap<K, V>>);
 
-impl<K, V> Default for Memory<K, V> {
+impl<K, V> Default for Remembered<K, V> {
     fn default() -> Self {
-        Memory(Mutex::new(HashMap::new()))
+        Remembered(Mutex::new(HashMap::new()))
     }
 }
 
-impl<K: Clone + Eq + Hash, V: Clone> Memory<K, V> {
+impl<K: Clone + Eq + Hash, V: Clone> Remembered<K, V> {
     fn of(&self, key: &K, find: impl FnOnce() -> V) -> V {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.entry(key.clone()).or_insert_with(find).clone()

@@ -78,9 +78,9 @@ pub(super) fn dump() -> io::Result<Vec<Reported>> {
             unsafe { libc::recv(socket.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
         let length = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
         match parse_dump(&buffer[..length], &mut reported) {
-            Part::More if length > 0 => {}
-            Part::More | Part::Last => return Ok(reported),
-            Part::Failed(code) => return Err(io::Error::from_raw_os_error(code)),
+            Datagram::More if length > 0 => {}
+            Datagram::More | Datagram::Last => return Ok(reported),
+            Datagram::Failed(code) => return Err(io::Error::from_raw_os_error(code)),
         }
     }
 }
@@ -96,7 +96,7 @@ fn question() -> [u8; HEADER + ALGORITHM] {
 
 /// What a datagram of a dump was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum Datagram {
     /// There are more to come.
     More,
     /// The dump is complete.
@@ -106,18 +106,18 @@ pub enum Part {
 }
 
 /// Reads one datagram of a dump. Takes any bytes: what is cut short is passed over.
-pub fn parse_dump(mut bytes: &[u8], reported: &mut Vec<Reported>) -> Part {
+pub fn parse_dump(mut bytes: &[u8], reported: &mut Vec<Reported>) -> Datagram {
     while let Some((message, rest)) = take_message(bytes) {
         let body = &message[HEADER..];
         match u16_at(message, 4) {
-            Some(DONE) => return Part::Last,
-            Some(ERROR) => return Part::Failed(-(u32_at(body, 0).unwrap_or(0) as i32)),
+            Some(DONE) => return Datagram::Last,
+            Some(ERROR) => return Datagram::Failed(-(u32_at(body, 0).unwrap_or(0) as i32)),
             Some(GETALG) => reported.extend(algorithm(body)),
             _ => {}
         }
         bytes = rest;
     }
-    Part::More
+    Datagram::More
 }
 
 /// The first message, and what is behind it; messages begin at multiples of four.

@@ -1,4 +1,4 @@
-use super::netlink::Part;
+use super::netlink::Datagram;
 use super::*;
 use proptest::prelude::*;
 
@@ -135,8 +135,8 @@ fn a_dump_adds_flags_and_drivers_that_are_not_listed() {
     let mut datagram = message(["cbc(aes)", "cbc-aes-caam", "caam_jr"], 0x1_1485, 3000, "skcipher");
     datagram.extend(message(["aes", "aes-generic", "kernel"], 0x401, 100, "cipher"));
     let mut reported = Vec::new();
-    assert_eq!(parse_dump(&datagram, &mut reported), Part::More);
-    assert_eq!(parse_dump(&envelope(3, &[0; 4]), &mut reported), Part::Last);
+    assert_eq!(parse_dump(&datagram, &mut reported), Datagram::More);
+    assert_eq!(parse_dump(&envelope(3, &[0; 4]), &mut reported), Datagram::Last);
     let mut drivers = parse(FAILED);
     let before = drivers.len();
     join(&mut drivers, reported);
@@ -154,7 +154,7 @@ fn a_dump_adds_flags_and_drivers_that_are_not_listed() {
 #[test]
 fn a_refused_dump_says_why() {
     let refused = envelope(2, &(-libc::EPERM).to_ne_bytes());
-    assert_eq!(parse_dump(&refused, &mut Vec::new()), Part::Failed(libc::EPERM));
+    assert_eq!(parse_dump(&refused, &mut Vec::new()), Datagram::Failed(libc::EPERM));
 }
 
 proptest! {

@@ -142,25 +142,28 @@ impl Number {
 }
 
 /// A curve, and a key of it.
-pub(super) struct Curve(Owned<ffi::gcry_context>);
+pub(super) struct CurveContext(Owned<ffi::gcry_context>);
 
-impl Curve {
+impl CurveContext {
     /// Of a name; an error if the library does not have it, or may not use it.
-    pub(super) fn named(name: &CStr) -> Result<Curve, Error> {
-        Curve::open(ptr::null_mut(), name.as_ptr())
+    pub(super) fn named(name: &CStr) -> Result<CurveContext, Error> {
+        CurveContext::open(ptr::null_mut(), name.as_ptr())
     }
 
     /// Of a key.
-    pub(super) fn of(key: &Expression) -> Result<Curve, Error> {
-        Curve::open(key.0, ptr::null())
+    pub(super) fn of(key: &Expression) -> Result<CurveContext, Error> {
+        CurveContext::open(key.0, ptr::null())
     }
 
-    fn open(key: *mut ffi::gcry_sexp, name: *const core::ffi::c_char) -> Result<Curve, Error> {
+    fn open(
+        key: *mut ffi::gcry_sexp,
+        name: *const core::ffi::c_char,
+    ) -> Result<CurveContext, Error> {
         let mut made = ptr::null_mut();
         // SAFETY: the key is live and the name a C string, or they are null.
         succeeded(unsafe { ffi::gcry_mpi_ec_new(&mut made, key, name) })?;
         // SAFETY: as promised by the caller of `Owned`.
-        Owned::take(made, |made| unsafe { ffi::gcry_ctx_release(made) }).map(Curve)
+        Owned::take(made, |made| unsafe { ffi::gcry_ctx_release(made) }).map(CurveContext)
     }
 
     /// A number of the curve's or the key's.

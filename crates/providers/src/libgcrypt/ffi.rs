@@ -51,7 +51,7 @@ pub(crate) struct gcry_context {
 }
 
 /// `gcry_control`, whose arguments depend on the command.
-pub(super) type Control = unsafe extern "C" fn(command: c_int, ...) -> c_uint;
+pub(super) type ControlFunction = unsafe extern "C" fn(command: c_int, ...) -> c_uint;
 
 pub(super) const GCRYCTL_RESET: c_int = 4;
 pub(super) const GCRYCTL_TEST_ALGO: c_int = 8;

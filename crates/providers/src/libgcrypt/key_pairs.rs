@@ -15,7 +15,7 @@
 //!
 //! ML-KEM (1.11) is left out, because it takes no seed, and private keys are seeds here.
 
-use super::expression::{Curve, Expression};
+use super::expression::{CurveContext, Expression};
 use super::{ffi, succeeded};
 use crate::key_pairs::{Body, each, make_pairs, refused};
 use crate::raw_jobs::{RawJob, RawJobs, software_supports};
@@ -119,9 +119,9 @@ impl Scheme {
         there
             && match self {
                 Scheme::Rsa { .. } => true,
-                Scheme::Curve { name, .. } => Curve::named(name).is_ok(),
-                Scheme::Ed25519 => Curve::named(c"Ed25519").is_ok(),
-                Scheme::X25519 => Curve::named(c"Curve25519").is_ok(),
+                Scheme::Curve { name, .. } => CurveContext::named(name).is_ok(),
+                Scheme::Ed25519 => CurveContext::named(c"Ed25519").is_ok(),
+                Scheme::X25519 => CurveContext::named(c"Curve25519").is_ok(),
             }
     }
 
@@ -143,7 +143,7 @@ impl Scheme {
             Scheme::Curve { name, .. } => {
                 let key =
                     Expression::new(c"(private-key(ecc(curve %b)(d %b)))", [name.to_bytes(), key])?;
-                if Curve::of(&key)?.has_scalar()? { Ok(key) } else { Err(Error::Refused) }
+                if CurveContext::of(&key)?.has_scalar()? { Ok(key) } else { Err(Error::Refused) }
             }
             // Without the public key the library would compute it for each signature.
             Scheme::Ed25519 | Scheme::X25519 => {
@@ -152,7 +152,7 @@ impl Scheme {
                     [key],
                 )?;
                 let mut public = [0; 32];
-                Curve::of(&half)?.number(c"q@eddsa")?.copy_bytes(&mut public)?;
+                CurveContext::of(&half)?.number(c"q@eddsa")?.copy_bytes(&mut public)?;
                 Expression::new(
                     c"(private-key(ecc(curve Ed25519)(flags eddsa)(q %b)(d %b)))",
                     [&public, key],
@@ -180,7 +180,7 @@ impl Scheme {
                 Expression::new(c"(public-key(ecc(curve Ed25519)(flags eddsa)(q %b)))", [key])
             }
         }?;
-        let on_curve = Curve::of(&key).or_else(refused)?.has_point();
+        let on_curve = CurveContext::of(&key).or_else(refused)?.has_point();
         if on_curve { Ok(key) } else { Err(Error::Refused) }
     }
 

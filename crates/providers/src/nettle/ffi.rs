@@ -10,7 +10,7 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 pub(super) type SetKey = unsafe extern "C" fn(*mut c_void, *const u8);
 type Init = unsafe extern "C" fn(*mut c_void);
 type Update = unsafe extern "C" fn(*mut c_void, usize, *const u8);
-type Digest = unsafe extern "C" fn(*mut c_void, usize, *mut u8);
+type DigestFunction = unsafe extern "C" fn(*mut c_void, usize, *mut u8);
 /// Context, length, key.
 pub(super) type SetKeyOfLength = unsafe extern "C" fn(*mut c_void, usize, *const u8);
 /// Length, output, input.
@@ -47,7 +47,7 @@ pub(super) struct AeadTable {
     pub(super) update: Update,
     pub(super) encrypt: Crypt,
     pub(super) decrypt: Crypt,
-    pub(super) digest: Digest,
+    pub(super) digest: DigestFunction,
 }
 
 /// `struct nettle_hash` (nettle-meta.h).
@@ -59,7 +59,7 @@ pub(super) struct HashTable {
     block_size: c_uint,
     pub(super) init: Init,
     pub(super) update: Update,
-    pub(super) digest: Digest,
+    pub(super) digest: DigestFunction,
 }
 
 /// `struct nettle_mac` (nettle-meta.h).
@@ -72,7 +72,7 @@ pub(super) struct MacTable {
     /// Takes `key_size` bytes.
     pub(super) set_key: SetKey,
     pub(super) update: Update,
-    pub(super) digest: Digest,
+    pub(super) digest: DigestFunction,
 }
 
 /// `union nettle_block16` (nettle-types.h).

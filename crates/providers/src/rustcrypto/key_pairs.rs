@@ -146,9 +146,9 @@ fn refused<E>(_: E) -> Error {
 }
 
 /// Random bytes for crates that want them from their caller. Not secret.
-struct Draw;
+struct RandomBytes;
 
-impl TryRng for Draw {
+impl TryRng for RandomBytes {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
@@ -170,7 +170,7 @@ impl TryRng for Draw {
 }
 
 // What the crates ask for; who times them has nothing to hide.
-impl TryCryptoRng for Draw {}
+impl TryCryptoRng for RandomBytes {}
 
 /// A curve of NIST's, whose crates differ in their names only.
 macro_rules! nist_curve {
@@ -182,7 +182,7 @@ macro_rules! nist_curve {
                     let key = SigningKey::from_slice(work.key).map_err(refused)?;
                     work.run(body, |job| {
                         let signature: Signature = key
-                            .sign_prehash_with_rng(&mut Draw, job.input)
+                            .sign_prehash_with_rng(&mut RandomBytes, job.input)
                             .map_err(|_| Error::Device(0))?;
                         job.tag.copy_from_slice(&signature.to_bytes());
                         Ok(())
@@ -215,7 +215,7 @@ macro_rules! nist_curve {
 
         fn $generate(work: &Work<'_>, body: Body<'_>) -> Result<(), Error> {
             let make = || {
-                let secret = $curve::SecretKey::generate_from_rng(&mut Draw);
+                let secret = $curve::SecretKey::generate_from_rng(&mut RandomBytes);
                 let public = secret.public_key();
                 (secret, public)
             };
@@ -263,7 +263,7 @@ fn ed25519(work: &Work<'_>, body: Body<'_>) -> Result<(), Error> {
             })
         }
         _ => {
-            let make = || SigningKey::generate(&mut Draw);
+            let make = || SigningKey::generate(&mut RandomBytes);
             work.make(body, make, |key, private, public| {
                 private.copy_from_slice(key.as_bytes());
                 public.copy_from_slice(key.verifying_key().as_bytes());
@@ -276,7 +276,7 @@ fn x25519(work: &Work<'_>, body: Body<'_>) -> Result<(), Error> {
     use x25519_dalek::PublicKey;
     if work.workload.operation == Operation::GenerateKey {
         let make = || {
-            let secret = StaticSecret::random_from_rng(&mut Draw);
+            let secret = StaticSecret::random_from_rng(&mut RandomBytes);
             let public = PublicKey::from(&secret);
             (secret, public)
         };
@@ -309,7 +309,7 @@ fn ml_dsa_65(work: &Work<'_>, body: Body<'_>) -> Result<(), Error> {
             work.run(body, |job| {
                 let signature = key
                     .expanded_key()
-                    .sign_randomized(job.input, CONTEXT, &mut Draw)
+                    .sign_randomized(job.input, CONTEXT, &mut RandomBytes)
                     .map_err(|_| Error::Device(0))?;
                 job.tag.copy_from_slice(&signature.encode());
                 Ok(())
@@ -326,7 +326,7 @@ fn ml_dsa_65(work: &Work<'_>, body: Body<'_>) -> Result<(), Error> {
             })
         }
         _ => {
-            let make = || Key::generate_from_rng(&mut Draw);
+            let make = || Key::generate_from_rng(&mut RandomBytes);
             work.make(body, make, |key, private, public| {
                 private.copy_from_slice(key.as_seed());
                 public.copy_from_slice(&key.verifying_key().encode());
@@ -341,7 +341,7 @@ fn ml_kem_768(work: &Work<'_>, body: Body<'_>) -> Result<(), Error> {
             let key = work.key.try_into().map_err(refused)?;
             let key = EncapsulationKey768::new(key).map_err(refused)?;
             work.run(body, |job| {
-                let (encapsulation, secret) = key.encapsulate_with_rng(&mut Draw);
+                let (encapsulation, secret) = key.encapsulate_with_rng(&mut RandomBytes);
                 job.tag.copy_from_slice(&encapsulation);
                 job.output.copy_from_slice(&secret);
                 Ok(())
@@ -356,7 +356,7 @@ fn ml_kem_768(work: &Work<'_>, body: Body<'_>) -> Result<(), Error> {
             })
         }
         _ => {
-            let make = || DecapsulationKey768::generate_from_rng(&mut Draw);
+            let make = || DecapsulationKey768::generate_from_rng(&mut RandomBytes);
             work.make(body, make, |key, private, public| {
                 private.copy_from_slice(&key.to_bytes());
                 public.copy_from_slice(&key.encapsulation_key().to_bytes());

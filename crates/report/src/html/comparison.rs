@@ -15,10 +15,10 @@ use crate::explain_text::{size, what};
 use crate::format::percent;
 use crate::groups::in_words;
 use anyhow::Result;
-use cpb_analysis::compare::{Compared, Family, Kind, Row};
+use cpb_analysis::compare::{Compared, ComparedCell, Kind, MeanRatio};
 use cpb_analysis::location::median;
 use cpb_analysis::paths::Subject;
-use cpb_analysis::ratio::{Metric, TIE, Verdict};
+use cpb_analysis::ratio::{Basis, TIE, Verdict};
 use cpb_analysis::uncertain::Bounded;
 use cpb_analysis::units::Times;
 use cpb_record::Record;
@@ -111,9 +111,9 @@ fn header(compared: &Compared, records: &[(String, Record)]) -> Markup {
 }
 
 /// All cells, what matters most first: slower ones by how much, then faster ones, then the others.
-fn ordered(compared: &Compared) -> Vec<&Row> {
-    let mut cells: Vec<&Row> = compared.cells.iter().collect();
-    let size = |row: &Row| row.ratio.value.0.ln().abs();
+fn ordered(compared: &Compared) -> Vec<&ComparedCell> {
+    let mut cells: Vec<&ComparedCell> = compared.cells.iter().collect();
+    let size = |row: &ComparedCell| row.ratio.value.0.ln().abs();
     cells.sort_by(|one, other| {
         let by_kind = meaning(one.verdict).cmp(&meaning(other.verdict));
         by_kind.then(size(other).total_cmp(&size(one)))
@@ -122,7 +122,7 @@ fn ordered(compared: &Compared) -> Vec<&Row> {
 }
 
 /// The answer in a few sentences; cells are ordered.
-fn lead(cells: &[&Row]) -> Markup {
+fn lead(cells: &[&ComparedCell]) -> Markup {
     let of = |change: Change| cells.iter().filter(move |row| meaning(row.verdict) == change);
     let count = |change: Change| of(change).count();
     let (slower, faster) = (count(Change::Slower), count(Change::Faster));
@@ -173,7 +173,7 @@ fn band() -> String {
 }
 
 /// Half of a ratio's interval as a share: that of the median cell, and the greatest.
-fn noise(cells: &[&Row]) -> Option<(f64, f64)> {
+fn noise(cells: &[&ComparedCell]) -> Option<(f64, f64)> {
     let shares: Vec<f64> = cells
         .iter()
         .filter_map(|row| {
@@ -185,26 +185,26 @@ fn noise(cells: &[&Row]) -> Option<(f64, f64)> {
 }
 
 /// What is measured, by whom, at which size.
-fn cell(row: &Row) -> String {
+fn cell(row: &ComparedCell) -> String {
     let (name, detail) = (long_name(row), detail(row));
     if detail.is_empty() { name } else { format!("{name} at {detail}") }
 }
 
 /// Who does it; where names differ, the one and the other.
-fn who(row: &Row) -> String {
+fn who(row: &ComparedCell) -> String {
     match &row.against {
         None => row.provider.clone(),
         Some(first) => format!("{} / {first}", row.provider),
     }
 }
 
-fn long_name(row: &Row) -> String {
+fn long_name(row: &ComparedCell) -> String {
     let machine = row.machine.as_ref().map(|name| format!(" on {name}")).unwrap_or_default();
     format!("{} {}{machine}", who(row), what(&row.subject, row.threads))
 }
 
 /// The message length; empty where there is no message.
-fn detail(row: &Row) -> String {
+fn detail(row: &ComparedCell) -> String {
     if row.bytes == 0 || !row.subject.has_sizes() { String::new() } else { size(row.bytes.into()) }
 }
 
@@ -219,8 +219,8 @@ fn bar(name: String, detail: String, ratio: &Bounded<Times>, verdict: Verdict) -
 }
 
 /// The changed cells as a plot; `None` if there are none.
-fn changed(cells: &[&Row]) -> Result<Option<Markup>> {
-    let moved: Vec<&&Row> = cells
+fn changed(cells: &[&ComparedCell]) -> Result<Option<Markup>> {
+    let moved: Vec<&&ComparedCell> = cells
         .iter()
         .filter(|row| matches!(meaning(row.verdict), Change::Slower | Change::Faster))
         .collect();
@@ -240,7 +240,7 @@ fn changed(cells: &[&Row]) -> Result<Option<Markup>> {
 
 /// A plot of all means, and folded one of each operation, or pair, with all its cells.
 fn families(compared: &Compared) -> Result<Markup> {
-    let name = |family: &Family| {
+    let name = |family: &MeanRatio| {
         let of = match &family.of {
             Kind::Subject(subject) => what(subject, 1),
             Kind::Provider(name) => name.clone(),
@@ -251,7 +251,7 @@ fn families(compared: &Compared) -> Result<Markup> {
             None => of,
         }
     };
-    let cells = |family: &Family| match family.cells {
+    let cells = |family: &MeanRatio| match family.cells {
         1 => "1 cell".to_owned(),
         many => format!("{many} cells"),
     };
@@ -265,9 +265,10 @@ fn families(compared: &Compared) -> Result<Markup> {
     };
     let mut folds = Vec::new();
     // A provider's cells are among those of operations.
-    let folded = |family: &&Family| !matches!(family.of, Kind::Provider(_));
+    let folded = |family: &&MeanRatio| !matches!(family.of, Kind::Provider(_));
     for family in compared.families.iter().filter(folded) {
-        let rows: Vec<&Row> = compared.cells.iter().filter(|row| belongs(row, family)).collect();
+        let rows: Vec<&ComparedCell> =
+            compared.cells.iter().filter(|row| belongs(row, family)).collect();
         let forest = Forest { title: format!("Cells of {}", name(family)), bars: bars_of(&rows) };
         let Some(plot) = forest.draw()? else { continue };
         let count = |change| rows.iter().filter(|row| meaning(row.verdict) == change).count();
@@ -295,7 +296,7 @@ fn families(compared: &Compared) -> Result<Markup> {
     })
 }
 
-fn belongs(row: &Row, family: &Family) -> bool {
+fn belongs(row: &ComparedCell, family: &MeanRatio) -> bool {
     let kind = match &family.of {
         Kind::Subject(subject) => row.against.is_none() && *subject == row.subject,
         Kind::Provider(name) => *name == row.provider,
@@ -305,8 +306,8 @@ fn belongs(row: &Row, family: &Family) -> bool {
 }
 
 /// The cells of a family by provider and size: a name stands once.
-fn bars_of(rows: &[&Row]) -> Vec<Bar> {
-    let mut sorted: Vec<&Row> = rows.to_vec();
+fn bars_of(rows: &[&ComparedCell]) -> Vec<Bar> {
+    let mut sorted: Vec<&ComparedCell> = rows.to_vec();
     let mut order: Vec<String> = Vec::new();
     for name in rows.iter().map(|row| name_in_family(row)) {
         if !order.contains(&name) {
@@ -328,7 +329,7 @@ fn bars_of(rows: &[&Row]) -> Vec<Bar> {
     bars
 }
 
-fn name_in_family(row: &Row) -> String {
+fn name_in_family(row: &ComparedCell) -> String {
     match (&row.against, row.threads) {
         (Some(_), threads) => what(&row.subject, threads),
         (None, 1) => who(row),
@@ -337,7 +338,7 @@ fn name_in_family(row: &Row) -> String {
 }
 
 /// Every cell, to be sorted and filtered by the page's script.
-fn table(cells: &[&Row]) -> Markup {
+fn table(cells: &[&ComparedCell]) -> Markup {
     let heads = HEADS.map(|(name, text, _)| (name, text));
     let rows: Vec<Vec<String>> =
         cells.iter().map(|row| HEADS.iter().map(|(.., words)| words(row)).collect()).collect();
@@ -351,9 +352,9 @@ fn table(cells: &[&Row]) -> Markup {
 }
 
 /// A column: its heading, whether it is text, and what stands in a row.
-type Column = (&'static str, bool, fn(&Row) -> String);
+type Heading = (&'static str, bool, fn(&ComparedCell) -> String);
 
-const HEADS: [Column; 14] = [
+const HEADS: [Heading; 14] = [
     ("path", true, |row| row.provider.clone()),
     ("against", true, |row| row.against.clone().unwrap_or_default()),
     ("machine", true, |row| row.machine.clone().unwrap_or_default()),
@@ -368,12 +369,12 @@ const HEADS: [Column; 14] = [
     ("from (%)", false, |row| bound(row, |(low, _)| low)),
     ("to (%)", false, |row| bound(row, |(_, high)| high)),
     ("compared in", true, |row| match row.metric {
-        Metric::Cycles => "cycles".to_owned(),
-        Metric::Time => "time".to_owned(),
+        Basis::Cycles => "cycles".to_owned(),
+        Basis::Time => "time".to_owned(),
     }),
 ];
 
-fn variant(row: &Row) -> String {
+fn variant(row: &ComparedCell) -> String {
     match &row.subject {
         Subject::Measured(workload) => {
             let words = in_words(workload, 1);
@@ -387,7 +388,7 @@ fn percents(ratio: f64) -> String {
     format!("{:.2}", (ratio - 1.0) * 100.0)
 }
 
-fn bound(row: &Row, end: fn((f64, f64)) -> f64) -> String {
+fn bound(row: &ComparedCell, end: fn((f64, f64)) -> f64) -> String {
     let interval = row.ratio.interval.filter(|interval| interval.high.0.is_finite());
     let ends = interval.map(|interval| (interval.low.0, interval.high.0));
     ends.map(|ends| percents(end(ends))).unwrap_or_default()
@@ -414,8 +415,8 @@ fn differences(compared: &Compared) -> Markup {
         .cells
         .iter()
         .map(|row| match row.metric {
-            Metric::Cycles => "core cycles",
-            Metric::Time => "wall-clock time",
+            Basis::Cycles => "core cycles",
+            Basis::Time => "wall-clock time",
         })
         .collect();
     let metrics: Vec<&str> = metrics.into_iter().collect();

@@ -259,9 +259,9 @@ fn reading(parts: &[Part<'_>]) -> String {
     words
 }
 
-type Tables = (Option<Markup>, Option<Markup>);
+type TablePair = (Option<Markup>, Option<Markup>);
 
-fn cells(parts: &[Part<'_>]) -> Tables {
+fn cells(parts: &[Part<'_>]) -> TablePair {
     let measured: Vec<_> = parts
         .iter()
         .filter_map(|part| match part {

@@ -19,7 +19,7 @@ use std::ops::Range;
 /// The canvas, in units of its own: plotters' places are whole numbers of them.
 const CANVAS: (u32, u32) = (1000, 680);
 /// Where the plotting area ends: right of it, of lines, stand their names, outside of [`CANVAS`].
-const MARGINS: Margins = Margins { top: 40, right: 24, bottom: 78, left: 112 };
+const MARGINS: PlotMargins = PlotMargins { top: 40, right: 24, bottom: 78, left: 112 };
 /// Room for the names of lines.
 const NAMES: u32 = 250;
 /// Letters of a name that have room there.
@@ -46,7 +46,7 @@ const BESIDE: f64 = 0.6;
 /// Half of a tick's width, as a share of its bar's room.
 const TICK: f64 = 0.3;
 
-struct Margins {
+struct PlotMargins {
     top: u32,
     right: u32,
     bottom: u32,

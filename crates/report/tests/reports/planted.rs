@@ -9,7 +9,7 @@
 #![allow(dead_code)]
 
 use crate::records::{self, Case};
-use cpb_analysis::advice::Compared;
+use cpb_analysis::advice::PathPair;
 use cpb_analysis::batches::Scale;
 use cpb_analysis::crossover::{Contest, Crossing};
 use cpb_analysis::explain::explain;
@@ -97,7 +97,7 @@ fn template() -> Round {
     let record = records::record(Case::Emulated);
     let rounds = record.cells.into_iter().find_map(|(_, outcome)| match outcome {
         Outcome::Measured(rounds) => rounds.into_iter().next(),
-        Outcome::Without(_) => None,
+        Outcome::NotMeasured(_) => None,
     });
     rounds.expect("a round")
 }
@@ -341,7 +341,7 @@ pub(crate) fn score(first: u64, seeds: u64) -> Score {
     score
 }
 
-fn pair(record: &Record) -> Compared {
+fn pair(record: &Record) -> PathPair {
     let explanation = explain([record], None);
     let pairs = explanation.tasks[0].pairs.clone().expect("hardware may be compared");
     pairs.into_iter().next().expect("two paths")

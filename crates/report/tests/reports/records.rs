@@ -10,8 +10,8 @@ use cpb_core::{
 };
 use cpb_record::plan::Plan;
 use cpb_record::{
-    Batch, Cell, Check, Checked, End, Evidence, Header, Line, ProviderRecord, Reading, Reason,
-    Record, Round, SCHEMA, Without,
+    Batch, Cell, Check, Checked, End, Evidence, Header, Line, NotMeasured, NotMeasuredReason,
+    ProviderRecord, Reading, Record, Round, SCHEMA,
 };
 use cpb_record::{Machine, State};
 
@@ -181,8 +181,8 @@ pub(crate) fn planned(case: Case, plan: Plan, passes: u32) -> Record {
             lines.retain(|line| !matches!(line, Line::Round(round) if flash(&round.cell.workload)));
             for workload in plan.workloads().into_iter().filter(flash) {
                 let cell = Cell { provider: "memory".into(), workload, threads: 1 };
-                let outcome = Reason::Unsupported(Unsupported::Memory);
-                lines.push(Line::Without(Without { cell, outcome }));
+                let outcome = NotMeasuredReason::Unsupported(Unsupported::Memory);
+                lines.push(Line::NotMeasured(NotMeasured { cell, outcome }));
             }
         }
         if case == Case::Failures {
@@ -409,12 +409,13 @@ fn failures(lines: &mut Vec<Line>) {
         let crypto = round.cell.workload.crypto();
         let ctr = crypto.is_some_and(|it| it.algorithm.shape().kind == Kind::StreamCipher);
         match (round.cell.provider.as_str(), ctr, long) {
-            ("openssl:scalar", true, _) => {
-                without.push((round.cell.clone(), Reason::Unsupported(Unsupported::BuildOption)))
-            }
+            ("openssl:scalar", true, _) => without.push((
+                round.cell.clone(),
+                NotMeasuredReason::Unsupported(Unsupported::BuildOption),
+            )),
             ("openssl:nocrypto", true, true) => {
                 let detail = "signal 11 (SIGSEGV)".to_owned();
-                let reason = Reason::Failed { error: Error::Crashed, detail };
+                let reason = NotMeasuredReason::Failed { error: Error::Crashed, detail };
                 without.push((round.cell.clone(), reason));
             }
             ("mbedtls:accel", ..) => {}
@@ -434,7 +435,7 @@ fn failures(lines: &mut Vec<Line>) {
     });
     without.dedup();
     lines.extend(
-        without.into_iter().map(|(cell, outcome)| Line::Without(Without { cell, outcome })),
+        without.into_iter().map(|(cell, outcome)| Line::NotMeasured(NotMeasured { cell, outcome })),
     );
     lines.push(Line::Check(Check {
         distinct: 0,

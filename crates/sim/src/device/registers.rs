@@ -1,7 +1,7 @@
 //! A block of registers that only remember what was written: clocks, pins, power, whatever a
 //! program sets up and then waits for. The chip's file says which bits always read as one or zero.
 
-use crate::chip::Device;
+use crate::chip::DeviceDescription;
 use std::collections::HashMap;
 
 pub(super) struct Registers {
@@ -13,7 +13,7 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    pub(super) fn new(description: &Device) -> Self {
+    pub(super) fn new(description: &DeviceDescription) -> Self {
         Registers {
             words: HashMap::new(),
             ones: description.ones.clone(),

@@ -1,14 +1,14 @@
 //! A block that the chip has and the simulator does not, yet: an engine that computes, whose answers
 //! nobody should make up. A program that uses it is stopped and told so.
 
-use crate::chip::Device;
+use crate::chip::DeviceDescription;
 
 pub(super) struct Unmodelled {
     name: String,
 }
 
 impl Unmodelled {
-    pub(super) fn new(description: &Device) -> Self {
+    pub(super) fn new(description: &DeviceDescription) -> Self {
         Unmodelled { name: description.name.clone() }
     }
 

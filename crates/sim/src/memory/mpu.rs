@@ -11,7 +11,7 @@ pub(crate) struct Attributes {
 
 /// One region's registers.
 #[derive(Clone, Copy, Debug, Default)]
-struct Region {
+struct MpuRegion {
     base: u32,
     attributes: u32,
 }
@@ -32,7 +32,7 @@ enum Place {
 pub(crate) struct Mpu {
     control: u32,
     number: u32,
-    regions: [Region; REGIONS],
+    regions: [MpuRegion; REGIONS],
 }
 
 impl Mpu {
@@ -107,7 +107,7 @@ impl Mpu {
     }
 }
 
-impl Region {
+impl MpuRegion {
     /// The subregion that `address` is in, or where this region begins and ends.
     fn covers(self, address: u32) -> Option<(u32, u32, Place)> {
         if self.attributes & 1 == 0 {

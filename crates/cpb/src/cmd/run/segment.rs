@@ -21,14 +21,14 @@ use cpb_core::catalog;
 use cpb_core::kernel::KernelSurvey;
 use cpb_core::measure::Budget;
 use cpb_core::message::ClockDescription;
-use cpb_core::{Algorithm, Error, Ticks, Workload};
+use cpb_core::{Algorithm, Error, Workload};
 use cpb_record::Machine;
 use cpb_record::budget::{Percent, Seconds};
 use cpb_record::evidence;
 use cpb_record::plan::{Changes, Plan};
 use cpb_record::store::{self, Store};
 use cpb_record::{
-    Cell, End, Evidence, Header, Line, Outcome, ProviderRecord, Reason, Round, SCHEMA,
+    Cell, End, Evidence, Header, Line, NotMeasuredReason, Outcome, ProviderRecord, Round, SCHEMA,
 };
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ struct Past {
     used: Duration,
 }
 
-/// How a sitting begins.
+/// How a segment begins.
 pub(super) enum Begun {
     /// There is something to measure.
     Ready(Box<Segment>),
@@ -218,7 +218,7 @@ impl Segment {
                 env!("CARGO_PKG_VERSION")
             );
         }
-        // What happens to it from now on concerns this sitting, as it is when this one begins.
+        // What happens to it from now on concerns this segment, as it is when this one begins.
         header.machine = machine;
         let wanted: Vec<String> = header.providers.keys().cloned().collect();
         let known = target.discover(&wanted, &arguments.runner, &affinity(&header.cpus));
@@ -249,12 +249,12 @@ impl Segment {
             .collect();
         let mut cells = run::cells(&header.plan, &available);
         // Over ssh it may have been the connection that was lost.
-        let again = |reason: &Reason| {
-            let crashed = matches!(reason, Reason::Failed { error: Error::Crashed, .. });
+        let again = |reason: &NotMeasuredReason| {
+            let crashed = matches!(reason, NotMeasuredReason::Failed { error: Error::Crashed, .. });
             crashed && target.loses_connections()
         };
         let settled =
-            |outcome: &Outcome| matches!(outcome, Outcome::Without(reason) if !again(reason));
+            |outcome: &Outcome| matches!(outcome, Outcome::NotMeasured(reason) if !again(reason));
         cells.retain(|cell| !record.cells.iter().any(|(other, why)| other == cell && settled(why)));
         let (rounds, next_pass) = record.rounds();
         let used = rounds.values().flatten().map(|round| round.at_ms).max().unwrap_or(0);
@@ -292,7 +292,7 @@ impl Segment {
             },
             timeouts: self.target.timeouts().clone(),
             budget: Budget {
-                counted: Ticks(u64::from(plan.counted_ms) * 1_000_000),
+                counted: Duration::from_millis(plan.counted_ms.into()),
                 ..self.target.budget()
             },
             store: &mut self.store,
@@ -392,10 +392,7 @@ fn full(passes: u32, used: Duration, budget: Duration) -> String {
 fn gauge(known: &[Discovered]) -> Rc<Gauge> {
     let clocks: HashMap<String, ClockDescription> = known
         .iter()
-        .filter_map(|known| match known.record() {
-            ProviderRecord::Available { clock, .. } => Some((known.spec.name.clone(), clock)),
-            ProviderRecord::Unavailable { .. } => None,
-        })
+        .filter_map(|known| Some((known.spec.name.clone(), *known.record().clock()?)))
         .collect();
     Rc::new(move |cells| {
         let clock = |cell: &Cell| clocks.get(&cell.provider);
@@ -420,12 +417,10 @@ fn header(
     let cpu = cpus.first().copied().unwrap_or(0);
     let providers: std::collections::BTreeMap<_, _> =
         known.iter().map(|known| (known.spec.name.clone(), known.record())).collect();
-    let clock_known = providers.values().any(|provider| match provider {
-        ProviderRecord::Available { clock, .. } => {
-            clock.reference_cycles > 0 || clock.counts_cycles
-        }
-        ProviderRecord::Unavailable { .. } => false,
-    });
+    let clock_known = providers
+        .values()
+        .filter_map(ProviderRecord::clock)
+        .any(|clock| clock.reference_cycles > 0 || clock.counts_cycles);
     let evidence: Evidence = evidence::evidence(&machine, clock_known);
     let mut warnings = probe::doubts(&machine, clock_known);
     warnings.extend(plan.untaken().into_iter().map(|(size, algorithms)| {

@@ -58,7 +58,8 @@ fn a_request_names_the_jobs_pointers_and_lengths_and_no_others() {
         output: output.as_mut_ptr(),
         tag: tag.as_mut_ptr(),
     };
-    let lengths = |direction| Lengths { direction, message: 32, associated: 8, iv: 16, tag: 16 };
+    let lengths =
+        |direction| SessionLengths { direction, message: 32, associated: 8, iv: 16, tag: 16 };
     let cipher = messages::cipher(77, &job, &lengths(abi::DECRYPT));
     assert_eq!((cipher.ses, cipher.op, cipher.flags, cipher.len), (77, 1, 0, 32));
     assert_eq!((cipher.src, cipher.dst.cast_const()), (job.input, job.output.cast_const()));

@@ -1,7 +1,7 @@
 //! P-256 and P-384: ECDSA and ECDH.
 
 use super::super::ffi::{nettle_version_major, nettle_version_minor};
-use super::numbers::{Owned, number, read, write};
+use super::numbers::{OwnedNumber, number, read, write};
 use super::{Body, Buffers, Open, Random, ffi, random, taken};
 use crate::key_pairs::make_pairs;
 use core::ptr;
@@ -110,23 +110,23 @@ fn generate(open: &Open<'_>, group: Group, body: Body<'_>) -> Result<(), Error> 
 struct Group(*const Curve);
 
 impl Group {
-    fn point(self) -> Owned<Point> {
+    fn point(self) -> OwnedNumber<Point> {
         // SAFETY: ecc.h; a point may be moved.
         unsafe {
             let init = |point| ffi::nettle_ecc_point_init(point, self.0);
-            Owned::new(init, ffi::nettle_ecc_point_clear)
+            OwnedNumber::new(init, ffi::nettle_ecc_point_clear)
         }
     }
 
-    fn scalar(self) -> Owned<Scalar> {
+    fn scalar(self) -> OwnedNumber<Scalar> {
         // SAFETY: ecc.h; a scalar may be moved.
         unsafe {
             let init = |scalar| ffi::nettle_ecc_scalar_init(scalar, self.0);
-            Owned::new(init, ffi::nettle_ecc_scalar_clear)
+            OwnedNumber::new(init, ffi::nettle_ecc_scalar_clear)
         }
     }
 
-    fn private_key(self, key: &[u8]) -> Result<Owned<Scalar>, Error> {
+    fn private_key(self, key: &[u8]) -> Result<OwnedNumber<Scalar>, Error> {
         let (mut digits, mut scalar) = (number(), self.scalar());
         read(&mut digits, key);
         // SAFETY: as above.
@@ -162,8 +162,8 @@ impl Group {
 
 /// A point's coordinates on their way to the library, and back.
 struct Coordinates {
-    x: Owned<Integer>,
-    y: Owned<Integer>,
+    x: OwnedNumber<Integer>,
+    y: OwnedNumber<Integer>,
 }
 
 /// What stands before the coordinates (SEC 1, 2.3.3).
@@ -202,9 +202,9 @@ impl Coordinates {
     }
 }
 
-fn empty_signature() -> Owned<DsaSignature> {
+fn empty_signature() -> OwnedNumber<DsaSignature> {
     // SAFETY: dsa.h; its numbers may be moved.
     unsafe {
-        Owned::new(|new| ffi::nettle_dsa_signature_init(new), ffi::nettle_dsa_signature_clear)
+        OwnedNumber::new(|new| ffi::nettle_dsa_signature_init(new), ffi::nettle_dsa_signature_clear)
     }
 }

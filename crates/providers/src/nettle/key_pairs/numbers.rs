@@ -6,25 +6,28 @@ use core::ops::{Deref, DerefMut};
 use cpb_core::Error;
 
 /// A structure that owns memory of GMP's.
-pub(super) struct Owned<T> {
+pub(super) struct OwnedNumber<T> {
     value: T,
     clear: unsafe fn(*mut T),
 }
 
-impl<T> Owned<T> {
+impl<T> OwnedNumber<T> {
     /// The structure that `init` fills in, and `clear` gives back the memory of.
     ///
     /// # Safety
     /// They do so, and it may be moved.
-    pub(super) unsafe fn new(init: impl FnOnce(*mut T), clear: unsafe fn(*mut T)) -> Owned<T> {
+    pub(super) unsafe fn new(
+        init: impl FnOnce(*mut T),
+        clear: unsafe fn(*mut T),
+    ) -> OwnedNumber<T> {
         let mut value = MaybeUninit::uninit();
         init(value.as_mut_ptr());
         // SAFETY: as promised by the caller.
-        Owned { value: unsafe { value.assume_init() }, clear }
+        OwnedNumber { value: unsafe { value.assume_init() }, clear }
     }
 }
 
-impl<T> Deref for Owned<T> {
+impl<T> Deref for OwnedNumber<T> {
     type Target = T;
 
     #[inline]
@@ -33,14 +36,14 @@ impl<T> Deref for Owned<T> {
     }
 }
 
-impl<T> DerefMut for Owned<T> {
+impl<T> DerefMut for OwnedNumber<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         &mut self.value
     }
 }
 
-impl<T> Drop for Owned<T> {
+impl<T> Drop for OwnedNumber<T> {
     fn drop(&mut self) {
         // SAFETY: ours; nothing uses it afterwards.
         unsafe { (self.clear)(&mut self.value) }
@@ -48,9 +51,9 @@ impl<T> Drop for Owned<T> {
 }
 
 /// A number of its own.
-pub(super) fn number() -> Owned<Integer> {
+pub(super) fn number() -> OwnedNumber<Integer> {
     // SAFETY: gmp.h; a number may be moved.
-    unsafe { Owned::new(|number| ffi::__gmpz_init(number), ffi::__gmpz_clear) }
+    unsafe { OwnedNumber::new(|number| ffi::__gmpz_init(number), ffi::__gmpz_clear) }
 }
 
 /// Reads a number from its big-endian digits.

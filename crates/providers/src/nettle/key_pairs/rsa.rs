@@ -2,7 +2,7 @@
 //! `_tr` blind what they work on by a new random number each time, compute in a time that does not depend
 //! on the key, and check what they computed.
 
-use super::numbers::{Owned, number, read, write};
+use super::numbers::{OwnedNumber, number, read, write};
 use super::{Body, Buffers, Open, Random, ffi, random, succeeded, taken};
 use crate::key_pairs::make_pairs;
 use core::ffi::c_uint;
@@ -127,7 +127,7 @@ fn generate(open: &Open<'_>, modulus: usize, body: Body<'_>) -> Result<(), Error
 }
 
 /// A key from its numbers in a row, of which a public one has the first two.
-fn public_key(modulus: usize, key: &[u8]) -> Result<Owned<RsaPublicKey>, Error> {
+fn public_key(modulus: usize, key: &[u8]) -> Result<OwnedNumber<RsaPublicKey>, Error> {
     let mut public = empty_public();
     let RsaPublicKey { n, e, .. } = &mut *public;
     read_all([n, e], modulus, key);
@@ -137,7 +137,10 @@ fn public_key(modulus: usize, key: &[u8]) -> Result<Owned<RsaPublicKey>, Error> 
 }
 
 /// Both halves: what is computed with the private one is blinded and checked with the public one.
-fn pair(modulus: usize, key: &[u8]) -> Result<(Owned<RsaPublicKey>, Owned<RsaPrivateKey>), Error> {
+fn pair(
+    modulus: usize,
+    key: &[u8],
+) -> Result<(OwnedNumber<RsaPublicKey>, OwnedNumber<RsaPrivateKey>), Error> {
     let (mut public, mut private) = (empty_public(), empty_private());
     let RsaPublicKey { n, e, .. } = &mut *public;
     let RsaPrivateKey { d, p, q, a, b, c, .. } = &mut *private;
@@ -160,16 +163,22 @@ fn read_all<const N: usize>(numbers: [&mut ffi::Integer; N], modulus: usize, key
     }
 }
 
-fn empty_public() -> Owned<RsaPublicKey> {
+fn empty_public() -> OwnedNumber<RsaPublicKey> {
     // SAFETY: rsa.h; its numbers may be moved.
     unsafe {
-        Owned::new(|new| ffi::nettle_rsa_public_key_init(new), ffi::nettle_rsa_public_key_clear)
+        OwnedNumber::new(
+            |new| ffi::nettle_rsa_public_key_init(new),
+            ffi::nettle_rsa_public_key_clear,
+        )
     }
 }
 
-fn empty_private() -> Owned<RsaPrivateKey> {
+fn empty_private() -> OwnedNumber<RsaPrivateKey> {
     // SAFETY: rsa.h; its numbers may be moved.
     unsafe {
-        Owned::new(|new| ffi::nettle_rsa_private_key_init(new), ffi::nettle_rsa_private_key_clear)
+        OwnedNumber::new(
+            |new| ffi::nettle_rsa_private_key_init(new),
+            ffi::nettle_rsa_private_key_clear,
+        )
     }
 }

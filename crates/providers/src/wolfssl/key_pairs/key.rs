@@ -13,20 +13,20 @@ use cpb_core::{Algorithm, Error};
 pub(super) enum Scheme {
     /// Bytes of the modulus, and padding.
     Rsa(usize, c_int),
-    Curve(Curve),
+    Curve(CurveNumber),
     X25519,
 }
 
 /// The library's number of a curve, and how many bytes its numbers have.
 #[derive(Clone, Copy)]
-pub(super) struct Curve {
+pub(super) struct CurveNumber {
     pub(super) id: c_int,
     pub(super) size: c_int,
 }
 
 // wolfssl/wolfcrypt/ecc.h: `ECC_SECP256R1`, `ECC_SECP384R1`.
-const P256: Curve = Curve { id: 7, size: 32 };
-const P384: Curve = Curve { id: 15, size: 48 };
+const P256: CurveNumber = CurveNumber { id: 7, size: 32 };
+const P384: CurveNumber = CurveNumber { id: 15, size: 48 };
 
 // wolfssl/openssl/rsa.h: `RSA_PKCS1_PADDING`, `RSA_PKCS1_PSS_PADDING`; asn.h: `NID_sha256`. RSA signs its
 // digests alone.
@@ -96,7 +96,7 @@ pub(super) fn curve_key() -> Result<Owned<ffi::ecc_key>, Error> {
     Owned::take(unsafe { ffi::wc_ecc_key_new(ptr::null_mut()) }, ffi::wc_ecc_key_free)
 }
 
-pub(super) fn curve_private(curve: Curve, own: &[u8]) -> Result<Owned<ffi::ecc_key>, Error> {
+pub(super) fn curve_private(curve: CurveNumber, own: &[u8]) -> Result<Owned<ffi::ecc_key>, Error> {
     let key = curve_key()?;
     let (bytes, length) = (own.as_ptr(), own.len() as c_uint);
     // SAFETY: the key is live, and the bytes as many as is said; null: without the public half.

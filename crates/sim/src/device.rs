@@ -29,7 +29,7 @@ pub(crate) struct Devices {
     all: Vec<Device>,
 }
 
-fn model(description: &chip::Device) -> Model {
+fn model(description: &chip::DeviceDescription) -> Model {
     match description.kind.as_str() {
         "cmsdk_uart" => Model::CmsdkUart(cmsdk_uart::CmsdkUart::default()),
         "lpuart" => Model::Lpuart(lpuart::Lpuart::default()),
@@ -40,7 +40,7 @@ fn model(description: &chip::Device) -> Model {
 
 impl Devices {
     pub(crate) fn new(chip: &Chip) -> Self {
-        let device = |d: &chip::Device| Device {
+        let device = |d: &chip::DeviceDescription| Device {
             base: d.base,
             size: d.size,
             interrupt: d.interrupt,

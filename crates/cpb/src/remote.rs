@@ -29,7 +29,7 @@ use std::time::Duration;
 /// What the other side's shell runs: any shell that POSIX describes, busybox's as well. It has no single
 /// quotes, and each line ends a command: the login shell is to take it as one word on one line, and may
 /// be of another kind. Its argument is the folder to try first.
-const BOOTSTRAP: &str = include_str!("bootstrap.sh");
+const BOOTSTRAP: &str = include_str!("remote/bootstrap.sh");
 
 /// Longest wait for the other side once it has greeted, beyond what a copy takes.
 const PATIENCE: Duration = Duration::from_secs(30);

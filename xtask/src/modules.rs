@@ -1,5 +1,6 @@
 //! The modules of one crate: which file each is in, what it defines, what it imports.
 
+use crate::tree;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -20,10 +21,25 @@ pub(crate) struct Module {
     pub(crate) children: BTreeMap<String, usize>,
     /// What it defines, except modules.
     pub(crate) items: Vec<String>,
+    /// The types and traits among them.
+    pub(crate) types: Vec<String>,
     /// The name that a `use` introduces, and the path that it stands for.
     pub(crate) imports: Vec<(String, Vec<String>)>,
     /// The paths of `use path::*`.
     pub(crate) globs: Vec<Vec<String>>,
+}
+
+/// The files that rustc is called with: of libraries and of programs.
+pub(crate) fn roots(root: &Path) -> Vec<PathBuf> {
+    let mut folders = tree::entries(&root.join("crates"));
+    folders.extend(["xtask", "firmware", "fuzz"].map(|name| root.join(name)));
+    let mut found = Vec::new();
+    for source in folders.iter().map(|folder| folder.join("src")) {
+        found.extend(["lib.rs", "main.rs"].map(|name| source.join(name)));
+        found.extend(tree::files(&source.join("bin")));
+    }
+    found.retain(|file| file.is_file());
+    found
 }
 
 impl Crate {
@@ -79,6 +95,7 @@ impl Crate {
             parent,
             children: BTreeMap::new(),
             items: Vec::new(),
+            types: Vec::new(),
             imports: Vec::new(),
             globs: Vec::new(),
         });
@@ -100,7 +117,13 @@ impl Crate {
                         }
                     }
                 }
-                item => self.modules[module].items.extend(names(item)),
+                item => {
+                    let module = &mut self.modules[module];
+                    if is_type(item) {
+                        module.types.extend(names(item));
+                    }
+                    module.items.extend(names(item));
+                }
             }
         }
         Ok(())
@@ -265,6 +288,13 @@ fn names(item: &Item) -> Vec<String> {
         _ => return Vec::new(),
     };
     vec![plain(name)]
+}
+
+fn is_type(item: &Item) -> bool {
+    matches!(
+        item,
+        Item::Enum(_) | Item::Struct(_) | Item::Trait(_) | Item::Type(_) | Item::Union(_)
+    )
 }
 
 /// An item's attributes.

@@ -8,10 +8,10 @@ pub mod serial;
 pub mod sim;
 
 use self::conversation::Conversation;
-use cpb_core::message::{Board, ClockDescription, Round};
-use cpb_core::{Claim, Error, Histogram, Sample, Unsupported};
-use cpb_record::Machine;
+use cpb_core::message::{Board, Round};
+use cpb_core::{Error, Histogram, Sample};
 use cpb_record::evidence;
+use cpb_record::{Machine, ProviderRecord};
 use std::ffi::OsString;
 use std::fmt;
 use std::sync::Arc;
@@ -124,31 +124,11 @@ impl From<Board<'_>> for BoardIdentity {
 
 /// What a runner says of one of its providers.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Description {
-    /// It runs here.
-    Available {
-        /// Its name.
-        provider: String,
-        /// Version of the library.
-        version: String,
-        /// What runs the operation.
-        executor: String,
-        /// Where that is, as far as the provider is told.
-        claim: Claim,
-        /// Compiler, flags, masks.
-        options: String,
-        /// The runner's clock.
-        clock: ClockDescription,
-    },
-    /// It does not.
-    Unavailable {
-        /// Its name.
-        provider: String,
-        /// What sort of thing is missing.
-        reason: Unsupported,
-        /// It, by name.
-        detail: String,
-    },
+pub struct Description {
+    /// Its name.
+    pub provider: String,
+    /// Whether it runs here, and as what.
+    pub state: ProviderRecord,
 }
 
 /// Everything a runner saw in a round.

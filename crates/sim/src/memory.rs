@@ -112,7 +112,7 @@ impl Memory {
         memory
     }
 
-    fn add(&mut self, description: &chip::Memory) {
+    fn add(&mut self, description: &chip::MemoryDescription) {
         let size = description.size.next_multiple_of(PAGE);
         let number = self.regions.len() as u8;
         self.regions.push(Region {
