@@ -169,7 +169,8 @@ pub fn run(
             let source = &sources[random.usize(..sources.len())];
             let time = planted.at(size.into());
             cells.push((size.into(), time, source));
-            let workload = CryptoWorkload::new(Algorithm::Aes256Cbc, Operation::Encrypt, size);
+            let workload =
+                CryptoWorkload::new(Algorithm::Aes256Cbc, Operation::Encrypt, size).into();
             let cell = Cell { provider: provider.into(), workload, threads: 1 };
             for pass in 0..passes {
                 let drift = 1.0 + disturbance.drift * f64::from(pass) / f64::from(passes);

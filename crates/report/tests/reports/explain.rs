@@ -71,6 +71,7 @@ fn made_up_records_are_explained() {
     insta::assert_snapshot!("failures_80", render(&case(Case::Failures), 80, false));
     insta::assert_snapshot!("threads_80", render(&case(Case::Threads), 80, false));
     insta::assert_snapshot!("empty_80", render(&case(Case::Empty), 80, false));
+    insta::assert_snapshot!("memory_reads_80", render(&case(Case::MemoryReads), 80, false));
 }
 
 #[test]
