@@ -10,6 +10,6 @@ mod identify;
 mod import;
 mod library;
 mod output;
-mod readme;
+mod providers_page;
 mod report;
 mod schema;

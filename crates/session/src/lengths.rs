@@ -5,14 +5,17 @@ use cpb_core::{Algorithm, Kind, Unsupported};
 
 /// The most that a generator is asked for at once, in bytes (SP 800-90A, tables 2 and 3): libraries
 /// that chained smaller requests would have other outputs.
-pub(crate) const REQUEST: usize = 1 << 16;
+pub const REQUEST: usize = 1 << 16;
 
 /// Bytes of a generator's key before the personalisation string: the entropy input and the nonce.
-pub(crate) const SEED: usize = Algorithm::HmacDrbgSha256.shape().key;
+pub const SEED: usize = Algorithm::HmacDrbgSha256.shape().key;
 
 /// Whether keys are as long as an algorithm takes them: an HMAC's may be of any length, and behind a
 /// generator's seed there may be a personalisation string.
-pub(crate) fn keys_fit(algorithm: Algorithm, keys: &[&[u8]]) -> Result<(), Unsupported> {
+///
+/// # Errors
+/// [`Unsupported::Length`] if one has another length, or if there is none.
+pub fn keys_fit(algorithm: Algorithm, keys: &[&[u8]]) -> Result<(), Unsupported> {
     let Shape { key: length, kind, .. } = algorithm.shape();
     let fits = |key: &&[u8]| match kind {
         _ if algorithm.takes_any_key() => true,

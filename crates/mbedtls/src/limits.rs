@@ -1,4 +1,4 @@
-//! What no version of Mbed TLS does. The firmware compiles this file, too.
+//! What no version of Mbed TLS does.
 
 use cpb_core::{CryptoWorkload, Kind, Placement, Unsupported};
 
@@ -7,7 +7,7 @@ use cpb_core::{CryptoWorkload, Kind, Placement, Unsupported};
 /// # Errors
 /// A sector in place that does not end with a whole block: `mbedtls_aes_crypt_xts` (2.28 and 3.6) writes over
 /// the end of its input before it has read it.
-pub(crate) fn supports(workload: &CryptoWorkload) -> Result<(), Unsupported> {
+pub fn supports(workload: &CryptoWorkload) -> Result<(), Unsupported> {
     // Records are made by its TLS part, which is not in these builds, with two calls.
     if workload.algorithm.shape().kind == Kind::Record {
         return Err(Unsupported::Algorithm);

@@ -1,4 +1,4 @@
-//! A session's jobs in the form that C functions take them. The firmware compiles this file, too.
+//! A session's jobs in the form that C functions take them.
 
 use alloc::vec::Vec;
 use cpb_core::Lengths;
@@ -6,22 +6,28 @@ use cpb_core::{Checking, Dispatch, KeyUse, Phase};
 use cpb_core::{CryptoWorkload, Error, Job, Kind, Unsupported};
 
 /// Pointers into one job, valid as long as the session's jobs are borrowed.
-pub(crate) struct RawJob {
-    pub(crate) key: usize,
-    pub(crate) iv: *const u8,
-    pub(crate) associated: *const u8,
-    pub(crate) input: *const u8,
-    pub(crate) output: *mut u8,
-    pub(crate) tag: *mut u8,
+pub struct RawJob {
+    /// The number of its key.
+    pub key: usize,
+    /// Its IV, nonce or counter.
+    pub iv: *const u8,
+    /// Its associated data.
+    pub associated: *const u8,
+    /// What is read.
+    pub input: *const u8,
+    /// Where the answer goes: in place, the input.
+    pub output: *mut u8,
+    /// Where a tag or a signature is, or goes.
+    pub tag: *mut u8,
 }
 
 /// All jobs of a session, and the lengths that they share.
-pub(crate) struct RawJobs<'a> {
+pub struct RawJobs<'a> {
     jobs: Vec<RawJob>,
     /// Message length.
-    pub(crate) message: usize,
+    pub message: usize,
     /// Length of the associated data.
-    pub(crate) associated: usize,
+    pub associated: usize,
     output: usize,
     // The buffers stay borrowed, for writing, as long as the pointers are used.
     _borrowed: core::marker::PhantomData<&'a mut [u8]>,
@@ -30,7 +36,10 @@ pub(crate) struct RawJobs<'a> {
 impl<'a> RawJobs<'a> {
     /// Takes the pointers, once the lengths are known to be those that the workload states: FFI
     /// relies on them.
-    pub(crate) fn new(
+    ///
+    /// # Errors
+    /// A buffer has another length, a job's key is not there, or there is no job.
+    pub fn new(
         workload: &CryptoWorkload,
         keys: &[&[u8]],
         jobs: &'a mut [Job<'_>],
@@ -66,18 +75,21 @@ impl<'a> RawJobs<'a> {
     }
 
     /// Job number `job`.
+    ///
+    /// # Errors
+    /// [`Error::Contract`] if there is none of that number.
     #[inline]
-    pub(crate) fn job(&self, job: usize) -> Result<&RawJob, Error> {
+    pub fn job(&self, job: usize) -> Result<&RawJob, Error> {
         self.jobs.get(job).ok_or(Error::Contract)
     }
 
     /// All of them, in order.
-    pub(crate) fn all(&self) -> &[RawJob] {
+    pub fn all(&self) -> &[RawJob] {
         &self.jobs
     }
 
     /// What job number `job` wrote.
-    pub(crate) fn output(&self, job: usize) -> Option<&[u8]> {
+    pub fn output(&self, job: usize) -> Option<&[u8]> {
         let job = self.jobs.get(job)?;
         // SAFETY: `new` found the output to be this long; it is borrowed for 'a, and the C library
         // that writes to it is not running while `self` is borrowed here.
@@ -87,7 +99,10 @@ impl<'a> RawJobs<'a> {
 
 /// What no library that works on the caller's own thread does: more than one job at a time. A key
 /// for each message needs the key schedule in the message's own time.
-pub(crate) fn software_supports(workload: &CryptoWorkload) -> Result<(), Unsupported> {
+///
+/// # Errors
+/// The workload is none, or asks for what such a library does not do.
+pub fn software_supports(workload: &CryptoWorkload) -> Result<(), Unsupported> {
     workload.valid()?;
     if workload.algorithm.shape().kind == Kind::Copy {
         return Err(Unsupported::Algorithm);
