@@ -5,6 +5,7 @@ use cpb_analysis::compare;
 use cpb_analysis::explain::{Question, explain};
 use cpb_analysis::identify::{self, cores::Cores};
 use cpb_analysis::summary::summarise;
+use cpb_analysis::units::OperationsPerSecond;
 use cpb_import::Options;
 use cpb_record::plan::Plan;
 use cpb_record::store::parse_record;
@@ -39,7 +40,7 @@ pub fn record(bytes: &[u8]) {
 
 /// Explained, and held against itself.
 fn explained(record: &Record) {
-    let question = Question { bytes: Some(390), rate: Some(2000.0) };
+    let question = Question { bytes: Some(390), rate: Some(OperationsPerSecond(2000.0)) };
     let explanation = explain([record], Some(question));
     let compared = compare::runs(record, record, compare::Pairs::ByName);
     let text = cpb_report::explain::render(&explanation, 80, false)

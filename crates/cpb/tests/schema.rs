@@ -7,6 +7,7 @@ mod support;
 use cpb_analysis::compare;
 use cpb_analysis::explain::{Question, explain};
 use cpb_analysis::summary::summarise;
+use cpb_analysis::units::OperationsPerSecond;
 use cpb_core::{Error, Meaning};
 use cpb_record::store;
 use cpb_record::{Line, Outcome, Record, SCHEMA};
@@ -188,7 +189,7 @@ proptest! {
         header in header(), lines in vec(line(), 0..12),
     ) {
         let record = Record::assemble(header, lines);
-        let question = Question { bytes: Some(390), rate: Some(2000.0) };
+        let question = Question { bytes: Some(390), rate: Some(OperationsPerSecond(2000.0)) };
         let explanation = explain([&record, &record], Some(question));
         cpb_report::explain::render(&explanation, 80, false);
         let compared = compare::runs(&record, &record, compare::Pairs::ByName);
