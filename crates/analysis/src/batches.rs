@@ -251,7 +251,7 @@ mod tests {
     fn of_what_chance_makes_long_the_time_off_the_cpu_is_taken_off() {
         let mut round = round(0, 1, vec![vec![batch(90_000_000, 10_000, 12_000)]]);
         round.cell.workload =
-            CryptoWorkload::new(Algorithm::Rsa2048Pkcs1, Operation::GenerateKey, 0);
+            CryptoWorkload::new(Algorithm::Rsa2048Pkcs1, Operation::GenerateKey, 0).into();
         let counters = &mut round.counters;
         (counters.wall_ns, counters.cpu_ns) = (150_000_000, 100_000_000);
         (counters.voluntary, counters.involuntary) = (0, 3);

@@ -1,7 +1,7 @@
 use super::*;
 use crate::fixtures::{self, batch};
 use cpb_core::message::{Counters, CpuTime};
-use cpb_core::{Algorithm, Dispatch, Operation};
+use cpb_core::{Algorithm, CryptoWorkload, Dispatch, Operation};
 
 const DRIVER: &str = "cbc-aes-caam";
 
@@ -20,7 +20,11 @@ fn rounds(interrupts: &[Option<u64>]) -> Vec<Round> {
     interrupts.iter().enumerate().map(counted).collect()
 }
 
-fn workload() -> CryptoWorkload {
+fn workload() -> Workload {
+    crypto().into()
+}
+
+fn crypto() -> CryptoWorkload {
     CryptoWorkload::new(Algorithm::Aes128Cbc, Operation::Encrypt, 1024)
 }
 
@@ -78,8 +82,9 @@ fn interrupts_without_a_driver_s_name_prove_nothing() {
 
 #[test]
 fn a_queue_may_be_ended_by_one_interrupt() {
-    let queued =
-        |depth| CryptoWorkload { dispatch: Dispatch { depth, ..Dispatch::SERIAL }, ..workload() };
+    let queued = |depth| -> Workload {
+        CryptoWorkload { dispatch: Dispatch { depth, ..Dispatch::SERIAL }, ..crypto() }.into()
+    };
     let rounds = rounds(&[Some(62); 12]); // 1,000 operations, 16 at a time
     let judged = |depth| judge(Claim::Engine, DRIVER, &queued(depth), &rounds);
     assert!(judged(Depth::Jobs(1)).is_err());

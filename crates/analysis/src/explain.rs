@@ -53,10 +53,17 @@ pub struct Explanation {
     pub question: Option<Question>,
     /// Tasks with one path at one size only: there is nothing to compare or fit.
     pub alone: usize,
+    /// Reads of memory, each of one width and pattern: how a program reads is no choice of paths.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub memory_reads: usize,
     /// Cells without a figure, and why.
     pub without: Vec<(String, NoFigure)>,
     /// What spoils the records' figures, each once.
     pub warnings: Vec<String>,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// One task.
@@ -148,8 +155,9 @@ pub fn explain<'a>(
 ) -> Explanation {
     let records: Vec<&Record> = records.into_iter().collect();
     let tasks = paths::of_records(records.iter().copied());
+    let choices = tasks.all.iter().filter(|task| task.subject.has_paths());
     let (alone, worth): (Vec<&Task>, Vec<&Task>) =
-        tasks.all.iter().partition(|task| task.paths.len() == 1 && task.paths[0].points.len() == 1);
+        choices.partition(|task| task.paths.len() == 1 && task.paths[0].points.len() == 1);
     let single = tasks.all.iter().map(|task| task.threads).min().unwrap_or(1);
     let fewest = worth.iter().filter(|task| task.threads == single);
     let mut warnings = run_info::once(records.iter().flat_map(|record| &record.warnings));
@@ -158,6 +166,7 @@ pub fn explain<'a>(
         tasks: fewest.map(|task| one(task, question)).collect(),
         scaling: scaling(&tasks.all),
         question,
+        memory_reads: tasks.all.iter().filter(|task| !task.subject.has_paths()).count(),
         alone: alone.iter().filter(|task| task.threads == single).count(),
         without: tasks.without,
         warnings,

@@ -36,7 +36,7 @@ pub(crate) fn batch(ticks: u64, before: u64, after: u64) -> Batch {
 
 /// A round whose reference chain takes 30,000 cycles.
 pub(crate) fn round(pass: u32, iterations: u32, samples: Vec<Vec<Batch>>) -> Round {
-    let workload = CryptoWorkload::new(Algorithm::Aes256Cbc, Operation::Encrypt, 16384);
+    let workload = CryptoWorkload::new(Algorithm::Aes256Cbc, Operation::Encrypt, 16384).into();
     Round {
         cell: Cell { provider: "openssl".into(), workload, threads: samples.len() as u8 },
         pass,

@@ -119,8 +119,7 @@ impl Checks {
             checks.round_trips += check.round_trips;
             checks.unsupported += check.unsupported;
             if let Some(wrong) = &check.wrong {
-                let who = format!("{} {} {}", check.provider, check.algorithm, check.operation);
-                checks.wrong.push(format!("{who}: {wrong}"));
+                checks.wrong.push(format!("{} {}: {wrong}", check.provider, check.what));
             }
         }
         checks

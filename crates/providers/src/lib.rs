@@ -8,25 +8,24 @@ extern crate alloc;
 pub mod af_alg;
 #[cfg(feature = "aws-lc")]
 mod aws_lc;
-mod context;
 #[cfg(target_os = "linux")]
 mod cryptodev;
 mod evp;
+mod evp_pkey;
 pub mod interrupts;
 pub mod kernel_crypto;
 mod key_der;
 mod key_pairs;
-mod lengths;
 mod libgcrypt;
 mod loaded;
 #[cfg(feature = "mbedtls")]
 mod mbedtls;
 mod mbedtls_system;
 mod memcpy;
+mod memory;
 mod nettle;
 mod null;
 mod openssl;
-mod raw_jobs;
 #[cfg(any(feature = "mbedtls", feature = "rustcrypto"))]
 mod rng;
 #[cfg(feature = "rustcrypto")]
@@ -132,6 +131,7 @@ const LIST: &[Implementation] = &[
     #[cfg(target_os = "linux")]
     cryptodev::ENTRY,
     memcpy::ENTRY,
+    memory::ENTRY,
 ];
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What explanations say, in words; laid out by [`super::explain`].
 
 use super::format::{percent, short, time};
-use super::groups::heading;
+use super::groups::in_words;
 use cpb_analysis::advice::{Advice, Border, LOSS, PathPair, Reason, STAKE};
 use cpb_analysis::crossover::{Contest, Crossing};
 use cpb_analysis::explain::{Explained, Explanation, PathScaling};
@@ -9,6 +9,7 @@ use cpb_analysis::fit::Shape;
 use cpb_analysis::missing::NoFigure;
 use cpb_analysis::paths::Subject;
 use cpb_analysis::units::{Bytes, Nanoseconds};
+use cpb_core::Workload;
 use cpb_record::Evidence;
 use cpb_record::size::Size;
 
@@ -59,7 +60,7 @@ pub(crate) fn title(task: &Explained) -> String {
 /// What is done, in words.
 pub(crate) fn what(subject: &Subject, threads: u8) -> String {
     match subject {
-        Subject::Measured(workload) => heading(workload, threads, false),
+        Subject::Measured(workload) => in_words(workload, threads),
         Subject::Published { algorithm, operation, phase } => {
             let what = [Some(algorithm), operation.as_ref()];
             let what: Vec<&str> = what.into_iter().flatten().map(String::as_str).collect();
@@ -280,7 +281,7 @@ pub(crate) fn answer(task: &Explained) -> Option<(&'static str, String)> {
         if !answer.maybe.is_empty() {
             words += &format!(", and between them {} may be faster", any_of(&answer.maybe));
         }
-        if let Subject::Measured(workload) = &task.subject {
+        if let Subject::Measured(Workload::Crypto(workload)) = &task.subject {
             let (algorithm, operation) = (workload.algorithm, workload.operation);
             let bytes = answer.bytes;
             words +=
@@ -345,6 +346,11 @@ pub(crate) fn remarks(explanation: &Explanation) -> Vec<(&'static str, String)> 
         };
         let words = format!("{words}: nothing to compare or fit; `cpb show` shows the figures");
         remarks.push(("left out", words));
+    }
+    if explanation.memory_reads > 0 {
+        let words = "memory reads are no paths to choose between: `cpb show` shows how fast each is, and `cpb \
+                     compare` how two records differ";
+        remarks.push(("left out", words.to_owned()));
     }
     remarks.extend(common(explanation).into_iter().map(|words| ("note", words.to_owned())));
     remarks

@@ -109,14 +109,14 @@ fn cells<'a>(
     algorithm: Algorithm,
     phase: Phase,
 ) -> impl Iterator<Item = (&'a CryptoWorkload, &'a Figures)> {
-    let rows = summary.cells.iter().filter(move |row| {
-        let workload = &row.workload;
+    let rows = summary.cells.iter().filter_map(|row| Some((row.workload.crypto()?, row)));
+    let its = rows.filter(move |(workload, row)| {
         row.provider == provider
             && row.threads == 1
             && (workload.algorithm, workload.operation, workload.phase)
                 == (algorithm, Operation::Encrypt, phase)
     });
-    rows.filter_map(|row| Some((&row.workload, &**row.figures.measured()?)))
+    its.filter_map(|(workload, row)| Some((workload, &**row.figures.measured()?)))
 }
 
 /// Those of the largest message.
@@ -151,7 +151,7 @@ mod tests {
             let mut rounds = fixtures::noisy_rounds(seed, 20, cycles / 3.0, 0.001);
             for round in &mut rounds {
                 round.cell.provider = provider.to_owned();
-                round.cell.workload = workload;
+                round.cell.workload = workload.into();
             }
             rounds
         };

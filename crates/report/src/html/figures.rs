@@ -67,7 +67,7 @@ pub(super) fn rates(
     let margins = Margins { rate: true, gain: true, cycles: true };
     let heading = if group.sizes == [0] { "Time of an operation" } else { "MB/s" };
     // What is done with key pairs has its operations per second and its percentile there as well.
-    let more = if group.workload().algorithm.has_key_pairs() { 2 } else { 0 };
+    let more = if group.has_key_pairs() { 2 } else { 0 };
     let table = rates.block(group, &group.sizes, group.sizes.len() + more, margins);
     let points = |figures: &Figures, bytes| Some(point(bytes, figures.rate.as_ref()?, 1e-6));
     let series = of_group(group, explained, marks, points);

@@ -1,11 +1,11 @@
 //! What `cpb explain` says of published tables and of made-up records.
 
-use crate::records::{self, Case};
 use cpb_analysis::explain::{Explanation, Question, explain};
 use cpb_analysis::units::OperationsPerSecond;
 use cpb_record::Record;
 use cpb_record::store;
 use cpb_report::explain::render;
+use cpb_test_support::records::{self, Case};
 use std::path::Path;
 
 fn published(name: &str) -> Record {
@@ -71,6 +71,7 @@ fn made_up_records_are_explained() {
     insta::assert_snapshot!("failures_80", render(&case(Case::Failures), 80, false));
     insta::assert_snapshot!("threads_80", render(&case(Case::Threads), 80, false));
     insta::assert_snapshot!("empty_80", render(&case(Case::Empty), 80, false));
+    insta::assert_snapshot!("memory_reads_80", render(&case(Case::MemoryReads), 80, false));
 }
 
 #[test]

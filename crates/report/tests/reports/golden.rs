@@ -2,7 +2,6 @@
 //!
 //! After a change that is meant: `cargo insta review`, or `INSTA_UPDATE=always cargo test`.
 
-use crate::records::{self, Case};
 use cpb_analysis::explain::explain;
 use cpb_analysis::summary::{Summary, summarise};
 use cpb_core::Ticks;
@@ -10,6 +9,7 @@ use cpb_core::sample::bucket;
 use cpb_record::{Outcome, Record, Times};
 use cpb_report::terminal::{self, Options};
 use cpb_report::{csv, json, markdown};
+use cpb_test_support::records::{self, Case};
 
 fn summary(case: Case) -> Summary {
     summarise(&records::record(case))
@@ -34,6 +34,17 @@ fn a_normal_run() {
     assert!(terminal(Case::Normal, 80).lines().count() < 50);
     insta::assert_snapshot!("normal_50", terminal(Case::Normal, 50));
     insta::assert_snapshot!("normal_markdown", markdown::render(&summary(Case::Normal)));
+}
+
+#[test]
+fn reads_of_memory() {
+    insta::assert_snapshot!("memory_reads_80", terminal(Case::MemoryReads, 80));
+    insta::assert_snapshot!("memory_reads_markdown", markdown::render(&summary(Case::MemoryReads)));
+    insta::assert_snapshot!("memory_reads_csv", csv::render(&summary(Case::MemoryReads)).unwrap());
+    insta::assert_snapshot!(
+        "memory_reads_json",
+        json::render(&summary(Case::MemoryReads)).unwrap()
+    );
 }
 
 #[test]
