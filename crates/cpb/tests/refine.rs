@@ -48,7 +48,7 @@ fn crossing_after(lab: &Lab, seconds: u32) -> Option<Crossing> {
 
     let record = store::read(&lab.path(&name)).expect("a record");
     let rigged = record.cells.iter().filter(|(cell, _)| cell.provider.starts_with("rigged:"));
-    let mut between: BTreeSet<u32> = rigged.map(|(cell, _)| cell.workload.message).collect();
+    let mut between: BTreeSet<u32> = rigged.map(|(cell, _)| cell.workload.size()).collect();
     between.retain(|size| ![64, 512, 8192].contains(size));
     assert!(between.iter().all(|size| (512..8192).contains(size)), "{between:?}");
 
