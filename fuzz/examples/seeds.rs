@@ -6,8 +6,8 @@ use cpb_core::measure::Budget;
 use cpb_core::memory_read::{Pattern, Width};
 use cpb_core::message::{Counters, CpuTime, Reply, Request, Round};
 use cpb_core::{
-    Algorithm, Claim, CryptoWorkload, Dispatch, Error, Identity, MemoryReadWorkload, Operation, Reference, Sample,
-    Ticks, Workload,
+    Algorithm, Claim, CryptoWorkload, Dispatch, Error, Identity, MemoryReadWorkload, Operation,
+    Reference, Sample, Ticks, Workload,
 };
 use serde::Serialize;
 use std::{fs, io};

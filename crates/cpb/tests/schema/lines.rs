@@ -209,7 +209,8 @@ fn plan() -> impl Strategy<Value = Plan> {
         plan.providers = provider.into_iter().collect();
         plan.threads = threads;
         if hundredths % 2 == 0 {
-            let reads = cpb::library::plan(Some("memory-read".as_ref())).expect("a plan that is carried");
+            let reads =
+                cpb::library::plan(Some("memory-read".as_ref())).expect("a plan that is carried");
             plan.memory_read = reads.memory_read;
         }
         plan
