@@ -2,7 +2,7 @@
 """Does `cpb explain` find planted costs again, in the noise of real runs?
 
 crates/report/examples/planted_truth.rs makes records of two paths with known costs. Their noise is drawn
-from rounds of real runs (crates/report/tests/reports/noise), of a quiet and of a loaded machine; to half of them
+from rounds of real runs (crates/test-support/src/noise), of a quiet and of a loaded machine; to half of them
 come bursts, drift, and two states of the core's clock.
 
 Targets: the true crossover lies in the printed interval in at least 93 % of runs, and the estimate in it, by straight

@@ -1,5 +1,5 @@
 /*
- * Sizes that src/mbedtls/ffi.rs states, held against the headers: a difference is an error of the
+ * Sizes that src/mbedtls/library.rs states, held against the headers: a difference is an error of the
  * compiler's.
  */
 #include "mbedtls/aes.h"

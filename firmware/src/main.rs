@@ -18,13 +18,8 @@ mod board;
 mod clock;
 #[cfg(feature = "imxrt")]
 mod imxrt;
-#[path = "../../crates/providers/src/lengths.rs"]
-mod lengths;
 mod mbedtls;
 mod memory;
-#[path = "../../crates/providers/src/raw_jobs.rs"]
-#[allow(dead_code, reason = "used whole by the providers of Linux")]
-mod raw_jobs;
 #[cfg(not(feature = "solo"))]
 mod serve;
 #[cfg(feature = "solo")]

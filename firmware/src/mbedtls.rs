@@ -1,40 +1,20 @@
-//! Mbed TLS 2.28 as a provider: the same sessions as on Linux, over this version's interface.
+//! Mbed TLS 2.28 as a provider: by the same sessions as on Linux, those of the crate cpb-mbedtls.
 
-mod ffi;
-#[path = "../../crates/providers/src/mbedtls/key_pairs.rs"]
-mod key_pairs;
-#[path = "../../crates/providers/src/mbedtls/limits.rs"]
-mod limits;
+mod library;
 mod rng;
 
-use crate::lengths::keys_fit;
 use crate::memory;
-use crate::raw_jobs::{RawJobs, software_supports};
 use alloc::format;
 use alloc::string::String;
 use cpb_core::copy::Memcpy;
 use cpb_core::{
-    Algorithm, CryptoWorkload, Error, Identity, Job, Kind, Phase, Provider, Session, Unsupported,
+    Algorithm, CryptoWorkload, Error, Identity, Job, Kind, Phase, Provider, Unsupported,
 };
-
-type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
-
-mod sessions {
-    use super::ffi::library;
-    include!("../../crates/providers/src/mbedtls/context.rs");
-    include!("../../crates/providers/src/mbedtls/session.rs");
-    include!("../../crates/providers/src/mbedtls/ciphers.rs");
-    include!("../../crates/providers/src/mbedtls/aeads.rs");
-    include!("../../crates/providers/src/mbedtls/digests.rs");
-    include!("../../crates/providers/src/mbedtls/generator.rs");
-    include!("../../crates/providers/src/mbedtls/public_key.rs");
-
-    /// This version has no SHA-3.
-    fn no_sha_3(_: &CryptoWorkload, _: &RawJobs<'_>, _: Body<'_>) -> Result<(), Error> {
-        Err(Unsupported::Algorithm.into())
-    }
-    use {no_sha_3 as sha3_256, no_sha_3 as sha3_512};
-}
+use cpb_mbedtls::{key_pairs, limits, open};
+use cpb_session::Body;
+use cpb_session::lengths::keys_fit;
+use cpb_session::raw_jobs::{RawJobs, software_supports};
+use library::Library;
 
 /// Mbed TLS in plain C.
 pub(crate) struct MbedTls {
@@ -99,6 +79,6 @@ impl Provider for MbedTls {
     ) -> Result<(), Error> {
         self.supports(workload)?;
         keys_fit(workload.algorithm, keys)?;
-        sessions::open(workload, keys, &RawJobs::new(workload, keys, jobs)?, body)
+        open::<Library>(workload, keys, &RawJobs::new(workload, keys, jobs)?, body)
     }
 }

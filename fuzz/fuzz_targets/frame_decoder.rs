@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| cpb_fuzz::core::frame_decoder(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| cpb_fuzz_targets::core::frame_decoder(input));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| cpb_fuzz::cpb::plan(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| cpb_fuzz_targets::record::plan(input));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| cpb_fuzz::core::workload_id(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| cpb_fuzz_targets::core::workload_id(input));

@@ -16,6 +16,7 @@ mod static_build;
 mod test;
 mod tree;
 mod type_names;
+mod units;
 mod unittest_output;
 #[cfg(test)]
 mod workflows;

@@ -11,6 +11,7 @@
 use crate::evidence_policy::{Metric, meaningful};
 use crate::missing::NoFigure;
 use crate::summary::Known;
+use crate::units::SecondsPerMegabyte;
 use cpb_core::catalog;
 use cpb_core::{Claim, Depth, Workload};
 use cpb_record::{Cell, Evidence, ProviderRecord, Record, Round};
@@ -107,8 +108,8 @@ pub struct CpuUse {
     pub user: Option<f64>,
     /// The part of `own` in the kernel, likewise.
     pub system: Option<f64>,
-    /// CPU seconds of the measuring threads for 1,000,000 bytes of message; none without bytes.
-    pub seconds_per_megabyte: Option<f64>,
+    /// CPU time of the measuring threads; none without bytes.
+    pub seconds_per_megabyte: Option<SecondsPerMegabyte>,
     /// Share of all CPUs' time in which they did anything at all, for whomever; none if the rounds
     /// were too short to tell, or not made to last (`counted-ms` in a plan).
     pub machine: Option<f64>,
@@ -277,7 +278,8 @@ fn cpu(totals: &Totals, workload: &Workload, evidence: Evidence) -> Result<CpuUs
         own,
         user: part(totals.user_ns),
         system: part(totals.system_ns),
-        seconds_per_megabyte: (megabytes > 0.0).then(|| totals.cpu_ns as f64 / 1e9 / megabytes),
+        seconds_per_megabyte: (megabytes > 0.0)
+            .then(|| SecondsPerMegabyte(totals.cpu_ns as f64 / 1e9 / megabytes)),
         machine: share(totals.busy_ns),
         softirq: share(totals.softirq_ns),
     })

@@ -152,7 +152,7 @@ fn planted_counts_come_out_per_operation_and_per_byte() {
     assert_eq!((cpu.own, cpu.user, cpu.system), (0.4, Some(0.1), Some(0.3)));
     assert_eq!((cpu.machine, cpu.softirq), (Some(0.3), Some(0.05)));
     // 80 ms for 20,000 messages of 16 KiB.
-    let seconds = cpu.seconds_per_megabyte.unwrap();
+    let seconds = cpu.seconds_per_megabyte.unwrap().0;
     assert!((seconds / (0.08 / (20_000.0 * 16384.0 / 1e6)) - 1.0).abs() < 1e-12, "{seconds}");
 }
 
@@ -178,7 +178,7 @@ fn what_was_not_counted_is_no_figure_and_never_a_division_by_nothing() {
     // `infk`. Here no CPU time at all is a share of nothing, and the rate is by wall clock.
     let idle = execution(Evidence::Hardware, |counters| counters.cpu_ns = 0);
     let Known::Measured(cpu) = &idle.cpu else { panic!("{idle:?}") };
-    assert_eq!((cpu.own, cpu.seconds_per_megabyte), (0.0, Some(0.0)));
+    assert_eq!((cpu.own, cpu.seconds_per_megabyte), (0.0, Some(SecondsPerMegabyte(0.0))));
     assert_eq!((cpu.user, cpu.system, cpu.machine), (None, None, None));
     let stopped = execution(Evidence::Hardware, |counters| counters.wall_ns = 0);
     assert!(matches!(stopped.cpu, Known::Without(NoFigure::Broken(_))));

@@ -15,6 +15,7 @@ use crate::passes::{Pass, Passes};
 use crate::smt::Alone;
 use crate::summary;
 use crate::uncertain::Uncertain;
+use crate::units::{Nanoseconds, Unit};
 use cpb_core::catalog;
 use cpb_core::{Algorithm, Workload, memory_read};
 use cpb_record::{Cell, Evidence, Outcome, Published, Record};
@@ -163,8 +164,8 @@ impl Path {
         let at = |(point, timed): (&Point, Sized)| MeasuredCost {
             bytes: point.bytes.into(),
             time: timed.cost.bounded(),
-            cpu: point.cpu.map(|cpu| cpu.total.0),
-            p99: point.latency.and_then(|latency| latency.p99).map(|p99| p99.0),
+            cpu: point.cpu.map(|cpu| cpu.total),
+            p99: point.latency.and_then(|latency| latency.p99),
         };
         self.points.iter().zip(self.scattered_times()).map(at).collect()
     }
@@ -240,7 +241,10 @@ fn point(record: &Record, cell: &Cell, outcome: &Outcome, passes: &Passes) -> Op
         .then(|| passes.cost(|pass| pass.cycles))
         .flatten();
     // An operation that itself takes as long as chance will have it has no levels.
-    let leading = |pass: &Pass| if cycles.is_some() { pass.cycles } else { Some(pass.time) };
+    let leading = |pass: &Pass| match cycles {
+        Some(_) => pass.cycles.map(Unit::number),
+        None => Some(pass.time.number()),
+    };
     let levels = match passes.scatter {
         Scatter::Disturbed => levels::of(passes.all.iter().filter_map(leading)),
         Scatter::Intrinsic => None,
@@ -249,7 +253,7 @@ fn point(record: &Record, cell: &Cell, outcome: &Outcome, passes: &Passes) -> Op
         Outcome::Measured(rounds) => rounds.as_slice(),
         Outcome::NotMeasured(_) => &[],
     };
-    let cpu = if cell.threads == 1 { Cpu::of(rounds, time.value) } else { None };
+    let cpu = if cell.threads == 1 { Cpu::of(rounds, Nanoseconds(time.value)) } else { None };
     let latency = meaningful(Metric::Latency, evidence)
         .ok()
         .and_then(|()| latency::of(rounds, record.clock(&cell.provider)?).ok());

@@ -250,7 +250,7 @@ mod tests {
         let borders: Vec<_> =
             explanation.tasks[0].advice.iter().filter_map(|advice| advice.from).collect();
         // At 1500 bytes and, where the engine's driver takes its slower way, back again: 1583.
-        let near = borders.iter().find(|border| (1400.0..1600.0).contains(&border.bytes));
+        let near = borders.iter().find(|border| (1400.0..1600.0).contains(&border.bytes.0));
         let near = near.unwrap_or_else(|| panic!("{borders:?} after {steps:?}"));
         assert!(near.low <= 1500 && 1500 <= near.high, "{near:?}");
         assert!(f64::from(near.high) <= CLOSE * f64::from(near.low) + 16.0, "{near:?}");

@@ -316,8 +316,8 @@ fn comparisons(
 }
 
 fn clock(passes: &HashMap<&Cell, Passes>) -> Option<CoreClock> {
-    let clocks: Vec<f64> =
-        passes.values().flat_map(|passes| &passes.all).filter_map(|pass| pass.clock).collect();
+    let all = passes.values().flat_map(|passes| &passes.all);
+    let clocks: Vec<f64> = all.filter_map(|pass| Some(pass.clock?.0)).collect();
     Some(CoreClock {
         median: Hertz(median(&clocks)?),
         range: Interval {

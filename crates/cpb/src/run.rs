@@ -11,6 +11,7 @@ use crate::transport::{Affinity, RunnerError, RunnerSpec, Seen, Timeouts};
 use anyhow::Result;
 use cpb_analysis::estimate::Progress;
 use cpb_analysis::refine;
+use cpb_analysis::units::Nanoseconds;
 use cpb_core::catalog;
 use cpb_core::measure::Budget;
 use cpb_core::{Error, Workload};
@@ -347,19 +348,24 @@ impl Run<'_> {
             found.passes >= schedule::SETTLED_FROM as usize
                 && found.is_narrow(schedule::SETTLED_PRECISION)
         });
-        let mut fastest: HashMap<Group, f64> = HashMap::new();
+        let mut fastest: HashMap<Group, Nanoseconds> = HashMap::new();
         for cell in cells.iter().filter(|cell| catalog::computes(&cell.provider)) {
             if let Some(time) = progress.get(cell).and_then(|found| found.time) {
                 let least = fastest.entry(group(cell)).or_insert(time);
-                *least = least.min(time);
+                if time < *least {
+                    *least = time;
+                }
             }
         }
         let is_behind = |cell: &Cell| {
-            let least = fastest.get(&group(cell)).copied().unwrap_or(f64::INFINITY);
+            let least = fastest.get(&group(cell)).copied();
             enough.refine
                 && progress.get(cell).is_some_and(|found| {
                     found.counted >= schedule::BEHIND_FROM
-                        && found.time.is_some_and(|time| time > schedule::BEHIND * least)
+                        && found
+                            .time
+                            .zip(least)
+                            .is_some_and(|(time, least)| time > least * schedule::BEHIND)
                 })
         };
         let mut groups: HashMap<Group, usize> = HashMap::new();

@@ -23,13 +23,13 @@ use cpb_core::kernel::Availability;
 
 use crate::interrupts::{Lines, Wiring};
 use crate::kernel_crypto::{self, Driver, kernel_name, kernel_names};
-use crate::lengths::keys_fit;
-use crate::raw_jobs::{RawJobs, software_supports};
 use crate::{Implementation, Unavailable};
 use cpb_core::{
     Algorithm, Claim, CryptoWorkload, Error, Identity, Job, Kind, Phase, Provider, Session,
     Unsupported,
 };
+use cpb_session::lengths::keys_fit;
+use cpb_session::raw_jobs::{RawJobs, software_supports};
 use socket::Bound;
 use std::path::Path;
 

@@ -8,12 +8,12 @@ mod key_pairs;
 
 use crate::Implementation;
 use crate::evp::{self, Evp, forward};
-use crate::lengths::keys_fit;
-use crate::raw_jobs::{RawJobs, software_supports};
 use aws_lc_sys as ffi;
 use core::ffi::{c_int, c_uint, c_void};
 use core::ptr;
 use cpb_core::{Algorithm, CryptoWorkload, Error, Identity, Job, Provider, Session, Unsupported};
+use cpb_session::lengths::keys_fit;
+use cpb_session::raw_jobs::{RawJobs, software_supports};
 
 pub(crate) const EXTENSIONS: Implementation = Implementation {
     name: "aws-lc",

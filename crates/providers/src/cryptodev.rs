@@ -22,12 +22,12 @@ mod sealed;
 mod session;
 
 use crate::interrupts::{Lines, Wiring};
-use crate::raw_jobs::{RawJobs, software_supports};
 use crate::{Implementation, Unavailable, kernel_crypto};
 use cpb_core::catalog;
 use cpb_core::{
     Algorithm, Claim, CryptoWorkload, Error, Identity, Job, Phase, Provider, Session, Unsupported,
 };
+use cpb_session::raw_jobs::{RawJobs, software_supports};
 use device::{Device, Errno, Node};
 use errors::{cannot_open, failed, no_session, no_such, nothing_offered};
 use messages::SessionLengths;

@@ -1,12 +1,12 @@
 //! Sessions of libraries that have EVP as OpenSSL 1.0 had it: ciphers and digests are found by functions
 //! of their names, and HMAC and CMAC stand beside it, each with contexts of its own.
 
-use crate::context::{Context, Lengths, run};
-use crate::lengths::keys_fit;
-use crate::raw_jobs::{RawJob, RawJobs, software_supports};
 use core::ffi::{c_int, c_uint, c_void};
 use core::ptr;
 use cpb_core::{Algorithm, CryptoWorkload, Error, Job, Kind, Phase, Session, Unsupported};
+use cpb_session::context::{Context, Lengths, run};
+use cpb_session::lengths::keys_fit;
+use cpb_session::raw_jobs::{RawJob, RawJobs, software_supports};
 
 // openssl/evp.h; the libraries that copied the interface copied the numbers.
 const SET_IV_LENGTH: c_int = 0x9;

@@ -1,50 +1,14 @@
-//! What key pairs of several libraries have in common: sessions that do one function to each job, and
-//! signatures in DER.
+//! What key pairs of several libraries have in common: blinding, making pairs, and signatures in DER.
 
-use crate::raw_jobs::{RawJob, RawJobs};
 use cpb_core::public_key::Parts;
 use cpb_core::{Error, Progress, Session};
-
-/// What a session is handed to.
-pub(crate) type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
+use cpb_session::Body;
+use cpb_session::raw_jobs::RawJobs;
 
 /// After so many uses a private RSA key is blinded by a new random number (`BN_BLINDING_COUNTER` in OpenSSL's
 /// crypto/bn/bn_blind.c and AWS-LC's crypto/fipsmodule/rsa/blinding.c): a twentieth of what OpenSSL's
 /// signatures of RSA-2048 cost.
 pub(crate) const BLINDING: u32 = 32;
-
-/// A session that does `run` to each job that is submitted.
-pub(crate) struct Submit<'a, F> {
-    pub(crate) jobs: &'a RawJobs<'a>,
-    /// See [`Session::period`].
-    pub(crate) period: u32,
-    pub(crate) run: F,
-}
-
-impl<F: FnMut(&RawJob) -> Result<(), Error>> Session for Submit<'_, F> {
-    #[inline]
-    fn submit(&mut self, job: usize) -> Result<Progress, Error> {
-        (self.run)(self.jobs.job(job)?)?;
-        Ok(Progress::Done)
-    }
-
-    fn period(&self) -> u32 {
-        self.period
-    }
-
-    fn output(&self, job: usize) -> Option<&[u8]> {
-        self.jobs.output(job)
-    }
-}
-
-/// Hands a session to `body` that does `run` to each job, none of which does the work of others.
-pub(crate) fn each(
-    jobs: &RawJobs<'_>,
-    run: impl FnMut(&RawJob) -> Result<(), Error>,
-    body: Body<'_>,
-) -> Result<(), Error> {
-    body(&mut Submit { jobs, period: 1, run })
-}
 
 /// What a library says no to for its content.
 pub(crate) fn refused<T>(error: Error) -> Result<T, Error> {

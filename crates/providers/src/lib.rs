@@ -8,15 +8,14 @@ extern crate alloc;
 pub mod af_alg;
 #[cfg(feature = "aws-lc")]
 mod aws_lc;
-mod context;
 #[cfg(target_os = "linux")]
 mod cryptodev;
 mod evp;
+mod evp_pkey;
 pub mod interrupts;
 pub mod kernel_crypto;
 mod key_der;
 mod key_pairs;
-mod lengths;
 mod libgcrypt;
 mod loaded;
 #[cfg(feature = "mbedtls")]
@@ -27,7 +26,6 @@ mod memory;
 mod nettle;
 mod null;
 mod openssl;
-mod raw_jobs;
 #[cfg(any(feature = "mbedtls", feature = "rustcrypto"))]
 mod rng;
 #[cfg(feature = "rustcrypto")]

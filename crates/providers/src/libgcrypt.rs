@@ -10,10 +10,7 @@ mod ffi;
 mod key_pairs;
 mod mac;
 
-use crate::context::{Lengths, run};
-use crate::lengths::keys_fit;
 use crate::loaded::{Library, unavailable};
-use crate::raw_jobs::{RawJobs, software_supports};
 use crate::{Boxed, Implementation, Unavailable};
 use cipher::{CCM, CTR, Cipher};
 use core::ffi::{CStr, c_int, c_uint};
@@ -21,6 +18,9 @@ use core::ptr;
 use cpb_core::{
     Algorithm, CryptoWorkload, Error, Identity, Job, Operation, Provider, Session, Unsupported,
 };
+use cpb_session::context::{Lengths, run};
+use cpb_session::lengths::keys_fit;
+use cpb_session::raw_jobs::{RawJobs, software_supports};
 use digest::Digest;
 use mac::Mac;
 use std::sync::{Once, OnceLock};

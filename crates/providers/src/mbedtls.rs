@@ -1,21 +1,24 @@
 //! Mbed TLS through its own low-level interface, in two builds that live side by side: plain C, and
-//! with the CPU's crypto instructions.
+//! with the CPU's crypto instructions. How it is driven stands in the crate cpb-mbedtls.
 
-pub(crate) mod ffi;
-mod key_pairs;
-mod limits;
+mod libraries;
 
-use crate::lengths::keys_fit;
-use crate::raw_jobs::{RawJobs, software_supports};
-use crate::rng;
 use crate::{Implementation, Unavailable};
-use cpb_core::{CryptoWorkload, Error, Identity, Job, Provider, Session, Unsupported};
+use cpb_core::{CryptoWorkload, Error, Identity, Job, Provider, Unsupported};
+use cpb_mbedtls::{key_pairs, limits, open_with_sha3};
+use cpb_session::Body;
+use cpb_session::lengths::keys_fit;
+use cpb_session::raw_jobs::{RawJobs, software_supports};
+use libraries::{Accel, C as PlainC};
 
 pub(crate) const C: Implementation = Implementation {
     name: "mbedtls:c",
     environment: Vec::new,
     executors: None,
-    open: |_| Ok(Box::new(MbedTls { name: "mbedtls:c", executor: "plain C", session: c::open })),
+    open: |_| {
+        let (executor, session) = ("plain C", open_with_sha3::<PlainC> as Open);
+        Ok(Box::new(MbedTls { name: "mbedtls:c", executor, session }))
+    },
 };
 
 pub(crate) const ACCEL: Implementation = Implementation {
@@ -23,42 +26,16 @@ pub(crate) const ACCEL: Implementation = Implementation {
     environment: Vec::new,
     executors: None,
     open: |_| {
-        if !ffi::accel_uses_aes_instructions() {
+        if !libraries::accel_uses_aes_instructions() {
             let detail = "the CPU has no AES instructions that Mbed TLS uses".to_owned();
             return Err(Unavailable { reason: Unsupported::Device, detail });
         }
-        let executor = "AES instructions";
-        Ok(Box::new(MbedTls { name: "mbedtls:accel", executor, session: accel::open }))
+        let (executor, session) = ("AES instructions", open_with_sha3::<Accel> as Open);
+        Ok(Box::new(MbedTls { name: "mbedtls:accel", executor, session }))
     },
 };
 
-/// Files that are compiled once a variant: `library` is that variant's functions and contexts.
-mod c {
-    use super::ffi::c as library;
-    include!("mbedtls/context.rs");
-    include!("mbedtls/session.rs");
-    include!("mbedtls/ciphers.rs");
-    include!("mbedtls/aeads.rs");
-    include!("mbedtls/digests.rs");
-    include!("mbedtls/sha3.rs");
-    include!("mbedtls/generator.rs");
-    include!("mbedtls/public_key.rs");
-}
-mod accel {
-    use super::ffi::accel as library;
-    include!("mbedtls/context.rs");
-    include!("mbedtls/session.rs");
-    include!("mbedtls/ciphers.rs");
-    include!("mbedtls/aeads.rs");
-    include!("mbedtls/digests.rs");
-    include!("mbedtls/sha3.rs");
-    include!("mbedtls/generator.rs");
-    include!("mbedtls/public_key.rs");
-}
-
-type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
-
-/// A variant's way to open a session.
+/// A build's way to open a session.
 type Open = fn(&CryptoWorkload, &[&[u8]], &RawJobs<'_>, Body<'_>) -> Result<(), Error>;
 
 struct MbedTls {

@@ -6,24 +6,26 @@
 
 mod contexts;
 mod ffi;
-// By the installed library's own numbers, where the linked one's may be in the same cpb.
-#[allow(clippy::duplicate_mod)]
-#[path = "mbedtls/key_pairs.rs"]
-mod key_pairs;
 mod library;
 mod shared;
 
-use crate::context::run;
-use crate::lengths::keys_fit;
 use crate::loaded::{Library, unavailable};
-use crate::raw_jobs::{RawJobs, software_supports};
 use crate::{Boxed, Implementation, Unavailable};
-use contexts::{Ccm, Chacha20, Cipher, Cmac, Digest, Poly1305};
+use contexts::{Cipher, Digest};
 use core::ffi::{CStr, c_char};
 use cpb_core::{
-    Algorithm, CryptoWorkload, Error, Identity, Job, Kind, Phase, Placement, Provider, Session,
-    Unsupported,
+    Algorithm, CryptoWorkload, Error, Identity, Job, Kind, Phase, Placement, Provider, Unsupported,
 };
+use cpb_mbedtls::Sha;
+use cpb_mbedtls::aeads::AesCcm;
+use cpb_mbedtls::ciphers::Chacha20;
+use cpb_mbedtls::macs::{Cmac, Hmac, Poly1305};
+use cpb_mbedtls::types::{CipherInfo, MdInfo};
+use cpb_session::Body;
+use cpb_session::context::run;
+use cpb_session::lengths::keys_fit;
+use cpb_session::raw_jobs::{RawJobs, software_supports};
+use library::Installed;
 
 pub(crate) const ENTRY: Implementation = Implementation {
     name: "mbedtls-system",
@@ -63,8 +65,6 @@ const FEATURES: [&CStr; 8] = [
     c"MBEDTLS_THREADING_C",
 ];
 
-type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
-
 /// Parts of a module that a build may leave out of it.
 const LEFT_OUT_ALONE: [&str; 2] = ["rsa_rsassa_pss", "rsa_gen"];
 
@@ -86,7 +86,7 @@ fn open() -> Result<Boxed, Unavailable> {
         ))
     })?;
     let mut missing = installed.fill(ffi::SLOTS);
-    for functions in [library::SLOTS, library::rsa_2::SLOTS, library::rsa_3::SLOTS] {
+    for functions in library::TABLES {
         missing.extend(installed.fill(functions));
     }
     let file = installed.file();
@@ -128,10 +128,10 @@ fn open() -> Result<Boxed, Unavailable> {
 /// What of the library's computes an algorithm.
 #[derive(Clone, Copy)]
 enum Part {
-    Cipher(*const ffi::mbedtls_cipher_info_t),
-    Cmac(*const ffi::mbedtls_cipher_info_t),
-    Digest(*const ffi::mbedtls_md_info_t),
-    Hmac(*const ffi::mbedtls_md_info_t),
+    Cipher(*const CipherInfo),
+    Digest(*const MdInfo),
+    Cmac,
+    Hmac(Sha),
     Ccm,
     Chacha20,
     Poly1305,
@@ -168,11 +168,14 @@ impl MbedTls {
                 Algorithm::Aes128Cmac | Algorithm::Aes256Cmac => {
                     let cipher = cipher(name?);
                     let there = there(c"mbedtls_cipher_cmac_starts") && !cipher.is_null();
-                    there.then_some(Part::Cmac(cipher))
+                    there.then_some(Part::Cmac)
                 }
                 _ => match algorithm.shape().kind {
                     Kind::Hash => Some(digest(name?)).filter(|d| !d.is_null()).map(Part::Digest),
-                    Kind::Mac => Some(digest(name?)).filter(|d| !d.is_null()).map(Part::Hmac),
+                    Kind::Mac => Some(digest(name?))
+                        .filter(|d| !d.is_null())
+                        .and(hmac(algorithm))
+                        .map(Part::Hmac),
                     _ => Some(cipher(name?)).filter(|c| !c.is_null()).map(Part::Cipher),
                 },
             }
@@ -183,6 +186,16 @@ impl MbedTls {
 /// Whether an algorithm is one of `shared`.
 fn is_shared(algorithm: Algorithm) -> bool {
     algorithm.has_key_pairs() || algorithm.shape().kind == Kind::Generator
+}
+
+/// What an HMAC is made of.
+fn hmac(algorithm: Algorithm) -> Option<Sha> {
+    Some(match algorithm {
+        Algorithm::HmacSha1 => Sha::Sha1,
+        Algorithm::HmacSha256 => Sha::Sha256,
+        Algorithm::HmacSha512 => Sha::Sha512,
+        _ => return None,
+    })
 }
 
 /// The library's name of a cipher or digest, of a MAC that of what it is made of.
@@ -265,16 +278,18 @@ impl Provider for MbedTls {
         }
         match self.part(workload.algorithm).ok_or(Unsupported::Algorithm)? {
             Part::Cipher(info) => run(Cipher::open(info, workload)?, workload, keys, &jobs, body),
-            Part::Cmac(info) => run(Cmac::open(info, workload), workload, keys, &jobs, body),
-            Part::Digest(info) => {
-                run(Digest::open(info, workload, false)?, workload, keys, &jobs, body)
+            Part::Digest(info) => run(Digest::open(info, workload)?, workload, keys, &jobs, body),
+            Part::Cmac => run(Cmac::<Installed>::open(workload)?, workload, keys, &jobs, body),
+            Part::Hmac(digest) => {
+                run(Hmac::<Installed>::open(digest, workload)?, workload, keys, &jobs, body)
             }
-            Part::Hmac(info) => {
-                run(Digest::open(info, workload, true)?, workload, keys, &jobs, body)
+            Part::Ccm => run(AesCcm::<Installed>::open(workload), workload, keys, &jobs, body),
+            Part::Chacha20 => {
+                run(Chacha20::<Installed>::open(workload), workload, keys, &jobs, body)
             }
-            Part::Ccm => run(Ccm::open(workload), workload, keys, &jobs, body),
-            Part::Chacha20 => run(Chacha20::open(workload), workload, keys, &jobs, body),
-            Part::Poly1305 => run(Poly1305::open(workload), workload, keys, &jobs, body),
+            Part::Poly1305 => {
+                run(Poly1305::<Installed>::open(workload), workload, keys, &jobs, body)
+            }
         }
     }
 }

@@ -13,10 +13,7 @@ mod ffi;
 mod hogweed;
 mod key_pairs;
 
-use crate::context::{Lengths, run};
-use crate::lengths::keys_fit;
 use crate::loaded::{Library, unavailable};
-use crate::raw_jobs::{RawJobs, software_supports};
 use crate::{Boxed, Implementation, Unavailable};
 use aeads::{Aead, Ccm};
 use ciphers::{Blocks, Chacha, Mode, Xts};
@@ -25,6 +22,9 @@ use core::ptr::NonNull;
 use cpb_core::{
     Algorithm, CryptoWorkload, Error, Identity, Job, Phase, Provider, Session, Unsupported,
 };
+use cpb_session::context::{Lengths, run};
+use cpb_session::lengths::keys_fit;
+use cpb_session::raw_jobs::{RawJobs, software_supports};
 use digests::{Hash, Mac, MacKey};
 use ffi::{AeadTable, CipherTable, CryptBlocks, HashTable, MacTable, SetKey, SetKeyOfLength};
 

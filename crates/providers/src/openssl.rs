@@ -15,13 +15,13 @@ pub(crate) mod system;
 #[cfg(feature = "openssl")]
 pub(crate) mod two_calls;
 
-use crate::lengths::keys_fit;
-use crate::raw_jobs::RawJobs;
 use cipher::CipherSession;
 use core::ffi::{CStr, c_char, c_int};
 use core::marker::PhantomData;
 use core::ptr;
 use cpb_core::{Algorithm, CryptoWorkload, Error, Job, Kind, Session, Unsupported};
+use cpb_session::lengths::keys_fit;
+use cpb_session::raw_jobs::RawJobs;
 use ffi::Libcrypto;
 use generator::GeneratorSession;
 use hash::HashSession;

@@ -7,9 +7,6 @@ mod digests;
 mod features;
 mod key_pairs;
 
-use crate::context::{Context, Lengths, run};
-use crate::lengths::keys_fit;
-use crate::raw_jobs::{RawJob, RawJobs, software_supports};
 use crate::{Boxed, Implementation, Unavailable};
 use aeads::Aead;
 use aes::cipher::array::{Array, ArraySize};
@@ -26,6 +23,9 @@ use core::slice;
 use cpb_core::{
     Algorithm, CryptoWorkload, Error, Identity, Job, Phase, Provider, Session, Unsupported,
 };
+use cpb_session::context::{Context, Lengths, run};
+use cpb_session::lengths::keys_fit;
+use cpb_session::raw_jobs::{RawJob, RawJobs, software_supports};
 use des::{Des, TdesEde3};
 use digests::{Hash, Mac, OneTimeMac};
 use hmac::HmacReset;

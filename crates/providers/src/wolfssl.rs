@@ -8,7 +8,6 @@ mod key_pairs;
 
 use crate::evp::{self, Evp, forward};
 use crate::loaded::{Library, unavailable};
-use crate::raw_jobs::software_supports;
 use crate::{Boxed, Implementation, Unavailable};
 use core::ffi::{CStr, c_int, c_uint, c_void};
 use core::ptr;
@@ -16,6 +15,7 @@ use cpb_core::{
     Algorithm, CryptoWorkload, Error, Identity, Job, Operation, Phase, Placement, Provider,
     Session, Unsupported,
 };
+use cpb_session::raw_jobs::software_supports;
 
 pub(crate) const ENTRY: Implementation = Implementation {
     name: "wolfssl-system",

@@ -1,11 +1,7 @@
 //! How often planted crossovers, their absence and switches inside a path are found again, over as
 //! many seeds as the command line says. For bench/planted_truth.py: a word and a figure a line.
 
-#[path = "../tests/reports/planted.rs"]
-mod planted;
-#[path = "../tests/reports/records.rs"]
-#[allow(dead_code, reason = "the tests use the rest")]
-mod records;
+use cpb_test_support::planted;
 
 fn main() {
     let seeds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1000);

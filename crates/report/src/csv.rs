@@ -215,7 +215,7 @@ fn write_execution(values: &mut Vec<String>, execution: &Execution) {
                 Some(cpu.own),
                 cpu.user,
                 cpu.system,
-                cpu.seconds_per_megabyte,
+                cpu.seconds_per_megabyte.map(|seconds| seconds.0),
                 cpu.machine,
                 cpu.softirq,
             ]

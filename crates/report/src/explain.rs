@@ -158,7 +158,9 @@ fn lines_block(task: &Explained, with_cycles: bool) -> Block {
             let rate = rate.map(|rate| Place::figure(megabytes(rate.value), String::new()));
             places.push(rate.unwrap_or_default());
             let half = line.half_rate.as_ref().filter(|_| found.len() == 1);
-            places.push(half.map_or(Place::Blank, |half| figure(half, about)));
+            places.push(
+                half.map_or(Place::Blank, |half| figure(half, |bytes| about(Unit::of(bytes)))),
+            );
             places.extend(cpu_place());
             rows.push((name, places));
         }
@@ -231,12 +233,12 @@ fn loads(task: &Explained, question: Question) -> Option<Block> {
             places.extend([
                 load.cpu.map_or(Place::Word("not known"), share),
                 share(load.busy),
-                Place::figure(format!("{}/s", short(load.most)), String::new()),
+                Place::figure(format!("{}/s", short(load.most.0)), String::new()),
             ]);
         }
         (costs.provider.clone(), places)
     };
-    let rate = question.rate.map(|rate| format!("{}/s", short(rate)));
+    let rate = question.rate.map(|rate| format!("{}/s", short(rate.0)));
     let size =
         question.bytes.filter(|_| task.subject.has_sizes()).map(|n| Size::from(n).to_string());
     let heading: Vec<String> = [size, rate].into_iter().flatten().collect();

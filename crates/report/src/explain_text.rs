@@ -8,7 +8,7 @@ use cpb_analysis::explain::{Explained, Explanation, PathScaling};
 use cpb_analysis::fit::Shape;
 use cpb_analysis::missing::NoFigure;
 use cpb_analysis::paths::Subject;
-use cpb_analysis::units::Unit;
+use cpb_analysis::units::{Bytes, Nanoseconds};
 use cpb_core::Workload;
 use cpb_record::Evidence;
 use cpb_record::size::Size;
@@ -73,16 +73,16 @@ pub(crate) fn what(subject: &Subject, threads: u8) -> String {
 }
 
 /// A size that was computed: to the byte where that is short, else to three digits.
-pub(crate) fn about(bytes: f64) -> String {
-    match bytes {
+pub(crate) fn about(bytes: Bytes) -> String {
+    match bytes.0 {
         bytes if bytes < 10_000.0 => format!("{bytes:.0} B"),
         bytes if bytes < 1_048_576.0 => format!("{} KiB", short(bytes / 1024.0)),
         bytes => format!("{} MiB", short(bytes / 1_048_576.0)),
     }
 }
 
-pub(crate) fn size(bytes: f64) -> String {
-    Size::from(bytes as u32).to_string()
+pub(crate) fn size(bytes: Bytes) -> String {
+    Size::from(bytes.0 as u32).to_string()
 }
 
 fn times(ratio: f64) -> String {
@@ -166,7 +166,6 @@ fn range(advice: &Advice, task: &Explained, all: bool) -> String {
 pub(crate) fn advise(advice: &Advice, task: &Explained) -> Advised {
     let who = any_of(&advice.take);
     let sizes = range(advice, task, task.advice.len() == 1);
-    let ns = |ns: f64| time(Unit::of(ns));
     let why = match &advice.reason {
         Reason::Only => "there is no other".to_owned(),
         Reason::Tie => format!("they differ by {} at most", lost(advice.loss)),
@@ -175,15 +174,15 @@ pub(crate) fn advise(advice: &Advice, task: &Explained) -> Advised {
             let times = if least == most { least } else { format!("{least} to {most}") };
             format!("it is {times} times as fast as {than}, the next best")
         }
-        Reason::Fixed { than, own, other } if *own > 0.0 => {
-            let (own, other) = (ns(*own), ns(*other));
+        Reason::Fixed { than, own, other } if own.0 > 0.0 => {
+            let (own, other) = (time(*own), time(*other));
             format!("an operation's fixed cost is {own} against {other} of {than}")
         }
         Reason::Fixed { than, other, .. } => {
-            format!("it has no fixed cost to speak of, {than} one of {}", ns(*other))
+            format!("it has no fixed cost to speak of, {than} one of {}", time(*other))
         }
         Reason::PerByte { than, own, other } => {
-            let (own, other) = (ns(*own), ns(*other));
+            let (own, other) = (time(*own), time(*other));
             format!("a byte costs {own} against {other} of {than}")
         }
     };
@@ -259,8 +258,9 @@ pub(crate) fn answer(task: &Explained) -> Option<(&'static str, String)> {
         .take
         .iter()
         .filter_map(costs)
-        .map(|cost| cost.time.value.0)
-        .fold(f64::INFINITY, f64::min);
+        .map(|cost| cost.time.value)
+        .filter(|time| time.0.is_finite())
+        .min_by(Nanoseconds::total_cmp);
     let mut words = match answer.open {
         true => format!(
             "{at}: not known. The advice changes near it, and the wrong path may take {} longer; {} if costs run \
@@ -270,8 +270,8 @@ pub(crate) fn answer(task: &Explained) -> Option<(&'static str, String)> {
         ),
         false => format!("{at}: take {}", any_of(&answer.take)),
     };
-    if best.is_finite() {
-        words += &format!(", about {} an operation", time(Unit::of(best)));
+    if let Some(best) = best {
+        words += &format!(", about {} an operation", time(best));
     }
     if !answer.measured {
         let around = answer.take.iter().filter_map(costs).find_map(|cost| cost.between);
@@ -448,11 +448,11 @@ fn crossed(pair: &PathPair, crossing: &Crossing, block: usize, count: usize) -> 
     let (low, high) = (size(crossing.low), size(crossing.high));
     let mut words = format!("{above} overtakes {below} between {low} and {high}");
     // Neighbouring blocks leave nothing to estimate.
-    if crossing.high - crossing.low > block as f64 {
+    if (crossing.high - crossing.low).0 > block as f64 {
         words += &format!(", at {} if costs run straight there", about(crossing.bytes));
     }
     if count == 1 {
-        let threshold = (crossing.bytes / block as f64).ceil() * block as f64;
+        let threshold = (crossing.bytes.0 / block as f64).ceil() * block as f64;
         words += &format!(": let {below} have messages below {threshold:.0} B");
     }
     words

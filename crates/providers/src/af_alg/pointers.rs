@@ -2,8 +2,8 @@
 //! copied in user space. What `sendmsg`, `recv` and `recvmsg` are handed is compared here.
 
 use super::*;
-use crate::raw_jobs::RawJobs;
 use cpb_core::{Algorithm, CryptoWorkload, Data, Job, Operation, Placement};
+use cpb_session::raw_jobs::RawJobs;
 use libc::c_void;
 
 /// Everything that one job of `workload` points to, in and out, as (pointer, length).

@@ -1,7 +1,7 @@
 //! What is handed to the kernel for one operation: pure functions of the job. Messages, associated
 //! data and tags are pointed to where they lie in the job's own buffers; nothing is copied here.
 
-use crate::raw_jobs::RawJob;
+use cpb_session::raw_jobs::RawJob;
 use libc::{c_int, iovec, msghdr};
 
 /// `ALG_SET_IV`, `ALG_SET_OP`, `ALG_SET_AEAD_ASSOCLEN`; the operations' numbers.

@@ -7,10 +7,10 @@
 
 use super::request::{self, Control, Direction, Gathered, RequestLengths};
 use super::socket::{Bound, Refusal, Stream};
-use crate::raw_jobs::{RawJob, RawJobs};
 use cpb_core::{
     Algorithm, CryptoWorkload, Error, Kind, Operation, Phase, Progress, Session, Unsupported,
 };
+use cpb_session::raw_jobs::{RawJob, RawJobs};
 
 /// The most of a message that goes into one request, in bytes. Twice as much makes QEMU's
 /// virtio-crypto device fail, and leaves the process in the kernel, where no signal reaches it. A

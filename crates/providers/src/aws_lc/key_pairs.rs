@@ -1,16 +1,15 @@
-//! What AWS-LC does with key pairs: keys are read before the clock starts, but for the peer's in an
-//! agreement; pairs that were made are written down after it has stopped.
+//! How AWS-LC takes keys and gives them; what is done with them is `evp_pkey`'s.
 
 use super::{Functions, ffi};
-use crate::evp::Evp;
-use crate::key_pairs::{
-    BLINDING, Body, MAX_DER, Submit, each, from_der, make_pairs, refused, to_der, whole,
-};
-use crate::raw_jobs::{RawJob, RawJobs};
+use crate::evp::{Evp, forward};
+use crate::evp_pkey::{self, EvpPkey, Keys, Padding};
+use crate::key_pairs::whole;
 use core::ffi::{c_int, c_long};
 use core::ptr;
-use cpb_core::public_key::{Parts, RSA_NUMBERS, parts, rsa_numbers, rsa_places};
-use cpb_core::{Algorithm, CryptoWorkload, Error, Lengths, Operation, Phase, Unsupported};
+use cpb_core::public_key::{RSA_NUMBERS, rsa_numbers, rsa_places};
+use cpb_core::{Algorithm, CryptoWorkload, Error, Unsupported};
+use cpb_session::Body;
+use cpb_session::raw_jobs::RawJobs;
 
 /// Whether the library has an algorithm with key pairs.
 pub(super) fn has(algorithm: Algorithm) -> bool {
@@ -24,29 +23,15 @@ pub(super) fn session(
     jobs: &RawJobs<'_>,
     body: Body<'_>,
 ) -> Result<(), Error> {
-    let Lengths { key, .. } = workload.lengths();
     let scheme = Scheme::of(workload.algorithm).ok_or(Unsupported::Algorithm)?;
-    let parts = parts(workload.algorithm).ok_or(Unsupported::Algorithm)?;
-    let open = Open { scheme, parts, jobs };
-    if workload.operation == Operation::GenerateKey {
-        return open.generate(body);
-    }
-    let own = keys.first().filter(|own| own.len() == key).ok_or(Unsupported::Length)?;
-    // What is no key at all is refused, as a signature that does not fit is.
-    match workload.operation {
-        Operation::Sign => open.sign(&scheme.private(own)?, body),
-        Operation::Verify => open.verify(&scheme.public(own).or_else(refused)?, body),
-        Operation::KeyAgreement => open.agree(&scheme.private(own)?, workload.phase, body),
-        Operation::Encapsulate => open.encapsulate(&scheme.public(own)?, body),
-        _ => open.decapsulate(&scheme.private(own)?, body),
-    }
+    evp_pkey::session(&scheme, workload, keys, jobs, body)
 }
 
 /// What the library calls an algorithm, by how its keys are made.
 #[derive(Clone, Copy)]
 enum Scheme {
-    /// Modulus in bytes, and padding.
-    Rsa(usize, c_int),
+    /// Modulus in bytes.
+    Rsa(usize),
     /// The curve's number.
     Curve(c_int),
     /// Keys are octet strings; the number is the key's own.
@@ -69,14 +54,10 @@ const ML_KEM_768_SEED: [u8; 22] = [
 
 impl Scheme {
     fn of(algorithm: Algorithm) -> Option<Scheme> {
-        let (pkcs1, pss) = (ffi::RSA_PKCS1_PADDING, ffi::RSA_PKCS1_PSS_PADDING);
         Some(match algorithm {
-            Algorithm::Rsa2048Pkcs1 => Scheme::Rsa(256, pkcs1),
-            Algorithm::Rsa3072Pkcs1 => Scheme::Rsa(384, pkcs1),
-            Algorithm::Rsa4096Pkcs1 => Scheme::Rsa(512, pkcs1),
-            Algorithm::Rsa2048Pss => Scheme::Rsa(256, pss),
-            Algorithm::Rsa3072Pss => Scheme::Rsa(384, pss),
-            Algorithm::Rsa4096Pss => Scheme::Rsa(512, pss),
+            Algorithm::Rsa2048Pkcs1 | Algorithm::Rsa2048Pss => Scheme::Rsa(256),
+            Algorithm::Rsa3072Pkcs1 | Algorithm::Rsa3072Pss => Scheme::Rsa(384),
+            Algorithm::Rsa4096Pkcs1 | Algorithm::Rsa4096Pss => Scheme::Rsa(512),
             Algorithm::EcdsaP256 | Algorithm::EcdhP256 => Scheme::Curve(ffi::NID_X9_62_prime256v1),
             Algorithm::EcdsaP384 | Algorithm::EcdhP384 => Scheme::Curve(ffi::NID_secp384r1),
             Algorithm::Ed25519 => Scheme::Octets(ffi::EVP_PKEY_ED25519),
@@ -86,13 +67,19 @@ impl Scheme {
             _ => return None,
         })
     }
+}
 
-    fn private(self, key: &[u8]) -> Result<Key, Error> {
+impl Keys<Functions> for Scheme {
+    fn is_curve(&self) -> bool {
+        matches!(self, Scheme::Curve(_))
+    }
+
+    fn private(&self, key: &[u8]) -> Result<Key, Error> {
         let (bytes, length) = (key.as_ptr(), key.len());
         // SAFETY: the key is live; what the library copies of it is as long as is said.
         unsafe {
-            match self {
-                Scheme::Rsa(modulus, _) => rsa(modulus, key),
+            match *self {
+                Scheme::Rsa(modulus) => rsa(modulus, key),
                 Scheme::Curve(curve) => {
                     let pair = Owned::new(ffi::EC_KEY_new_by_curve_name(curve), ffi::EC_KEY_free)?;
                     let scalar = number(key)?;
@@ -100,28 +87,28 @@ impl Scheme {
                     curve_key(&pair)
                 }
                 Scheme::Octets(id) => {
-                    made(ffi::EVP_PKEY_new_raw_private_key(id, ptr::null_mut(), bytes, length))
+                    Key::new(ffi::EVP_PKEY_new_raw_private_key(id, ptr::null_mut(), bytes, length))
                 }
                 Scheme::MlDsa(id) => {
-                    made(ffi::EVP_PKEY_pqdsa_new_raw_private_key(id, bytes, length))
+                    Key::new(ffi::EVP_PKEY_pqdsa_new_raw_private_key(id, bytes, length))
                 }
                 Scheme::MlKem(_) => {
                     let der = [&ML_KEM_768_SEED[..], key].concat();
                     let (mut bytes, length) = (der.as_ptr(), der.len() as c_long);
                     let pair =
                         ffi::d2i_PrivateKey(ffi::EVP_PKEY_KEM, ptr::null_mut(), &mut bytes, length);
-                    made(pair)
+                    Key::new(pair)
                 }
             }
         }
     }
 
-    fn public(self, key: &[u8]) -> Result<Key, Error> {
+    fn public(&self, key: &[u8]) -> Result<Key, Error> {
         let (bytes, length) = (key.as_ptr(), key.len());
         // SAFETY: as above; a curve's group and point live as long as the key here.
         unsafe {
-            match self {
-                Scheme::Rsa(modulus, _) => rsa(modulus, key),
+            match *self {
+                Scheme::Rsa(modulus) => rsa(modulus, key),
                 Scheme::Curve(curve) => {
                     let pair = Owned::new(ffi::EC_KEY_new_by_curve_name(curve), ffi::EC_KEY_free)?;
                     let group = ffi::EC_KEY_get0_group(pair.0);
@@ -132,19 +119,21 @@ impl Scheme {
                     curve_key(&pair)
                 }
                 Scheme::Octets(id) => {
-                    made(ffi::EVP_PKEY_new_raw_public_key(id, ptr::null_mut(), bytes, length))
+                    Key::new(ffi::EVP_PKEY_new_raw_public_key(id, ptr::null_mut(), bytes, length))
                 }
                 Scheme::MlDsa(id) => {
-                    made(ffi::EVP_PKEY_pqdsa_new_raw_public_key(id, bytes, length))
+                    Key::new(ffi::EVP_PKEY_pqdsa_new_raw_public_key(id, bytes, length))
                 }
-                Scheme::MlKem(id) => made(ffi::EVP_PKEY_kem_new_raw_public_key(id, bytes, length)),
+                Scheme::MlKem(id) => {
+                    Key::new(ffi::EVP_PKEY_kem_new_raw_public_key(id, bytes, length))
+                }
             }
         }
     }
 
     /// A context that makes pairs.
-    fn maker(self) -> Result<Context, Error> {
-        let id = match self {
+    fn maker(&self) -> Result<Context, Error> {
+        let id = match *self {
             Scheme::Rsa(..) => ffi::EVP_PKEY_RSA,
             Scheme::Curve(_) => ffi::EVP_PKEY_EC,
             Scheme::Octets(id) => id,
@@ -153,11 +142,10 @@ impl Scheme {
         };
         // SAFETY: the context is live; null is no engine.
         unsafe {
-            let context =
-                Owned::new(ffi::EVP_PKEY_CTX_new_id(id, ptr::null_mut()), ffi::EVP_PKEY_CTX_free)?;
+            let context = Context::new(ffi::EVP_PKEY_CTX_new_id(id, ptr::null_mut()))?;
             succeeded(ffi::EVP_PKEY_keygen_init(context.0))?;
-            match self {
-                Scheme::Rsa(modulus, _) => succeeded(ffi::EVP_PKEY_CTX_set_rsa_keygen_bits(
+            match *self {
+                Scheme::Rsa(modulus) => succeeded(ffi::EVP_PKEY_CTX_set_rsa_keygen_bits(
                     context.0,
                     modulus as c_int * 8,
                 ))?,
@@ -175,11 +163,11 @@ impl Scheme {
     }
 
     /// Both halves of a pair.
-    fn write(self, pair: &Key, private: &mut [u8], public: &mut [u8]) -> Result<(), Error> {
+    fn write(&self, pair: &Key, private: &mut [u8], public: &mut [u8]) -> Result<(), Error> {
         // SAFETY: the pair is live, and so is what is got of it; outputs are as long as is said.
         unsafe {
-            match self {
-                Scheme::Rsa(modulus, _) => {
+            match *self {
+                Scheme::Rsa(modulus) => {
                     let numbers = numbers_of(pair.0).into_iter();
                     for (number, digits) in numbers.zip(rsa_places(modulus, private)) {
                         write_number(number, digits)?;
@@ -209,6 +197,115 @@ impl Scheme {
             }
         }
     }
+
+    #[inline(always)]
+    unsafe fn make(context: *mut ffi::EVP_PKEY_CTX, pair: *mut *mut ffi::EVP_PKEY) -> c_int {
+        // SAFETY: as promised by the caller.
+        unsafe { ffi::EVP_PKEY_keygen(context, pair) }
+    }
+
+    fn user(&self, key: &Key) -> Result<Context, Error> {
+        // SAFETY: the key is live; null is no engine.
+        Context::new(unsafe { ffi::EVP_PKEY_CTX_new(key.0, ptr::null_mut()) })
+    }
+
+    fn pad(
+        &self,
+        context: &Context,
+        padding: Option<Padding>,
+        digest: Option<usize>,
+    ) -> Result<(), Error> {
+        let wide = digest == Some(48);
+        let digest = Functions::digest(if wide { Algorithm::Sha384 } else { Algorithm::Sha256 });
+        // SAFETY: the context is live, the digest a constant.
+        unsafe {
+            let set = |padding| succeeded(ffi::EVP_PKEY_CTX_set_rsa_padding(context.0, padding));
+            match padding {
+                Some(Padding::Pkcs1) => set(ffi::RSA_PKCS1_PADDING)?,
+                Some(Padding::Pss) => {
+                    set(ffi::RSA_PKCS1_PSS_PADDING)?;
+                    let length = ffi::RSA_PSS_SALTLEN_DIGEST;
+                    succeeded(ffi::EVP_PKEY_CTX_set_rsa_pss_saltlen(context.0, length))?;
+                }
+                None => {}
+            }
+            succeeded(ffi::EVP_PKEY_CTX_set_signature_md(context.0, digest))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn begin_sign(context: *mut ffi::EVP_MD_CTX, key: *mut ffi::EVP_PKEY) -> c_int {
+        let (none, no_engine) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: as promised by the caller; nulls ask for no digest and no engine, and give nothing back.
+        unsafe { ffi::EVP_DigestSignInit(context, none, ptr::null(), no_engine, key) }
+    }
+
+    #[inline(always)]
+    unsafe fn begin_verify(context: *mut ffi::EVP_MD_CTX, key: *mut ffi::EVP_PKEY) -> c_int {
+        let (none, no_engine) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: as above.
+        unsafe { ffi::EVP_DigestVerifyInit(context, none, ptr::null(), no_engine, key) }
+    }
+}
+
+impl EvpPkey for Functions {
+    type Key = ffi::EVP_PKEY;
+    type KeyContext = ffi::EVP_PKEY_CTX;
+    type DigestContext = ffi::EVP_MD_CTX;
+
+    fn failed() -> Error {
+        failed()
+    }
+
+    /// The library has no call for it.
+    #[inline(always)]
+    unsafe fn encapsulate_init(_context: *mut ffi::EVP_PKEY_CTX) -> c_int {
+        1
+    }
+
+    /// The library has no call for it.
+    #[inline(always)]
+    unsafe fn decapsulate_init(_context: *mut ffi::EVP_PKEY_CTX) -> c_int {
+        1
+    }
+
+    forward! {
+        fn key_free(key: *mut ffi::EVP_PKEY) = ffi::EVP_PKEY_free;
+        fn key_context_free(context: *mut ffi::EVP_PKEY_CTX) = ffi::EVP_PKEY_CTX_free;
+        fn sign_init(context: *mut ffi::EVP_PKEY_CTX) -> c_int = ffi::EVP_PKEY_sign_init;
+        fn sign(
+            context: *mut ffi::EVP_PKEY_CTX, signature: *mut u8, signature_length: *mut usize,
+            digest: *const u8, digest_length: usize
+        ) -> c_int = ffi::EVP_PKEY_sign;
+        fn verify_init(context: *mut ffi::EVP_PKEY_CTX) -> c_int = ffi::EVP_PKEY_verify_init;
+        fn verify(
+            context: *mut ffi::EVP_PKEY_CTX, signature: *const u8, signature_length: usize,
+            digest: *const u8, digest_length: usize
+        ) -> c_int = ffi::EVP_PKEY_verify;
+        fn derive_init(context: *mut ffi::EVP_PKEY_CTX) -> c_int = ffi::EVP_PKEY_derive_init;
+        fn derive_set_peer(context: *mut ffi::EVP_PKEY_CTX, peer: *mut ffi::EVP_PKEY) -> c_int
+            = ffi::EVP_PKEY_derive_set_peer;
+        fn derive(context: *mut ffi::EVP_PKEY_CTX, secret: *mut u8, length: *mut usize) -> c_int
+            = ffi::EVP_PKEY_derive;
+        fn encapsulate(
+            context: *mut ffi::EVP_PKEY_CTX, encapsulation: *mut u8, encapsulation_length: *mut usize,
+            secret: *mut u8, secret_length: *mut usize
+        ) -> c_int = ffi::EVP_PKEY_encapsulate;
+        fn decapsulate(
+            context: *mut ffi::EVP_PKEY_CTX, secret: *mut u8, secret_length: *mut usize,
+            encapsulation: *const u8, encapsulation_length: usize
+        ) -> c_int = ffi::EVP_PKEY_decapsulate;
+        fn digest_context_new() -> *mut ffi::EVP_MD_CTX = ffi::EVP_MD_CTX_new;
+        fn digest_context_free(context: *mut ffi::EVP_MD_CTX) = ffi::EVP_MD_CTX_free;
+        fn digest_sign(
+            context: *mut ffi::EVP_MD_CTX, signature: *mut u8, signature_length: *mut usize,
+            message: *const u8, message_length: usize
+        ) -> c_int = ffi::EVP_DigestSign;
+        fn digest_verify(
+            context: *mut ffi::EVP_MD_CTX, signature: *const u8, signature_length: usize,
+            message: *const u8, message_length: usize
+        ) -> c_int = ffi::EVP_DigestVerify;
+    }
 }
 
 /// A key of as many numbers as are there.
@@ -224,7 +321,7 @@ fn rsa(modulus: usize, key: &[u8]) -> Result<Key, Error> {
             _ => return Err(Unsupported::Length.into()),
         };
         let rsa = Owned::new(key, ffi::RSA_free)?;
-        let key = made(ffi::EVP_PKEY_new())?;
+        let key = Key::new(ffi::EVP_PKEY_new())?;
         succeeded(ffi::EVP_PKEY_set1_RSA(key.0, rsa.0))?;
         Ok(key)
     }
@@ -278,193 +375,9 @@ fn write_octets(
 fn curve_key(pair: &Owned<ffi::EC_KEY>) -> Result<Key, Error> {
     // SAFETY: both are live; the key takes a share in the pair.
     unsafe {
-        let key = made(ffi::EVP_PKEY_new())?;
+        let key = Key::new(ffi::EVP_PKEY_new())?;
         succeeded(ffi::EVP_PKEY_set1_EC_KEY(key.0, pair.0))?;
         Ok(key)
-    }
-}
-
-/// What every session here has.
-struct Open<'a> {
-    scheme: Scheme,
-    parts: Parts,
-    jobs: &'a RawJobs<'a>,
-}
-
-// In all closures below: contexts and keys are live as long as the session, and the pointers of a job
-// are valid for the lengths that `RawJobs` found.
-impl Open<'_> {
-    fn is_curve(&self) -> bool {
-        matches!(self.scheme, Scheme::Curve(_))
-    }
-
-    /// Sets the padding of RSA, and which digest is signed.
-    fn pad(&self, context: &Context) -> Result<(), Error> {
-        let wide = self.parts.digest == Some(48);
-        let digest = Functions::digest(if wide { Algorithm::Sha384 } else { Algorithm::Sha256 });
-        // SAFETY: the context is live, the digest a constant.
-        unsafe {
-            if let Scheme::Rsa(_, padding) = self.scheme {
-                succeeded(ffi::EVP_PKEY_CTX_set_rsa_padding(context.0, padding))?;
-                if padding == ffi::RSA_PKCS1_PSS_PADDING {
-                    let length = ffi::RSA_PSS_SALTLEN_DIGEST;
-                    succeeded(ffi::EVP_PKEY_CTX_set_rsa_pss_saltlen(context.0, length))?;
-                }
-            }
-            succeeded(ffi::EVP_PKEY_CTX_set_signature_md(context.0, digest))
-        }
-    }
-
-    fn sign(&self, key: &Key, body: Body<'_>) -> Result<(), Error> {
-        let (message, length) = (self.jobs.message, self.parts.signature);
-        if self.parts.digest.is_none() {
-            let context = digest_context()?;
-            let sign = |job: &RawJob| {
-                let mut written = length;
-                // SAFETY: see above; nulls ask for no digest and no engine, and give nothing back.
-                unsafe {
-                    let (none, no_engine) = (ptr::null_mut(), ptr::null_mut());
-                    let init = ffi::EVP_DigestSignInit;
-                    succeeded(init(context.0, none, ptr::null(), no_engine, key.0))?;
-                    let (tag, input) = (job.tag, job.input);
-                    succeeded(ffi::EVP_DigestSign(context.0, tag, &mut written, input, message))?;
-                }
-                whole(written, length)
-            };
-            return each(self.jobs, sign, body);
-        }
-        let context = Context::of(key)?;
-        // SAFETY: the context is live.
-        succeeded(unsafe { ffi::EVP_PKEY_sign_init(context.0) })?;
-        self.pad(&context)?;
-        let on_curve = self.is_curve();
-        let sign = |job: &RawJob| {
-            let mut der = [0; MAX_DER];
-            let (output, mut written) =
-                if on_curve { (der.as_mut_ptr(), MAX_DER) } else { (job.tag, length) };
-            // SAFETY: see above; `written` is the room there is.
-            succeeded(unsafe {
-                ffi::EVP_PKEY_sign(context.0, output, &mut written, job.input, message)
-            })?;
-            if on_curve {
-                // SAFETY: the tag has the signature's length.
-                let tag = unsafe { core::slice::from_raw_parts_mut(job.tag, length) };
-                return from_der(der.get(..written).unwrap_or_default(), tag);
-            }
-            whole(written, length)
-        };
-        let period = if on_curve { 1 } else { BLINDING };
-        body(&mut Submit { jobs: self.jobs, period, run: sign })
-    }
-
-    fn verify(&self, key: &Key, body: Body<'_>) -> Result<(), Error> {
-        let (message, length) = (self.jobs.message, self.parts.signature);
-        if self.parts.digest.is_none() {
-            let context = digest_context()?;
-            let verify = |job: &RawJob| {
-                // SAFETY: see `sign`.
-                succeeded(unsafe {
-                    let (none, no_engine) = (ptr::null_mut(), ptr::null_mut());
-                    let init = ffi::EVP_DigestVerifyInit;
-                    succeeded(init(context.0, none, ptr::null(), no_engine, key.0))?;
-                    ffi::EVP_DigestVerify(context.0, job.tag, length, job.input, message)
-                })
-                .or_else(refused)
-            };
-            return each(self.jobs, verify, body);
-        }
-        let context = Context::of(key)?;
-        // SAFETY: the context is live.
-        succeeded(unsafe { ffi::EVP_PKEY_verify_init(context.0) })?;
-        self.pad(&context)?;
-        let on_curve = self.is_curve();
-        let verify = |job: &RawJob| {
-            let mut der = [0; MAX_DER];
-            let (signature, length) = if on_curve {
-                // SAFETY: the tag has the signature's length.
-                let tag = unsafe { core::slice::from_raw_parts(job.tag, length) };
-                let length = to_der(tag, &mut der);
-                (der.as_ptr(), length)
-            } else {
-                (job.tag.cast_const(), length)
-            };
-            // SAFETY: see above.
-            succeeded(unsafe {
-                ffi::EVP_PKEY_verify(context.0, signature, length, job.input, message)
-            })
-            .or_else(refused)
-        };
-        each(self.jobs, verify, body)
-    }
-
-    fn agree(&self, key: &Key, phase: Phase, body: Body<'_>) -> Result<(), Error> {
-        let context = Context::of(key)?;
-        // SAFETY: the context is live.
-        succeeded(unsafe { ffi::EVP_PKEY_derive_init(context.0) })?;
-        let length = self.parts.secret;
-        let peer = |job: &RawJob| {
-            // SAFETY: the input is a public key by its length.
-            let public = unsafe { core::slice::from_raw_parts(job.input, self.parts.public) };
-            let peer = self.scheme.public(public).or_else(refused)?;
-            // SAFETY: both are live; the context takes a share in the peer.
-            succeeded(unsafe { ffi::EVP_PKEY_derive_set_peer(context.0, peer.0) }).or_else(refused)
-        };
-        let derive = |job: &RawJob| {
-            let mut written = length;
-            // SAFETY: see above.
-            succeeded(unsafe { ffi::EVP_PKEY_derive(context.0, job.output, &mut written) })
-                .or_else(refused)?;
-            whole(written, length)
-        };
-        if phase == Phase::Update {
-            peer(self.jobs.job(0)?)?;
-            return each(self.jobs, derive, body);
-        }
-        let both = |job: &RawJob| {
-            peer(job)?;
-            derive(job)
-        };
-        each(self.jobs, both, body)
-    }
-
-    fn encapsulate(&self, key: &Key, body: Body<'_>) -> Result<(), Error> {
-        let context = Context::of(key)?;
-        let encapsulate = |job: &RawJob| {
-            let (mut tag, mut secret) = (self.parts.encapsulation, self.parts.secret);
-            // SAFETY: see above.
-            succeeded(unsafe {
-                ffi::EVP_PKEY_encapsulate(context.0, job.tag, &mut tag, job.output, &mut secret)
-            })?;
-            whole(tag, self.parts.encapsulation)
-        };
-        each(self.jobs, encapsulate, body)
-    }
-
-    fn decapsulate(&self, key: &Key, body: Body<'_>) -> Result<(), Error> {
-        let context = Context::of(key)?;
-        let length = self.parts.encapsulation;
-        let decapsulate = |job: &RawJob| {
-            let mut secret = self.parts.secret;
-            // SAFETY: see above.
-            succeeded(unsafe {
-                ffi::EVP_PKEY_decapsulate(context.0, job.output, &mut secret, job.tag, length)
-            })?;
-            whole(secret, self.parts.secret)
-        };
-        each(self.jobs, decapsulate, body)
-    }
-
-    fn generate(&self, body: Body<'_>) -> Result<(), Error> {
-        let context = self.scheme.maker()?;
-        let make = || {
-            let mut pair = ptr::null_mut();
-            // SAFETY: the context is live; a new pair is made where null is.
-            succeeded(unsafe { ffi::EVP_PKEY_keygen(context.0, &mut pair) })?;
-            made(pair)
-        };
-        let write =
-            |pair: &_, private: &mut _, public: &mut _| self.scheme.write(pair, private, public);
-        make_pairs(self.jobs, &self.parts, make, write, body)
     }
 }
 
@@ -485,27 +398,8 @@ impl<T> Drop for Owned<T> {
     }
 }
 
-type Key = Owned<ffi::EVP_PKEY>;
-
-/// A key that the library has just made, or could not make.
-fn made(key: *mut ffi::EVP_PKEY) -> Result<Key, Error> {
-    Owned::new(key, ffi::EVP_PKEY_free)
-}
-
-type Context = Owned<ffi::EVP_PKEY_CTX>;
-
-impl Context {
-    fn of(key: &Key) -> Result<Context, Error> {
-        // SAFETY: the key is live; null is no engine.
-        let context = unsafe { ffi::EVP_PKEY_CTX_new(key.0, ptr::null_mut()) };
-        Owned::new(context, ffi::EVP_PKEY_CTX_free)
-    }
-}
-
-fn digest_context() -> Result<Owned<ffi::EVP_MD_CTX>, Error> {
-    // SAFETY: takes nothing.
-    Owned::new(unsafe { ffi::EVP_MD_CTX_new() }, ffi::EVP_MD_CTX_free)
-}
+type Key = evp_pkey::Key<Functions>;
+type Context = evp_pkey::Context<Functions>;
 
 #[inline]
 fn succeeded(status: c_int) -> Result<(), Error> {

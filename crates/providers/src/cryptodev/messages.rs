@@ -3,9 +3,9 @@
 
 use super::abi::{self, AuthOp, CryptOp};
 use super::sealed::Place;
-use crate::raw_jobs::RawJob;
 use core::ptr;
 use cpb_core::Operation;
+use cpb_session::raw_jobs::RawJob;
 
 /// What all messages of a session share.
 #[derive(Clone, Copy)]

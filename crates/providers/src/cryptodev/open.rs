@@ -5,8 +5,8 @@ use super::errors::failed;
 use super::messages::{self, SessionLengths};
 use super::sealed::Sealed;
 use super::session::{File, KernelSession, Kind, Transform};
-use crate::raw_jobs::RawJobs;
 use cpb_core::{Error, Phase, Progress, Session, Unsupported};
+use cpb_session::raw_jobs::RawJobs;
 
 /// An open session of the provider's.
 pub(super) struct OpenSession<'a, 'd, D: Device> {

@@ -7,9 +7,9 @@
 //! source of an encryption is the job's own.
 
 use super::messages::SessionLengths;
-use crate::raw_jobs::{RawJob, RawJobs};
 use core::ptr;
 use cpb_core::Unsupported;
+use cpb_session::raw_jobs::{RawJob, RawJobs};
 
 /// Our buffers begin at the same place within a page as the job's own: the same alignment, and no
 /// other distance between what is read and what is written.

@@ -7,9 +7,9 @@ mod requests;
 
 use super::stand_in::Module;
 use super::*;
-use crate::raw_jobs::RawJob;
 use cpb_core::material::{self, Part};
 use cpb_core::{Data, DataSet, KeyUse, Operation, Placement, check::once};
+use cpb_session::raw_jobs::RawJob;
 use std::sync::Arc;
 
 type Tested = Cryptodev<Arc<Module>>;

@@ -1,11 +1,11 @@
 //! Sessions of ciphers, authenticated or not.
 
 use super::{ffi, succeeded};
-use crate::context::{Context, Lengths};
-use crate::raw_jobs::RawJob;
 use core::ffi::{c_int, c_uint};
 use core::ptr;
 use cpb_core::{CryptoWorkload, Error, Unsupported};
+use cpb_session::context::{Context, Lengths};
+use cpb_session::raw_jobs::RawJob;
 
 /// `GCRY_CIPHER_MODE_CTR`: its counter has a function of its own.
 pub(super) const CTR: c_int = 6;

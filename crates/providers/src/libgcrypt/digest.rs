@@ -1,11 +1,11 @@
 //! Sessions of digests, and of MACs that are made of them.
 
 use super::{ffi, succeeded};
-use crate::context::{Context, Lengths};
-use crate::raw_jobs::RawJob;
 use core::ffi::{c_int, c_uint};
 use core::ptr;
 use cpb_core::{Error, Unsupported};
+use cpb_session::context::{Context, Lengths};
+use cpb_session::raw_jobs::RawJob;
 
 pub(super) struct Digest {
     handle: *mut ffi::gcry_md_handle,

@@ -17,12 +17,14 @@
 
 use super::expression::{CurveContext, Expression};
 use super::{ffi, succeeded};
-use crate::key_pairs::{Body, each, make_pairs, refused};
-use crate::raw_jobs::{RawJob, RawJobs, software_supports};
+use crate::key_pairs::{make_pairs, refused};
 use core::ffi::CStr;
 use core::{ptr, slice};
 use cpb_core::public_key::{Parts, RSA_EXPONENT, parts, rsa_numbers, rsa_places};
 use cpb_core::{Algorithm, CryptoWorkload, Error, Lengths, Operation, Phase, Unsupported};
+use cpb_session::Body;
+use cpb_session::raw_jobs::{RawJob, RawJobs, software_supports};
+use cpb_session::submit::{agree, each};
 
 /// Whether the library can have an algorithm with key pairs.
 pub(super) fn has(algorithm: Algorithm) -> bool {
@@ -359,11 +361,7 @@ impl Open<'_> {
             secret.copy_from_slice(&point[1..=length]);
             Ok(())
         };
-        if phase == Phase::Update {
-            let peer = read(self.jobs.job(0)?)?;
-            return each(self.jobs, |job| derive(job, &peer), body);
-        }
-        each(self.jobs, |job| derive(job, &read(job)?), body)
+        agree(self.jobs, phase, read, derive, body)
     }
 
     /// There is nothing to read of a key that is 32 bytes.

@@ -1,11 +1,11 @@
 //! Sessions of message authentication codes that are not made of a digest.
 
 use super::{ffi, succeeded};
-use crate::context::{Context, Lengths};
-use crate::raw_jobs::RawJob;
 use core::ffi::c_int;
 use core::ptr;
 use cpb_core::{Error, Unsupported};
+use cpb_session::context::{Context, Lengths};
+use cpb_session::raw_jobs::RawJob;
 
 pub(super) struct Mac {
     handle: *mut ffi::gcry_mac_handle,

@@ -1,16 +1,20 @@
-//! Key pairs and generators, by the sessions of the Mbed TLS that cpb is linked with. Each session has its
-//! contexts for itself: a library that was built without MBEDTLS_THREADING locks none.
+//! Key pairs and generators. Each session has its contexts for itself: a library that was built without
+//! MBEDTLS_THREADING locks none.
 
-use super::contexts::succeeded;
-use super::key_pairs::has;
-use super::{MbedTls, library};
-use core::ffi::CStr;
+use super::library::{DRAW, ENTROPY, Installed, more, number};
+use super::{MbedTls, ffi};
+use core::ffi::{CStr, c_int};
 use cpb_core::check::once;
-use cpb_core::{Algorithm, Data, Job, Kind};
-
-include!("../mbedtls/context.rs");
-include!("../mbedtls/generator.rs");
-include!("../mbedtls/public_key.rs");
+use cpb_core::{Algorithm, CryptoWorkload, Data, Error, Job, Kind, Operation, Phase, Unsupported};
+use cpb_mbedtls::generators::{CtrDrbg, HmacDrbg};
+use cpb_mbedtls::key_pairs::{RSA_PKCS_V15, curve, has, rsa_padding};
+use cpb_mbedtls::public_key::{Random, key_pair};
+use cpb_mbedtls::types::CtrDrbgContext;
+use cpb_mbedtls::{Functions, Held, Sha, succeeded};
+use cpb_session::Body;
+use cpb_session::context::run;
+use cpb_session::lengths::{REQUEST, SEED};
+use cpb_session::raw_jobs::RawJobs;
 
 /// Whether the installed library has an algorithm with key pairs, or a generator.
 pub(super) fn supports(mbedtls: &MbedTls, workload: &CryptoWorkload) -> Result<(), Unsupported> {
@@ -25,7 +29,7 @@ pub(super) fn supports(mbedtls: &MbedTls, workload: &CryptoWorkload) -> Result<(
         Algorithm::EcdsaP256 | Algorithm::EcdsaP384 => &["mpi", "ecp", "ecdsa"],
         Algorithm::EcdhP256 | Algorithm::EcdhP384 | Algorithm::X25519 => &["mpi", "ecp", "ecdh"],
         _ if workload.operation == Operation::GenerateKey => &["mpi", "rsa", "rsa_gen"],
-        _ if padding == Some(ffi::RSA_PKCS_V15) => &["mpi", "rsa", "md"],
+        _ if padding == Some(RSA_PKCS_V15) => &["mpi", "rsa", "md"],
         _ if padding.is_some() => &["mpi", "rsa", "rsa_rsassa_pss", "md"],
         _ => &["md", "hmac_drbg"],
     };
@@ -33,9 +37,9 @@ pub(super) fn supports(mbedtls: &MbedTls, workload: &CryptoWorkload) -> Result<(
     let modules = needed.iter().chain(random).all(|module| mbedtls.has_module(module));
     let there = |curve: c_int| {
         // SAFETY: takes a number.
-        unsafe { !library::ecp_curve_info_from_grp_id(curve).is_null() }
+        unsafe { !more::ecp_curve_info_from_grp_id(curve).is_null() }
     };
-    let by_pkcs1 = padding == Some(ffi::RSA_PKCS_V15);
+    let by_pkcs1 = padding == Some(RSA_PKCS_V15);
     let parts = curve(algorithm).is_none_or(there)
         && (!by_pkcs1 || !left_out(c"MBEDTLS_PKCS1_V15"))
         && digest(algorithm).is_none_or(|name| number(name) != 0);
@@ -81,12 +85,6 @@ fn digest(algorithm: Algorithm) -> Option<&'static CStr> {
     })
 }
 
-/// The library's number of a digest; 0 if it has none of that name.
-fn number(name: &CStr) -> c_int {
-    // SAFETY: a C string; what is found is constant, and may be null.
-    unsafe { library::md_get_type(ffi::mbedtls_md_info_from_string(name.as_ptr())) }
-}
-
 /// Opens a session for `workload`, which is supported.
 pub(super) fn open(
     workload: &CryptoWorkload,
@@ -94,17 +92,20 @@ pub(super) fn open(
     jobs: &RawJobs<'_>,
     body: Body<'_>,
 ) -> Result<(), Error> {
-    let sha = digest(workload.algorithm).map_or(0, number);
     match workload.algorithm {
-        Algorithm::HmacDrbgSha256 | Algorithm::HmacDrbgSha512 => {
-            hmac_drbg(workload, keys, jobs, sha, body)
+        Algorithm::HmacDrbgSha256 => {
+            run(HmacDrbg::<Installed>::open(Sha::Sha256, workload)?, workload, keys, jobs, body)
         }
-        Algorithm::CtrDrbgAes256 => ctr_drbg(workload, keys, jobs, body),
+        Algorithm::HmacDrbgSha512 => {
+            run(HmacDrbg::<Installed>::open(Sha::Sha512, workload)?, workload, keys, jobs, body)
+        }
+        Algorithm::CtrDrbgAes256 => {
+            run(CtrDrbg::<Installed>::open(workload), workload, keys, jobs, body)
+        }
         _ => {
-            let mut random = Random::new()?;
-            let source = random.generator.get().cast();
-            let given = Given { draw: library::ctr_drbg_random, source, sha_256: sha };
-            key_pair(given, workload, keys, jobs, body)
+            let mut generator = FedGenerator::new()?;
+            let random = Random { draw: DRAW, source: generator.generator.get().cast() };
+            key_pair::<Installed>(random, workload, keys, jobs, body)
         }
     }
 }
@@ -112,23 +113,21 @@ pub(super) fn open(
 /// Where random numbers come from: the library's CTR_DRBG, fed by its own entropy, as its example programs
 /// have it. What it takes to draw is part of an operation's time, and so is new entropy after each 10000
 /// requests (MBEDTLS_CTR_DRBG_RESEED_INTERVAL).
-struct Random {
-    generator: Context<library::CtrDrbgContext>,
+struct FedGenerator {
+    generator: Held<Installed, CtrDrbgContext>,
     // Freed after the generator, which points to it.
-    _entropy: Context<library::EntropyContext>,
+    _entropy: Held<Installed, more::EntropyContext>,
 }
 
-impl Random {
+impl FedGenerator {
     fn new() -> Result<Self, Error> {
-        let uninit = library::EntropyContext::uninit();
-        let mut entropy = Context::new(uninit, library::entropy_init, library::entropy_free);
-        let uninit = library::CtrDrbgContext::uninit();
-        let mut generator = Context::new(uninit, library::ctr_drbg_init, library::ctr_drbg_free);
-        // SAFETY: see the top of context.rs; null is no personalisation.
+        let mut entropy = Held::<Installed, more::EntropyContext>::new();
+        let mut generator = Held::<Installed, CtrDrbgContext>::new();
+        // SAFETY: both are initialised and stay where they are; null is no personalisation.
         succeeded(unsafe {
             let (source, none) = (entropy.get().cast(), core::ptr::null());
-            library::ctr_drbg_seed(generator.get(), library::entropy_func, source, none, 0)
+            Installed::ctr_drbg_seed(generator.get(), ENTROPY, source, none, 0)
         })?;
-        Ok(Random { generator, _entropy: entropy })
+        Ok(FedGenerator { generator, _entropy: entropy })
     }
 }

@@ -1,10 +1,10 @@
 //! Sessions of authenticated ciphers.
 
 use super::ffi::{self, AeadTable, CcmContext, CipherTable};
-use crate::context::{Context, Lengths, Memory};
-use crate::raw_jobs::RawJob;
 use cpb_core::Error;
 use cpb_core::algorithm::MAX_TAG;
+use cpb_session::context::{Context, Lengths, Memory};
+use cpb_session::raw_jobs::RawJob;
 
 // SAFETY of all calls below: contexts are as large as the library's table says and hold a key before
 // they are used; the job's pointers are valid for the session's lengths.

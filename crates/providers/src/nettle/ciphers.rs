@@ -1,11 +1,11 @@
 //! Sessions of ciphers that are not authenticated.
 
 use super::ffi::{self, AeadTable, CipherTable};
-use crate::context::{Context, Lengths, Memory};
-use crate::raw_jobs::RawJob;
 use core::ffi::c_void;
 use core::ptr;
 use cpb_core::{CryptoWorkload, Error};
+use cpb_session::context::{Context, Lengths, Memory};
+use cpb_session::raw_jobs::RawJob;
 
 // SAFETY of all calls below: contexts are as large as the library's table says and hold a key before
 // they are used; the job's pointers are valid for the session's lengths.

@@ -1,9 +1,9 @@
 //! Sessions of hash functions and message authentication codes.
 
 use super::ffi::{HashTable, MacTable, SetKey, SetKeyOfLength};
-use crate::context::{Context, Lengths, Memory};
-use crate::raw_jobs::RawJob;
 use cpb_core::Error;
+use cpb_session::context::{Context, Lengths, Memory};
+use cpb_session::raw_jobs::RawJob;
 
 // SAFETY of all calls below: contexts are as large as the library's table says and are ready before
 // they are used; the job's pointers are valid for the session's lengths.

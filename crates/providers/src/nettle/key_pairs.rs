@@ -7,14 +7,15 @@ mod numbers;
 mod rsa;
 
 use super::hogweed::{self as ffi, Curve};
-use crate::context::Memory;
-use crate::key_pairs::{Body, Submit};
-use crate::raw_jobs::{RawJob, RawJobs};
 use core::ffi::{c_int, c_void};
 use core::ptr;
 use core::slice;
 use cpb_core::public_key::{Parts, parts};
 use cpb_core::{Algorithm, CryptoWorkload, Error, Lengths, Operation, Phase, Unsupported};
+use cpb_session::Body;
+use cpb_session::context::Memory;
+use cpb_session::raw_jobs::{RawJob, RawJobs};
+use cpb_session::submit::Submit;
 use rsa::Padding;
 
 /// Whether the library has an algorithm with key pairs: it has no ML-DSA and no ML-KEM.

@@ -2,10 +2,10 @@
 
 use super::ffi::Libcrypto;
 use super::{Source, evp_name, ffi, last_error, succeeded};
-use crate::raw_jobs::{RawJob, RawJobs};
 use core::ffi::c_int;
 use core::ptr;
 use cpb_core::{CryptoWorkload, Error, Kind, Operation, Phase, Progress, Session, Unsupported};
+use cpb_session::raw_jobs::{RawJob, RawJobs};
 
 pub(super) struct CipherSession<'a, L: Libcrypto> {
     source: Source<L>,

@@ -3,12 +3,12 @@
 
 use super::ffi::Libcrypto;
 use super::{Source, evp_name, ffi, last_error, succeeded};
-use crate::lengths::{REQUEST, SEED};
-use crate::raw_jobs::RawJobs;
 use core::ffi::{CStr, c_uint};
 use core::marker::PhantomData;
 use core::ptr;
 use cpb_core::{Algorithm, Error, Phase, Progress, Session, Unsupported};
+use cpb_session::lengths::{REQUEST, SEED};
+use cpb_session::raw_jobs::RawJobs;
 
 /// Bits of strength of all three (SP 800-57 part 1, table 3).
 const STRENGTH: c_uint = 256;

@@ -2,10 +2,10 @@
 
 use super::ffi::Libcrypto;
 use super::{Source, evp_name, ffi, last_error, succeeded};
-use crate::raw_jobs::RawJobs;
 use core::marker::PhantomData;
 use core::ptr;
 use cpb_core::{Algorithm, Error, Phase, Progress, Session, Unsupported};
+use cpb_session::raw_jobs::RawJobs;
 
 pub(super) struct HashSession<'a, L: Libcrypto> {
     library: PhantomData<L>,

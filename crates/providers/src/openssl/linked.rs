@@ -5,11 +5,11 @@
 //! it made of the mask is asked back and stands in the identity.
 
 use super::{Source, ffi, lacks, session};
-use crate::raw_jobs::software_supports;
 use crate::{Boxed, Implementation, Unavailable};
 use core::ffi::CStr;
 use core::ptr;
 use cpb_core::{CryptoWorkload, Error, Identity, Job, Kind, Provider, Session, Unsupported};
+use cpb_session::raw_jobs::software_supports;
 
 pub(crate) const EXTENSIONS: Implementation = Implementation {
     name: "openssl",

@@ -2,11 +2,11 @@
 
 use super::ffi::Libcrypto;
 use super::{Source, evp_name, ffi, last_error, succeeded};
-use crate::raw_jobs::RawJobs;
 use core::ffi::CStr;
 use core::marker::PhantomData;
 use core::ptr;
 use cpb_core::{Algorithm, Error, Phase, Progress, Session, Unsupported};
+use cpb_session::raw_jobs::RawJobs;
 
 /// libcrypto's name of a MAC, and of the parameter that takes [`evp_name`], if there is one.
 pub(super) fn mac_name(algorithm: Algorithm) -> (&'static CStr, Option<&'static CStr>) {

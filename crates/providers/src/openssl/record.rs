@@ -3,12 +3,12 @@
 
 use super::ffi::Libcrypto;
 use super::{Source, evp_name, ffi, lacks, last_error, succeeded};
-use crate::raw_jobs::RawJobs;
 use core::ffi::{c_int, c_uint};
 use core::marker::PhantomData;
 use core::ptr;
 use cpb_core::tls_record::{CIPHER_KEY, HEADER};
 use cpb_core::{CryptoWorkload, Error, Operation, Phase, Progress, Session, Unsupported};
+use cpb_session::raw_jobs::RawJobs;
 
 pub(super) struct RecordSession<'a, L: Libcrypto> {
     library: PhantomData<L>,

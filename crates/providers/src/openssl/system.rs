@@ -14,13 +14,13 @@ use super::ffi::{self, Libcrypto, Loaded};
 use super::{Source, evp_name, lacks, session};
 use crate::interrupts::Lines;
 use crate::loaded::{Library, unavailable};
-use crate::raw_jobs::software_supports;
 use crate::{Implementation, Unavailable};
 use core::ffi::{CStr, c_char, c_int, c_ulong};
 use core::ptr;
 use cpb_core::{
     Algorithm, Claim, CryptoWorkload, Error, Identity, Job, Kind, Provider, Session, Unsupported,
 };
+use cpb_session::raw_jobs::software_supports;
 use engine::Engine;
 use std::ffi::CString;
 

@@ -9,8 +9,6 @@ use super::linked;
 use super::mac::MacContext;
 use super::{Source, evp_name, last_error, succeeded};
 use crate::Implementation;
-use crate::lengths::keys_fit;
-use crate::raw_jobs::{RawJob, RawJobs, software_supports};
 use core::ffi::c_int;
 use core::ptr;
 use cpb_core::catalog::TWO_CALLS;
@@ -19,6 +17,8 @@ use cpb_core::{
     Algorithm, CryptoWorkload, Error, Identity, Job, Kind, Operation, Phase, Progress, Provider,
     Session, Unsupported,
 };
+use cpb_session::lengths::keys_fit;
+use cpb_session::raw_jobs::{RawJob, RawJobs, software_supports};
 
 pub(crate) const ENTRY: Implementation = Implementation {
     name: TWO_CALLS,

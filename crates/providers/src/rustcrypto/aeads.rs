@@ -1,13 +1,13 @@
 //! Sessions of authenticated ciphers: a message is one call.
 
 use super::{Keyed, fixed, message, no_length};
-use crate::context::{Context, Lengths};
-use crate::raw_jobs::RawJob;
 use aes::cipher::consts::{U12, U16};
 use aes::cipher::{Array, KeyInit};
 use aes_gcm::aead::{AeadCore, AeadInOut};
 use core::slice;
 use cpb_core::Error;
+use cpb_session::context::{Context, Lengths};
+use cpb_session::raw_jobs::RawJob;
 
 pub(super) struct Aead<A> {
     cipher: A,

@@ -1,8 +1,6 @@
 //! Sessions of ciphers that are not authenticated.
 
 use super::{Body, Keyed, fixed, message, no_length, serve};
-use crate::context::{Context, Lengths};
-use crate::raw_jobs::{RawJob, RawJobs};
 use aes::cipher::common::InnerIvInit;
 use aes::cipher::consts::{U16, U32};
 use aes::cipher::{
@@ -13,6 +11,8 @@ use aes::cipher::{
 use chacha20::ChaCha20;
 use core::{ptr, slice};
 use cpb_core::{CryptoWorkload, Error};
+use cpb_session::context::{Context, Lengths};
+use cpb_session::raw_jobs::{RawJob, RawJobs};
 use xts_mode::Xts128;
 
 /// Opens a session of CBC.

@@ -1,11 +1,11 @@
 //! Sessions of hash functions and message authentication codes.
 
 use super::{Keyed, input, no_length};
-use crate::context::{Context, Lengths};
-use crate::raw_jobs::RawJob;
 use aes::cipher::{Array, KeyInit};
 use cpb_core::Error;
 use cpb_core::algorithm::MAX_DIGEST;
+use cpb_session::context::{Context, Lengths};
+use cpb_session::raw_jobs::RawJob;
 use poly1305::Poly1305;
 use poly1305::universal_hash::UniversalHash;
 use sha2::Digest;

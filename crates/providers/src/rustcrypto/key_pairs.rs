@@ -2,11 +2,11 @@
 //! an agreement; a pair that was made is written down after it has stopped.
 
 use super::Body;
-use crate::raw_jobs::{RawJob, RawJobs};
 use crate::rng;
 use aes::cipher::Array;
 use core::convert::Infallible;
 use core::slice;
+use cpb_session::raw_jobs::{RawJob, RawJobs};
 
 use cpb_core::public_key::parts;
 use cpb_core::{

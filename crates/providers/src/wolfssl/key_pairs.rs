@@ -14,14 +14,16 @@
 mod key;
 
 use super::ffi;
-use crate::key_pairs::{Body, MAX_DER, each, from_der, make_pairs, to_der, whole};
-use crate::lengths::keys_fit;
+use crate::key_pairs::{MAX_DER, from_der, make_pairs, to_der, whole};
 use crate::loaded::Owned;
-use crate::raw_jobs::{RawJob, RawJobs};
 use core::ffi::{CStr, c_int, c_uint, c_ulong};
 use core::ptr;
 use cpb_core::public_key::{Parts, parts};
 use cpb_core::{Algorithm, CryptoWorkload, Error, Job, Operation, Phase, Unsupported};
+use cpb_session::Body;
+use cpb_session::lengths::keys_fit;
+use cpb_session::raw_jobs::{RawJob, RawJobs};
+use cpb_session::submit::{agree, each};
 use key::{
     SHA_256, Scheme, curve_key, curve_private, done, generator, refused, rsa_private, rsa_public,
     succeeded, write_curve, write_rsa,
@@ -211,22 +213,14 @@ impl Open<'_> {
                 done(ffi::wc_ecc_point_is_on_curve(point.0, index)).map_err(refused)
             }
         };
-        let derive = |job: &RawJob| {
+        let derive = |job: &RawJob, (): &()| {
             let mut written = length as c_uint;
             // SAFETY: see above.
             done(unsafe { ffi::wc_ecc_shared_secret_ex(key.0, point.0, job.output, &mut written) })
                 .map_err(refused)?;
             whole(written as usize, length)
         };
-        if phase == Phase::Update {
-            peer(self.jobs.job(0)?)?;
-            return each(self.jobs, derive, body);
-        }
-        let both = |job: &RawJob| {
-            peer(job)?;
-            derive(job)
-        };
-        each(self.jobs, both, body)
+        agree(self.jobs, phase, peer, derive, body)
     }
 
     fn generate(&self, body: Body<'_>) -> Result<(), Error> {

@@ -73,7 +73,7 @@ const COLUMNS: &[Column] = &[
     N("CPU (%)", |cell| Some(cpu(cell)?.own * 100.0)),
     N("CPU user (%)", |cell| Some(cpu(cell)?.user? * 100.0)),
     N("CPU system (%)", |cell| Some(cpu(cell)?.system? * 100.0)),
-    N("CPU (ms/MB)", |cell| Some(cpu(cell)?.seconds_per_megabyte? * 1e3)),
+    N("CPU (ms/MB)", |cell| Some(cpu(cell)?.seconds_per_megabyte?.0 * 1e3)),
     N("all CPUs (%)", |cell| Some(cpu(cell)?.machine? * 100.0)),
     N("softirq (%)", |cell| Some(cpu(cell)?.softirq? * 100.0)),
     T("without a figure", |cell| match &cell.row.figures {

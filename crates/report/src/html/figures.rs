@@ -207,11 +207,17 @@ fn curves(costs: &Costs) -> Vec<Vec<(f64, f64)>> {
         let step = |number: usize| {
             let share = number as f64 / (FIT_POINTS - 1) as f64;
             let bytes = line.from * (line.to / line.from).powf(share);
-            (bytes, bytes * 1e3 / line.at(bytes))
+            (bytes.0, bytes.0 * 1e3 / line.at(bytes).0)
         };
         (0..FIT_POINTS).map(step).filter(|(_, rate)| rate.is_finite() && *rate > 0.0).collect()
     };
-    costs.fit.iter().flat_map(|fit| &fit.lines).filter(|line| line.from > 0.0).map(curve).collect()
+    costs
+        .fit
+        .iter()
+        .flat_map(|fit| &fit.lines)
+        .filter(|line| line.from.0 > 0.0)
+        .map(curve)
+        .collect()
 }
 
 /// The crossovers from one recommended path to the next.
@@ -351,7 +357,7 @@ pub(super) fn cpu(heading: &str, task: &Explained, marks: &Marks) -> Option<Figu
     if !task.subject.has_sizes() || !costs().any(|cost| cost.cpu_share.is_some()) {
         return None;
     }
-    let milliseconds = |cost: &SizeCost| cost.cpu_seconds_per_megabyte.map(|s| s * 1e3);
+    let milliseconds = |cost: &SizeCost| cost.cpu_seconds_per_megabyte.map(|s| s.0 * 1e3);
     let first = first(task);
     let series = task.paths.iter().filter_map(|costs| {
         let point = |cost: &SizeCost| {
@@ -372,7 +378,7 @@ pub(super) fn cpu(heading: &str, task: &Explained, marks: &Marks) -> Option<Figu
         }
     };
     let mut tables = vec![table("CPU ms per MB", |cost| {
-        cost.cpu_seconds_per_megabyte.map(|seconds| short(seconds * 1e3))
+        cost.cpu_seconds_per_megabyte.map(|seconds| short(seconds.0 * 1e3))
     })];
     if !busy {
         tables.push(table("share of a core", |cost| cost.cpu_share.map(share)));

@@ -2,7 +2,6 @@
 //!
 //! After a change that is meant: `cargo insta review`, or `INSTA_UPDATE=always cargo test`.
 
-use crate::records::{self, Case};
 use cpb_analysis::explain::explain;
 use cpb_analysis::summary::{Summary, summarise};
 use cpb_core::Ticks;
@@ -10,6 +9,7 @@ use cpb_core::sample::bucket;
 use cpb_record::{Outcome, Record, Times};
 use cpb_report::terminal::{self, Options};
 use cpb_report::{csv, json, markdown};
+use cpb_test_support::records::{self, Case};
 
 fn summary(case: Case) -> Summary {
     summarise(&records::record(case))

@@ -2,7 +2,5 @@
 
 mod explain;
 mod golden;
-mod planted;
 mod planted_truth;
 mod published;
-mod records;

@@ -1,7 +1,7 @@
 //! Planted costs are found again in the noise of real runs; `bench/planted_truth.py` does the same
 //! with more seeds, against narrower bounds.
 
-use crate::planted;
+use cpb_test_support::planted;
 
 #[test]
 fn crossovers_lie_in_their_intervals_and_never_is_true() {

@@ -133,7 +133,7 @@ fn every_operation_has_its_cases() {
 fn every_kind_of_instruction_in_the_firmware_has_its_cases() {
     let Some(images) = inventory::images() else {
         let test = "differential::every_kind_of_instruction_in_the_firmware_has_its_cases";
-        return oracle::skip(test, "images are built by `make test`");
+        return cpb_test_support::skip(test, "images are built by `make test`");
     };
     let kinds = Kinds::of(&all_cases(3));
     let mut without: BTreeMap<u8, String> = BTreeMap::new();

@@ -45,7 +45,7 @@ impl Oracle {
         let assembled = Command::new("qemu-system-arm").arg("--version").output().is_ok()
             && run(Command::new("arm-none-eabi-as").arg(source).arg("-o").arg(&object)).is_some();
         if !assembled {
-            skip(test, "qemu-system-arm or arm-none-eabi-as is not there");
+            cpb_test_support::skip(test, "qemu-system-arm or arm-none-eabi-as is not there");
             return None;
         }
         let mut copy = Command::new("arm-none-eabi-objcopy");
@@ -161,13 +161,4 @@ fn mask() -> impl Iterator<Item = u32> {
         15 => 0xF000_0000,
         _ => u32::MAX,
     })
-}
-
-pub(crate) fn skip(test: &str, reason: &str) {
-    eprintln!("skipped: {test}: {reason}");
-    if let Some(path) = std::env::var_os("CPB_SKIP_LOG") {
-        let log = std::fs::OpenOptions::new().append(true).create(true).open(path);
-        let written = log.and_then(|mut log| writeln!(log, "{test}\t{reason}"));
-        assert!(written.is_ok(), "the log of skipped tests cannot be written");
-    }
 }

@@ -149,10 +149,5 @@ fn loops_take_the_cycles_that_the_public_rules_tell() {
 
 fn skip(reason: &str) {
     let test = "pipeline::loops_take_the_cycles_that_the_public_rules_tell";
-    eprintln!("skipped: {test}: {reason}");
-    if let Some(path) = std::env::var_os("CPB_SKIP_LOG") {
-        let log = std::fs::OpenOptions::new().append(true).create(true).open(path);
-        let written = log.and_then(|mut log| writeln!(log, "{test}\t{reason}"));
-        assert!(written.is_ok(), "the log of skipped tests cannot be written");
-    }
+    cpb_test_support::skip(test, reason);
 }

@@ -136,13 +136,7 @@ fn the_real_module_answers_as_software_does() {
         Ok(provider) => provider,
         Err(missing) => {
             let name = "cryptodev::tests::answers::the_real_module_answers_as_software_does";
-            println!("not run: module absent: {}", missing.detail);
-            if let Some(log) = std::env::var_os("CPB_SKIP_LOG") {
-                let file = std::fs::OpenOptions::new().create(true).append(true).open(log);
-                let line = format!("{name}\tnot run: module absent: {}\n", missing.detail);
-                std::io::Write::write_all(&mut file.expect("the skip log"), line.as_bytes())
-                    .expect("the skip log");
-            }
+            cpb_test_support::skip(name, &format!("not run: module absent: {}", missing.detail));
             return;
         }
     };

@@ -1,23 +1,12 @@
 //! Keys in the encodings of `cpb_core::public_key`, as libcrypto takes and gives them.
 
-use super::{Context, Keys, Padding};
+use crate::evp_pkey::{Context, Key, Keys, Padding};
 use crate::openssl::ffi::{self, Libcrypto};
 use crate::openssl::{Source, succeeded};
 use core::ffi::{CStr, c_int, c_uint};
-use core::marker::PhantomData;
 use core::ptr;
 use cpb_core::public_key::{RSA_NUMBERS, rsa_numbers, rsa_places};
 use cpb_core::{Algorithm, Error, Unsupported};
-
-/// An `EVP_PKEY` of one's own.
-pub(crate) struct Key<L: Libcrypto>(pub(crate) *mut ffi::EVP_PKEY, pub(crate) PhantomData<L>);
-
-impl<L: Libcrypto> Drop for Key<L> {
-    fn drop(&mut self) {
-        // SAFETY: ours; nothing uses it afterwards.
-        unsafe { L::EVP_PKEY_free(self.0) }
-    }
-}
 
 /// What libcrypto calls an algorithm, and the parts of its keys.
 #[derive(Clone, Copy)]
@@ -100,7 +89,7 @@ impl<L: Libcrypto> Names<L> {
             let list = params.list.as_mut_ptr();
             succeeded::<L>(L::EVP_PKEY_fromdata(context.0, &mut key, selection, list))?;
         }
-        Ok(Key(key, PhantomData))
+        Key::new(key)
     }
 }
 

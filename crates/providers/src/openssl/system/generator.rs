@@ -4,15 +4,15 @@
 // C names stay as the headers spell them.
 #![allow(non_camel_case_types, non_snake_case)]
 
-use crate::key_pairs::Body;
-use crate::lengths::{REQUEST, SEED, keys_fit};
 use crate::loaded::c_functions;
 use crate::openssl::ffi::Loaded;
 use crate::openssl::{last_error, succeeded};
-use crate::raw_jobs::RawJobs;
 use core::ffi::{c_int, c_long, c_uchar, c_uint, c_void};
 use core::ptr;
 use cpb_core::{Algorithm, CryptoWorkload, Error, Job, Phase, Progress, Session, Unsupported};
+use cpb_session::Body;
+use cpb_session::lengths::{REQUEST, SEED, keys_fit};
+use cpb_session::raw_jobs::RawJobs;
 
 /// `RAND_DRBG`, which only C sees into.
 #[repr(C)]

@@ -5,20 +5,18 @@
 #![allow(non_snake_case)]
 
 use super::mac::{EVP_DigestSignInit, EVP_PKEY_new_raw_private_key};
+use crate::evp_pkey::{self, Context, Key, Keys, Padding};
 use crate::key_der::{self, P256, P384};
-use crate::key_pairs::Body;
-use crate::lengths::keys_fit;
 use crate::loaded::c_functions;
 use crate::openssl::ffi::{ENGINE, EVP_MD, EVP_MD_CTX, EVP_PKEY, EVP_PKEY_CTX};
 use crate::openssl::ffi::{Libcrypto, Loaded};
-use crate::openssl::public_key::key::Key;
-use crate::openssl::public_key::{Context, Keys, Padding, session_with};
 use crate::openssl::{last_error, succeeded};
-use crate::raw_jobs::RawJobs;
 use core::ffi::{CStr, c_char, c_int, c_long, c_uchar, c_void};
-use core::marker::PhantomData;
 use core::ptr;
 use cpb_core::{Algorithm, CryptoWorkload, Error, Job, Unsupported};
+use cpb_session::Body;
+use cpb_session::lengths::keys_fit;
+use cpb_session::raw_jobs::RawJobs;
 use der::asn1::ObjectIdentifier;
 
 // openssl/obj_mac.h: `EVP_PKEY_RSA` and its like.
@@ -66,7 +64,7 @@ pub(super) fn session(
 ) -> Result<(), Error> {
     keys_fit(workload.algorithm, keys)?;
     let jobs = &RawJobs::new(workload, keys, jobs)?;
-    session_with(Older::of(workload.algorithm)?, workload, keys, jobs, body)
+    evp_pkey::session(&Older::of(workload.algorithm)?, workload, keys, jobs, body)
 }
 
 /// Keys as this version takes them.
@@ -125,7 +123,7 @@ fn curve(name: &'static CStr, id: ObjectIdentifier) -> Result<Older, Error> {
     tell(&context, c"ec_paramgen_curve", name)?;
     // SAFETY: as above.
     succeeded::<Loaded>(unsafe { EVP_PKEY_paramgen(context.0, &mut curve) })?;
-    Ok(Older::Curve { name, id, curve: Key(curve, PhantomData) })
+    Ok(Older::Curve { name, id, curve: Key::new(curve)? })
 }
 
 fn tell(context: &Context<Loaded>, what: &CStr, value: &CStr) -> Result<(), Error> {
@@ -134,15 +132,10 @@ fn tell(context: &Context<Loaded>, what: &CStr, value: &CStr) -> Result<(), Erro
     succeeded::<Loaded>(status)
 }
 
-/// What a function made: null where it failed.
-fn made(key: *mut EVP_PKEY) -> Result<Key<Loaded>, Error> {
-    if key.is_null() { Err(last_error::<Loaded>()) } else { Ok(Key(key, PhantomData)) }
-}
-
 fn read_private(kind: c_int, der: &[u8]) -> Result<Key<Loaded>, Error> {
     let (mut start, length) = (der.as_ptr(), der.len() as c_long);
     // SAFETY: the bytes are as many as is said.
-    made(unsafe { d2i_PrivateKey(kind, ptr::null_mut(), &mut start, length) })
+    Key::new(unsafe { d2i_PrivateKey(kind, ptr::null_mut(), &mut start, length) })
 }
 
 fn write_private(key: &Key<Loaded>) -> Result<Vec<u8>, Error> {
@@ -179,7 +172,7 @@ impl Keys<Loaded> for Older {
             Older::Octets(kind) => {
                 let (none, bytes, length) = (ptr::null_mut(), key.as_ptr(), key.len());
                 // SAFETY: the bytes are as many as is said; null: no engine.
-                made(unsafe { EVP_PKEY_new_raw_private_key(*kind, none, bytes, length) })
+                Key::new(unsafe { EVP_PKEY_new_raw_private_key(*kind, none, bytes, length) })
             }
         }
     }
@@ -190,11 +183,11 @@ impl Keys<Loaded> for Older {
                 let der = key_der::rsa_public(*modulus, key)?;
                 let (mut start, length) = (der.as_ptr(), der.len() as c_long);
                 // SAFETY: the bytes are as many as is said.
-                made(unsafe { d2i_PublicKey(RSA, ptr::null_mut(), &mut start, length) })
+                Key::new(unsafe { d2i_PublicKey(RSA, ptr::null_mut(), &mut start, length) })
             }
             Older::Curve { curve, .. } => {
                 // SAFETY: takes nothing.
-                let public = made(unsafe { EVP_PKEY_new() })?;
+                let public = Key::new(unsafe { EVP_PKEY_new() })?;
                 // SAFETY: both are live, and the bytes as many as is said.
                 unsafe {
                     succeeded::<Loaded>(EVP_PKEY_copy_parameters(public.0, curve.0))?;
@@ -204,7 +197,7 @@ impl Keys<Loaded> for Older {
                 Ok(public)
             }
             // SAFETY: the bytes are as many as is said; null: no engine.
-            Older::Octets(kind) => made(unsafe {
+            Older::Octets(kind) => Key::new(unsafe {
                 EVP_PKEY_new_raw_public_key(*kind, ptr::null_mut(), key.as_ptr(), key.len())
             }),
         }

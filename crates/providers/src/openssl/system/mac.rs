@@ -4,16 +4,16 @@
 // C names stay as the headers spell them.
 #![allow(non_camel_case_types, non_snake_case, clippy::upper_case_acronyms)]
 
-use crate::context::{Context, Lengths, run};
-use crate::lengths::keys_fit;
 use crate::loaded::c_functions;
 use crate::openssl::ffi::{ENGINE, EVP_CIPHER, EVP_MD, EVP_MD_CTX, EVP_PKEY};
 use crate::openssl::ffi::{Libcrypto, Loaded};
 use crate::openssl::{Source, evp_name, last_error, succeeded};
-use crate::raw_jobs::{RawJob, RawJobs};
 use core::ffi::{c_int, c_uchar, c_uint, c_void};
 use core::ptr;
 use cpb_core::{Algorithm, CryptoWorkload, Error, Job, Session, Unsupported};
+use cpb_session::context::{Context, Lengths, run};
+use cpb_session::lengths::keys_fit;
+use cpb_session::raw_jobs::{RawJob, RawJobs};
 
 /// `HMAC_CTX`, which only C sees into.
 #[repr(C)]

@@ -1,0 +1,84 @@
+//! The firmware of real boards on simulated ones: right answers, and cycles that repeat.
+
+use super::image;
+use cpb_test_support::{lab, lines, of, of_kind};
+use serde_json::Value;
+
+const WHAT: &str = "-a sha-256,aes-128-cbc -s 64,1K --budget 0.1s -q";
+
+#[test]
+fn a_simulated_board_gives_right_answers_and_the_same_cycles_each_time() {
+    for (chip, hertz) in [("imxrt1060", 600_000_000_u64), ("imxrt1170", 996_000_000)] {
+        let test = "a_simulated_board_gives_right_answers_and_the_same_cycles_each_time";
+        let Some(firmware) = image(test, &format!("{chip}-evk-O2")) else { return };
+        let lab = lab!();
+        let run = |record: &str| {
+            let target = format!("{chip}-sim:{}", firmware.display());
+            let ran = lab.run(&format!("run --target {target} {WHAT} -o {record}"));
+            assert_eq!(ran.status, Some(0), "{}", ran.all());
+            assert!(ran.stdout.contains("computed by cpb's simulator"), "{}", ran.all());
+            assert!(ran.stdout.contains("c/byte"), "{}", ran.all());
+            lines(&lab.path(record))
+        };
+        let (first, second) = (run("first.jsonl"), run("second.jsonl"));
+        let header = &first[0]["cpb"];
+        assert_eq!(header["evidence"], "simulated");
+        assert_eq!(header["machine"]["board"], format!("{chip}-evk"));
+        let clock = &header["providers"]["mbedtls"]["clock"];
+        assert_eq!(
+            (clock["frequency"].as_u64(), &clock["counts_cycles"]),
+            (Some(hertz), &true.into())
+        );
+        for check in of_kind(&first, "check") {
+            assert!(check["right"].as_u64() > Some(0) && check["wrong"] == Value::Null, "{check}");
+        }
+        let of_first_pass = |record: &[Value]| -> Vec<(String, Value)> {
+            let mut cells: Vec<_> = of(record, "round", "mbedtls")
+                .into_iter()
+                .filter(|round| round["pass"] == 0)
+                .map(|round| (round["workload"].to_string(), round["samples"].clone()))
+                .collect();
+            cells.sort_by(|a, b| a.0.cmp(&b.0));
+            cells
+        };
+        let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../../records/imxrt-mbedtls.jsonl");
+        let compared = lab.run(&format!("compare {table} first.jsonl"));
+        assert_eq!(compared.status, Some(0), "{}", compared.all());
+        for words in ["evidence: published and simulated", "mbedtls / software:high-speed"] {
+            assert!(compared.stdout.contains(words), "{words}: {}", compared.all());
+        }
+        let other = if chip == "imxrt1060" { "caam" } else { "dcp" };
+        assert!(!compared.stdout.contains(other), "another board's: {}", compared.all());
+        let explained = lab.run("explain first.jsonl");
+        assert_eq!(explained.status, Some(0), "{}", explained.all());
+        assert!(explained.stdout.contains("; simulated"), "{}", explained.all());
+        assert_eq!(of_first_pass(&first).len(), 6, "a hash, encryption, decryption at two sizes");
+        assert_eq!(of_first_pass(&first), of_first_pass(&second));
+    }
+}
+
+/// Its OCRAM lies at no multiple of its size, which is what an MPU's regions want.
+#[test]
+fn all_of_a_boards_memory_behind_the_bus_can_be_used() {
+    let name = "imxrt1170-evk-Os-code-flash-tables-ocram-stack-ocram-buffers-ocram-solo";
+    let test = "all_of_a_boards_memory_behind_the_bus_can_be_used";
+    let Some(firmware) = image(test, name) else { return };
+    let ran = lab!().run(&format!("sim {} --chip imxrt1170", firmware.display()));
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    assert!(ran.stdout.contains("sha-256/hash/message/1024: "), "{}", ran.all());
+}
+
+#[test]
+fn what_cannot_be_simulated_is_named() {
+    let lab = lab!();
+    for (target, words) in [
+        ("imxrt1060-sim:missing.elf", "missing.elf: no such file; `make firmware`"),
+        ("imxrt9-sim:missing.elf", "imxrt1060, imxrt1170"),
+    ] {
+        let ran = lab.run(&format!("run --target {target} {WHAT} -o record.jsonl"));
+        assert_eq!(ran.status, Some(2), "{}", ran.all());
+        assert!(ran.stderr.contains(words), "{words} in {}", ran.all());
+        assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.all());
+    }
+    assert!(!lab.path("record.jsonl").exists());
+}

@@ -1,0 +1,246 @@
+//! What a run in a guest finds out.
+
+use super::guests::{USUAL, here, rounds};
+use cpb_test_support::{Ran, lab, lines, of, of_kind, skip};
+use serde_json::Value;
+use std::time::Duration;
+
+/// Sizes, in bytes.
+const SIZES: [u32; 3] = [16, 1024, 16384];
+
+/// The guest's own libcrypto, by its engine for AF_ALG.
+const INSTALLED: &str = "openssl-system:engine=afalg";
+
+/// The accelerator's driver.
+const ENGINE: &str = "af_alg:virtio_crypto_aes_cbc";
+
+#[test]
+fn the_x86_64_guest_proves_its_accelerator_and_that_it_is_emulated() {
+    if here("x86_64") {
+        measure(USUAL, "af_alg:cbc-aes-aesni");
+    }
+}
+
+#[test]
+fn the_aarch64_guest_proves_its_accelerator_and_that_it_is_emulated() {
+    if here("aarch64") {
+        measure("aarch64-6.1", "af_alg:cbc-aes-ce");
+    }
+}
+
+/// Where the accelerator's driver is the one that the kernel prefers, OpenSSL's engine leads to it.
+#[test]
+fn an_application_reaches_the_accelerator_by_priority_and_that_is_proved() {
+    if !here("measures::an_application_reaches_the_accelerator_by_priority_and_that_is_proved") {
+        return;
+    }
+    let lab = lab!();
+    let console = "console = \"ttyS0\"\n";
+    let plain = include_str!("../../../../../lab/x86_64-6.1.toml");
+    let without = format!("{console}command_line = \"cpb.without=aesni_intel\"\n");
+    lab.write("plain.toml", plain.replace(console, &without));
+    let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plans/imx6.toml");
+    let line = format!(
+        "run --target lab:plain.toml --plan {plan} -s 1K --budget 1s -p {INSTALLED} -o record.jsonl"
+    );
+    // Each known answer is an interrupt in an emulated machine, and there are hundreds.
+    let ran: Ran =
+        lab.cpb(&line).timeout(Duration::from_secs(300)).output().expect("cpb starts").into();
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    let lines = lines(&lab.path("record.jsonl"));
+    let executor = &lines[0]["cpb"]["providers"][INSTALLED]["executor"];
+    assert_eq!(executor, "virtio_crypto_aes_cbc", "{}", ran.all());
+    let words = format!("{INSTALLED}  accelerated: virtio_crypto_aes_cbc");
+    assert!(ran.stdout.contains(&words), "{}", ran.all());
+}
+
+#[test]
+fn a_guest_of_this_architecture_takes_the_cpb_that_runs_with_its_libraries() {
+    let test = "measures::a_guest_of_this_architecture_takes_the_cpb_that_runs_with_its_libraries";
+    if !here(test) {
+        return;
+    }
+    if std::env::consts::ARCH != "x86_64" {
+        skip(&format!("lab::{test}"), "the guest is of another architecture");
+        return;
+    }
+    let lab = lab!();
+    let mut command = lab.cpb(&format!(
+        "run --target lab:{USUAL} -a sha-256 -s 16 -p mbedtls:c,openssl-system --budget 1s -o record.jsonl"
+    ));
+    // Neither beside it nor in the folder is a static one.
+    command.env_remove("CPB_LAB_BINARIES").timeout(Duration::from_secs(300));
+    let ran: Ran = command.output().expect("cpb starts").into();
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    assert!(ran.stderr.contains("this cpb goes in, with "), "{}", ran.all());
+    let lines = lines(&lab.path("record.jsonl"));
+    for provider in ["mbedtls:c", "openssl-system"] {
+        assert!(!of(&lines, "round", provider).is_empty(), "{provider}: {}", ran.all());
+    }
+}
+
+#[test]
+fn an_emulated_arm_core_is_not_identified() {
+    if !here("measures::an_emulated_arm_core_is_not_identified") {
+        return;
+    }
+    let ran = lab!().run("lab run aarch64-6.1 -- cpb identify");
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    let words = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for told in ["not applicable", "its time and its clock mean nothing"] {
+        assert!(words.contains(told), "{told}: {}", ran.all());
+    }
+}
+
+/// Measures in `guest`, with the accelerator and a driver of the kernel's that is software.
+fn measure(guest: &str, software: &str) {
+    let lab = lab!();
+    let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plans/imx6.toml");
+    let line = format!(
+        "run --target lab:{guest} --plan {plan} -s 16,1K,16K --budget 3s \
+         -p {ENGINE},{software},mbedtls:c,{INSTALLED},cryptodev -o record.jsonl"
+    );
+    println!("reduced lengths, all there is for a cell: {line}");
+    let ran = lab.run(&line);
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    let lines = lines(&lab.path("record.jsonl"));
+    the_machine_is_the_guest(&lines[0]["cpb"], guest);
+    assert_eq!(lines[0]["cpb"]["providers"][ENGINE]["executor"], "virtio_crypto_aes_cbc");
+
+    let right = |check: &&Value| check["wrong"].is_null() && check["right"].as_u64() > Some(0);
+    for provider in [ENGINE, software, "mbedtls:c", INSTALLED] {
+        let checks = of(&lines, "check", provider);
+        assert!(!checks.is_empty() && checks.iter().all(right), "{provider}: {checks:?}");
+    }
+    for size in SIZES {
+        let workload = format!("aes-128-cbc/encrypt/message/{size}");
+        let mut answers = Vec::new();
+        for provider in [ENGINE, software, "mbedtls:c", INSTALLED] {
+            let rounds = rounds(&lines, provider, &workload);
+            assert!(!rounds.is_empty(), "{provider} {workload}: {}", ran.all());
+            for round in rounds {
+                println!("{provider} {workload} {}", interrupts(provider, round));
+                answers.push(&round["output"]);
+            }
+        }
+        assert!(
+            answers.iter().all(|answer| *answer == answers[0]),
+            "{workload}: equal ciphertexts"
+        );
+    }
+    assert!(of_kind(&lines, "without").is_empty(), "{}", ran.all());
+    // Times under emulation are refused in words, and the rest stands.
+    assert!(ran.stdout.contains("refused      emulated: how long"), "{}", ran.all());
+    let row = |heading: &str, provider: &str| -> Vec<&str> {
+        let blocks = ran.stdout.split("\n\n");
+        let block = blocks.into_iter().find(|block| block.starts_with(heading));
+        let rows = block.map(str::lines).into_iter().flatten();
+        let mut words = rows.map(|row| row.split_whitespace().collect::<Vec<_>>());
+        words.find(|words| words.first() == Some(&provider)).unwrap_or_default()
+    };
+    for refused in ["operations in 3 s", "MB/s", "CPU "] {
+        assert_eq!(row(refused, "refused:"), ["refused:", "emulated"], "{}", ran.all());
+    }
+    assert_eq!(row("who executed", ENGINE), [ENGINE, "accelerated"], "{}", ran.all());
+    assert_eq!(row("who executed", software), [software, "software"], "{}", ran.all());
+    // By priority the kernel takes its own driver, and the engine cannot ask for another.
+    let driver = software.strip_prefix("af_alg:").unwrap_or_default();
+    let taken = [INSTALLED, "software:", driver];
+    assert_eq!(row("who executed", INSTALLED), taken, "{}", ran.all());
+    assert_eq!(row("who executed", "cryptodev"), ["cryptodev", "not", "here"], "{}", ran.all());
+    for silent in [software, "mbedtls:c"] {
+        let row = row("interrupts an operation", silent);
+        assert_eq!(row, [silent, "0", "0", "0"], "{}", ran.all());
+    }
+    let switches = row("context switches an operation", ENGINE);
+    assert_eq!(switches.len(), 1 + SIZES.len(), "{}", ran.all());
+}
+
+fn the_machine_is_the_guest(header: &Value, guest: &str) {
+    assert_eq!(header["evidence"], "emulated");
+    assert_eq!(header["target"], format!("lab:{guest}"));
+    let machine = &header["machine"];
+    assert_eq!(machine["virtualisation"], "QEMU TCG");
+    assert_eq!(machine["name"], "lab");
+    assert_eq!(machine["libc"], "musl");
+    let architecture = guest.split('-').next().unwrap_or_default();
+    assert_eq!(machine["kernel_architecture"], architecture);
+    let kernel = machine["kernel"].as_str().unwrap_or_default();
+    assert!(kernel.starts_with("Linux 6.1."), "{kernel}");
+}
+
+/// Interrupts per operation: one of an accelerator, none of software.
+fn interrupts(provider: &str, round: &Value) -> String {
+    let counters = &round["counters"];
+    let operations = counters["operations"].as_u64().expect("a count") as f64;
+    assert!(operations > 3.0, "{provider}: {counters}");
+    let counted = counters["interrupts"].as_u64();
+    if provider == ENGINE {
+        // A batch's first operation may share its interrupt with the warm-up's last.
+        let each = counted.expect("it has lines of its own") as f64 / operations;
+        assert!((0.9..=1.1).contains(&each), "{provider}: {each} interrupts per operation");
+    } else {
+        assert_eq!(counted, Some(0), "{provider}: the engine's lines were watched and stood still");
+    }
+    format!("{counted:?} interrupts in {operations} operations")
+}
+
+#[test]
+fn software_in_a_guest_leaves_the_accelerator_s_lines_alone() {
+    if !here("software_lines") {
+        return;
+    }
+    let lab = lab!();
+    // The guest's own cpb, between two looks at the lines of all devices; then its generators.
+    let script = "grep virtio1 /proc/interrupts; \
+         cpb run -q -a aes-128-cbc -s 16,16K -p af_alg:cbc-aes-aesni,mbedtls:c --budget 1s -o r >&2; \
+         grep virtio1 /proc/interrupts; \
+         cpb run -q -a hmac-drbg-sha-512 -s 16,300 -p af_alg:stdrng,mbedtls:c --budget 1s -o g >&2; \
+         grep -v virtio1 g";
+    let file = lab.write("script", script);
+    let line = format!("cpb lab run {USUAL} -- sh < {}", file.display());
+    let ran = lab.shell(&line);
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    let looks: Vec<&str> =
+        ran.stdout.lines().filter(|line| line.contains("virtio1-virtqueues")).collect();
+    assert_eq!(looks.len(), 2, "{}", ran.all());
+    assert_eq!(looks[0], looks[1], "no interrupt of the accelerator");
+    let records = ran.stdout.lines().filter_map(|line| serde_json::from_str(line).ok());
+    random_bytes_are_checked_as_far_as_they_can_be_known(&records.collect::<Vec<Value>>());
+}
+
+#[test]
+fn the_kernel_answers_as_published_by_every_name_that_it_has_for_an_algorithm() {
+    if !here("kernel_names") {
+        return;
+    }
+    let names = cpb_providers::kernel_crypto::kernel_names().into_iter();
+    let names: Vec<String> = names.map(|(_, name)| format!("af_alg:{name}")).collect();
+    let lab = lab!();
+    let file = lab.write("script", format!("cpb check -p '{}'", names.join(",")));
+    let ran = lab.shell(&format!("cpb lab run {USUAL} -- sh < {}", file.display()));
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    assert!(ran.stdout.contains(" 0 algorithms wrong"), "{}", ran.all());
+    assert!(!ran.all().contains("not here"), "{}", ran.all());
+}
+
+/// The kernel adds entropy of its own; a library that is seeded answers as NIST prints it.
+fn random_bytes_are_checked_as_far_as_they_can_be_known(lines: &[Value]) {
+    for (provider, known) in [("af_alg:stdrng", false), ("mbedtls:c", true)] {
+        let checks = of(lines, "check", provider);
+        assert_eq!(checks.len(), 1, "{provider}: {lines:?}");
+        let counts = (checks[0]["right"].as_u64(), checks[0]["distinct"].as_u64());
+        println!("{provider}: {counts:?} right and distinct");
+        match known {
+            true => assert!(counts.0 >= Some(30) && counts.1.is_none(), "{}", checks[0]),
+            false => assert!(counts.0 == Some(0) && counts.1 >= Some(30), "{}", checks[0]),
+        }
+        for size in [16, 300] {
+            let workload = format!("hmac-drbg-sha-512/random/message/{size}");
+            let rounds = rounds(lines, provider, &workload);
+            assert!(!rounds.is_empty(), "{provider} {workload}: {lines:?}");
+            let foretold = rounds.iter().all(|round| round["output"] != "0000000000000000");
+            assert_eq!(foretold, known, "{provider} {workload}");
+        }
+    }
+}

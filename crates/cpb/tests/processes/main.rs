@@ -1,0 +1,12 @@
+//! Runs and runners as processes: stopped, killed, disturbed, shut out, rigged. Tests that judge what they measure,
+//! or that load the machine, begin with `lab!(alone)`.
+
+mod company;
+mod exec;
+mod faults;
+mod full_record;
+mod killed;
+mod permission;
+mod refine;
+mod rigged;
+mod stopped;

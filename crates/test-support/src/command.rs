@@ -1,0 +1,244 @@
+//! The command as a process, in a folder of its own.
+
+use crate::turn::Turn;
+use assert_cmd::Command;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// One provider, one cell, and little time.
+pub const SHORT: &str = "run -a sha-256 -s 16 -p mbedtls:c --budget 0.3s";
+
+/// Far longer than anything here takes: a command that hangs fails its test.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A working directory for commands, removed with all that is in it: `lab!()` makes one, whose commands run beside
+/// those of other tests, and `lab!(alone)` one that waits until no other test of the program has one.
+///
+/// Cargo tells where `cpb` is to the tests of its own crate alone, as they are compiled.
+#[macro_export]
+macro_rules! lab {
+    () => {
+        $crate::Lab::new(env!("CARGO_BIN_EXE_cpb"))
+    };
+    (alone) => {
+        $crate::Lab::alone(env!("CARGO_BIN_EXE_cpb"))
+    };
+}
+
+/// A working directory for commands, removed with all that is in it.
+pub struct Lab {
+    program: &'static str,
+    folder: TempDir,
+    /// What is the system's temporary folder to its commands: cpbs of other tests, on the same CPU, are none of theirs.
+    temporary: TempDir,
+    _turn: Turn,
+}
+
+/// How a command ended.
+pub struct Ran {
+    /// Exit status; none if a signal ended it.
+    pub status: Option<i32>,
+    /// All that went to standard output.
+    pub stdout: String,
+    /// All that went to standard error.
+    pub stderr: String,
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Ran {
+        Ran {
+            status: output.status.code(),
+            stdout: String::from_utf8(output.stdout).expect("standard output is UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("standard error is UTF-8"),
+        }
+    }
+}
+
+impl Ran {
+    /// Everything that it said, for a failed assertion.
+    pub fn all(&self) -> String {
+        format!("status {:?}\n{}\n{}", self.status, self.stdout, self.stderr)
+    }
+}
+
+impl Lab {
+    /// One whose commands, of which `cpb` is `program`, run beside those of other tests.
+    pub fn new(program: &'static str) -> Lab {
+        Lab::with(program, Turn::shared())
+    }
+
+    /// One for a test that judges what it measures, or that loads the machine: waits until no other test of this
+    /// program has one, and lets them wait.
+    pub fn alone(program: &'static str) -> Lab {
+        Lab::with(program, Turn::alone())
+    }
+
+    /// Another folder for the same test, in any of its threads, while this one is there.
+    pub fn another(&self) -> Lab {
+        Lab::with(self.program, Turn::within())
+    }
+
+    fn with(program: &'static str, turn: Turn) -> Lab {
+        let [folder, temporary] = [(); 2].map(|()| TempDir::new().expect("a temporary folder"));
+        Lab { program, folder, temporary, _turn: turn }
+    }
+
+    /// The path of a file in it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file in it, in folders that it makes.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("below the folder")).expect("a folder");
+        fs::write(&path, content).expect("a file");
+        path
+    }
+
+    /// A shell script that can be executed.
+    pub fn script(&self, name: &str, lines: &str) -> PathBuf {
+        let source = self.write(&format!("{name}.source"), format!("#!/bin/sh\n{lines}\n"));
+        let path = self.path(name);
+        // Copied by another process: had this one a script open to write it, a child that another
+        // test starts at that moment would hold it open, too, and "Text file busy" be the answer.
+        let copied = std::process::Command::new("cp").arg(&source).arg(&path).status();
+        assert!(copied.expect("cp").success());
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("permissions");
+        fs::remove_file(source).expect("a file of ours");
+        path
+    }
+
+    /// `cpb` with the arguments in `line`, separated by spaces.
+    pub fn cpb(&self, line: &str) -> Command {
+        Command::from_std(self.process(line))
+    }
+
+    /// The same for a test that talks to the process while it runs.
+    pub fn process(&self, line: &str) -> std::process::Command {
+        let mut command = std::process::Command::new(self.program);
+        command.args(line.split_whitespace());
+        self.settle(&mut command);
+        command
+    }
+
+    /// A command line of the shell's, in which `cpb` is the command under test.
+    pub fn shell(&self, line: &str) -> Ran {
+        let folder = Path::new(self.program).parent().expect("the program is in a folder");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut folders = vec![folder.to_owned()];
+        folders.extend(std::env::split_paths(&path));
+        let mut command = std::process::Command::new("sh");
+        command.arg("-c").arg(line);
+        self.settle(&mut command);
+        command.env("PATH", std::env::join_paths(folders).expect("a path"));
+        Command::from_std(command).timeout(PATIENCE).output().expect("a shell").into()
+    }
+
+    /// Nothing of the caller's environment that changes what cpb prints.
+    fn settle(&self, command: &mut std::process::Command) {
+        command.current_dir(self.folder.path()).stdin(Stdio::null());
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "RIGGED", "TERM"] {
+            command.env_remove(name);
+        }
+        for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
+            command.env_remove(name);
+        }
+        command.env("TMPDIR", self.temporary.path());
+    }
+
+    /// Runs `cpb` to its end.
+    pub fn run(&self, line: &str) -> Ran {
+        self.run_with(line, &[])
+    }
+
+    /// The same with variables.
+    pub fn run_with(&self, line: &str, variables: &[(&str, &str)]) -> Ran {
+        let mut command = self.cpb(line);
+        command.envs(variables.iter().copied()).timeout(PATIENCE);
+        command.output().expect("cpb starts").into()
+    }
+
+    /// A short record, by a run that must succeed.
+    pub fn record(&self, name: &str) -> PathBuf {
+        let ran = self.run(&format!("{SHORT} -o {name}"));
+        assert_eq!(ran.status, Some(0), "{}", ran.all());
+        self.path(name)
+    }
+
+    /// Every file below the folder with its content, every folder without.
+    pub fn content(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+        let mut found = BTreeMap::new();
+        let mut folders = vec![self.folder.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).expect("a folder").flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    folders.push(path.clone());
+                    found.insert(path, None);
+                } else {
+                    let content = fs::read(&path).expect("a file");
+                    found.insert(path, Some(content));
+                }
+            }
+        }
+        found
+    }
+
+    /// `text` without what differs from machine to machine.
+    pub fn redact(&self, text: &str) -> String {
+        let folder = self.folder.path().display().to_string();
+        text.replace(&folder, "FOLDER").replace(self.program, "PROGRAM")
+    }
+}
+
+/// The lines of a record as JSON.
+pub fn lines(record: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(record).expect("a record");
+    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+/// What the lines of one kind say: `round`, `without`, `check`, `warning`, `end`.
+pub fn of_kind<'a>(lines: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    lines.iter().filter_map(|line| line.get(kind)).collect()
+}
+
+/// Those that are about `provider`.
+pub fn of<'a>(lines: &'a [Value], kind: &str, provider: &str) -> Vec<&'a Value> {
+    let mut found = of_kind(lines, kind);
+    found.retain(|line| line["provider"] == provider);
+    found
+}
+
+/// Sends a signal to a process, or with a minus before its number to a process group.
+pub fn signal(name: &str, process: &str) {
+    let line = format!("kill -s {name} -- {process}");
+    let status = std::process::Command::new("sh").arg("-c").arg(&line).status();
+    assert!(status.expect("a shell").success(), "{line}");
+}
+
+/// The processes whose environment holds `mark`.
+pub fn marked(mark: &str) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").expect("/proc").flatten();
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let holds = |number: &u32| {
+        let environment = fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+    };
+    numbers.filter(holds).collect()
+}
+
+/// Waits until no process is marked with `mark`: what is killed takes a moment to go.
+pub fn nobody_left(mark: &str) {
+    let deadline = Instant::now() + PATIENCE;
+    while !marked(mark).is_empty() {
+        assert!(Instant::now() < deadline, "left behind: {:?}", marked(mark));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

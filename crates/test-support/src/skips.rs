@@ -1,0 +1,14 @@
+//! Tests that cannot run here.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+
+/// Says that the test `name` cannot run here, and why, as `cargo xtask test` wants it: a line `name<TAB>reason` in the
+/// file that `$CPB_SKIP_LOG` names. A part of a test that otherwise ran is `name#part`.
+pub fn skip(name: &str, reason: &str) {
+    println!("SKIPPED: {name}: {reason}");
+    if let Some(log) = std::env::var_os("CPB_SKIP_LOG") {
+        let file = OpenOptions::new().create(true).append(true).open(log);
+        writeln!(file.expect("the skip log"), "{name}\t{reason}").expect("the skip log");
+    }
+}
