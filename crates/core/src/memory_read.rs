@@ -147,14 +147,14 @@ impl FromStr for MemoryReadWorkload {
 }
 
 /// The fields in order, for the wire.
-type Fields = (Width, Pattern, u32, Region, Cache);
+type ReadFields = (Width, Pattern, u32, Region, Cache);
 
 impl Serialize for MemoryReadWorkload {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if serializer.is_human_readable() {
             return serializer.collect_str(self);
         }
-        let fields: Fields = (self.width, self.pattern, self.bytes, self.region, self.cache);
+        let fields: ReadFields = (self.width, self.pattern, self.bytes, self.region, self.cache);
         fields.serialize(serializer)
     }
 }
@@ -174,7 +174,7 @@ impl<'de> Deserialize<'de> for MemoryReadWorkload {
         if deserializer.is_human_readable() {
             return deserializer.deserialize_str(Id);
         }
-        let (width, pattern, bytes, region, cache) = Fields::deserialize(deserializer)?;
+        let (width, pattern, bytes, region, cache) = ReadFields::deserialize(deserializer)?;
         Ok(MemoryReadWorkload { width, pattern, bytes, region, cache })
     }
 }

@@ -24,7 +24,7 @@ pub(crate) const ENTRY: Implementation = Implementation {
     name: MEMORY,
     environment: Vec::new,
     executors: None,
-    open: |_| Ok(Box::new(Memory { executor: executor() })),
+    open: |_| Ok(Box::new(MemoryLoads { executor: executor() })),
 };
 
 /// Buffers begin at multiples of this, so that no load lies in two lines of a cache.
@@ -32,11 +32,11 @@ const ALIGNMENT: usize = 64;
 
 /// Reads as many bytes as the first range is long, in blocks: linearly, or half of each block from another buffer. Gives
 /// the sum of the words.
-type Read = unsafe fn(Buffers) -> u64;
+type Read = unsafe fn(ReadFrom) -> u64;
 
 /// Where to read: all of the first range, and from the second address on as many bytes if there are two buffers.
 #[derive(Clone)]
-struct Buffers {
+struct ReadFrom {
     first: Range<*const u8>,
     second: *const u8,
 }
@@ -69,11 +69,11 @@ fn executor() -> String {
     }
 }
 
-struct Memory {
+struct MemoryLoads {
     executor: String,
 }
 
-impl Memory {
+impl MemoryLoads {
     fn loads(width: Width) -> Result<Loads, Unsupported> {
         match width {
             Width::Widest => loads::widest().map(|widest| widest.loads).ok_or(Unsupported::Device),
@@ -82,7 +82,7 @@ impl Memory {
     }
 }
 
-impl Provider for Memory {
+impl Provider for MemoryLoads {
     fn identity(&self) -> Identity<'_> {
         Identity {
             provider: MEMORY,
@@ -111,17 +111,17 @@ impl Provider for Memory {
     }
 }
 
-impl MemoryReader for Memory {
+impl MemoryReader for MemoryLoads {
     fn supports(&self, workload: &MemoryReadWorkload) -> Result<(), Unsupported> {
         workload.valid()?;
         if workload.region != Region::Ram {
-            return Err(Unsupported::Memory);
+            return Err(Unsupported::Device);
         }
         if workload.cache != Cache::Filled {
             // A process may neither switch the cache off nor empty it on all CPUs.
-            return Err(Unsupported::Permission);
+            return Err(Unsupported::Mode);
         }
-        Memory::loads(workload.width).map(drop)
+        MemoryLoads::loads(workload.width).map(drop)
     }
 
     fn session(
@@ -135,7 +135,7 @@ impl MemoryReader for Memory {
         if !set.fits(workload) {
             return Err(Unsupported::Length.into());
         }
-        let Loads { linear, ping_pong } = Memory::loads(workload.width)?;
+        let Loads { linear, ping_pong } = MemoryLoads::loads(workload.width)?;
         let mask = match workload.width {
             Width::Bits8 => u8::MAX.into(),
             Width::Bits16 => u16::MAX.into(),
@@ -152,10 +152,10 @@ impl MemoryReader for Memory {
         }
         let (read, buffers) = match set {
             WorkingSet::Linear(all) => {
-                (linear, Buffers { first: all.as_ptr_range(), second: core::ptr::null() })
+                (linear, ReadFrom { first: all.as_ptr_range(), second: core::ptr::null() })
             }
             WorkingSet::PingPong(first, second) => {
-                (ping_pong, Buffers { first: first.as_ptr_range(), second: second.as_ptr() })
+                (ping_pong, ReadFrom { first: first.as_ptr_range(), second: second.as_ptr() })
             }
         };
         body(&mut Reads { read, buffers, mask, sum, _set: set })
@@ -164,7 +164,7 @@ impl MemoryReader for Memory {
 
 struct Reads<'s, 'b> {
     read: Read,
-    buffers: Buffers,
+    buffers: ReadFrom,
     mask: u64,
     sum: &'s mut u64,
     /// Borrowed as long as it is read.

@@ -24,7 +24,7 @@ pub(crate) fn run<C: Clock>(
     let reader = reader(provider)?;
     workload.valid()?;
     if workload.region != Region::Ram {
-        return Err(Unsupported::Memory.into());
+        return Err(Unsupported::Device.into());
     }
     let (length, count) = (workload.buffer(), workload.buffers());
     let stride = length.next_multiple_of(PAGE);

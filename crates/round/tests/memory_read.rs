@@ -183,7 +183,7 @@ fn what_is_not_there_is_unsupported() {
     assert_eq!(supports(&Reader(Way::Right), &crypto), Err(Unsupported::Algorithm));
     let refused = |read, memory| round(&Reader(Way::Right), read, memory).map(drop);
     let flash = MemoryReadWorkload { region: Region::Flash, ..read(Pattern::Linear) };
-    assert_eq!(refused(flash, None), Err(Unsupported::Memory.into()));
+    assert_eq!(refused(flash, None), Err(Unsupported::Device.into()));
     let mut little = [0; 4096];
     assert_eq!(refused(read(Pattern::Linear), Some(&mut little)), Err(Unsupported::Memory.into()));
 }

@@ -180,7 +180,7 @@ pub fn planned(case: Case, plan: Plan, passes: u32) -> Record {
             lines.retain(|line| !matches!(line, Line::Round(round) if flash(&round.cell.workload)));
             for workload in plan.workloads().into_iter().filter(flash) {
                 let cell = Cell { provider: "memory".into(), workload, threads: 1 };
-                let outcome = NotMeasuredReason::Unsupported(Unsupported::Memory);
+                let outcome = NotMeasuredReason::Unsupported(Unsupported::Device);
                 lines.push(Line::NotMeasured(NotMeasured { cell, outcome }));
             }
         }

@@ -1,7 +1,7 @@
 //! Loads of AArch64. Eight make a block: all are issued, then what they read is added to sums. With two buffers, four
 //! come from each.
 
-use super::{Buffers, Loads, Widest};
+use super::{Loads, ReadFrom, Widest};
 use core::arch::asm;
 use cpb_core::memory_read::Width;
 
@@ -27,7 +27,7 @@ macro_rules! loads {
         /// # Safety
         /// The first range, a whole number of blocks, can be read, and so can as much from the second address on if
         /// there is one.
-        unsafe fn $name(Buffers { first, second }: Buffers) -> u64 {
+        unsafe fn $name(ReadFrom { first, second }: ReadFrom) -> u64 {
             let sum: u64;
             // SAFETY: it reads memory that the caller vouches for, and writes none.
             unsafe {

@@ -1,7 +1,7 @@
 //! Loads where there is no file of this CPU's instructions: volatile reads, which the compiler may neither drop nor merge.
 //! How it makes an addition of each is up to it. A word wider than the CPU's registers would be divided, so there is none.
 
-use super::{Buffers, Loads, Widest};
+use super::{Loads, ReadFrom, Widest};
 use cpb_core::memory_read::Width;
 
 /// What another build would have to repeat.
@@ -26,7 +26,7 @@ words!(u8, u16, u32, u64);
 
 /// # Safety
 /// The first range can be read, is a whole number of blocks, and is aligned to `W`.
-unsafe fn linear<W: Word>(Buffers { first, .. }: Buffers) -> u64 {
+unsafe fn linear<W: Word>(ReadFrom { first, .. }: ReadFrom) -> u64 {
     let mut sums = [0_u64; 8];
     let (mut p, end) = (first.start.cast::<W>(), first.end.cast::<W>());
     while p < end {
@@ -42,7 +42,7 @@ unsafe fn linear<W: Word>(Buffers { first, .. }: Buffers) -> u64 {
 
 /// # Safety
 /// Likewise, of the second address as well.
-unsafe fn ping_pong<W: Word>(Buffers { first, second }: Buffers) -> u64 {
+unsafe fn ping_pong<W: Word>(ReadFrom { first, second }: ReadFrom) -> u64 {
     let mut sums = [0_u64; 8];
     let (mut p, end, mut q) = (first.start.cast::<W>(), first.end.cast::<W>(), second.cast::<W>());
     while p < end {

@@ -50,7 +50,7 @@ fn all_loads() -> Vec<(Width, usize, Loads)> {
 /// A working set in memory, and how it is read.
 struct Reading {
     read: Read,
-    buffers: Buffers,
+    buffers: ReadFrom,
     _memory: [Pages; 2],
 }
 
@@ -62,7 +62,7 @@ impl Reading {
             Pattern::Linear => (loads.linear, one.bytes(bytes), &[][..]),
             Pattern::PingPong => (loads.ping_pong, one.bytes(bytes / 2), other.bytes(bytes / 2)),
         };
-        let buffers = Buffers { first: first.as_ptr_range(), second: second.as_ptr() };
+        let buffers = ReadFrom { first: first.as_ptr_range(), second: second.as_ptr() };
         Reading { read, buffers, _memory: memory }
     }
 
@@ -87,7 +87,7 @@ fn every_width_and_pattern_finds_the_truth() {
 
 #[test]
 fn a_session_s_sum_grows_by_the_truth_each_time() {
-    let provider = Memory { executor: executor() };
+    let provider = MemoryLoads { executor: executor() };
     let read = MemoryReadWorkload::new(Width::Bits16, Pattern::PingPong, 1024);
     let (one, other) = (Pages::filled(0, 512), Pages::filled(1, 512));
     let set = WorkingSet::PingPong(one.bytes(512), other.bytes(512));
@@ -100,7 +100,7 @@ fn a_session_s_sum_grows_by_the_truth_each_time() {
 
 #[test]
 fn a_working_set_that_is_not_what_the_workload_says_is_refused() {
-    let provider = Memory { executor: executor() };
+    let provider = MemoryLoads { executor: executor() };
     let read = MemoryReadWorkload::new(Width::Bits64, Pattern::Linear, 1024);
     let pages = Pages::filled(0, 2048);
     let all = pages.bytes(2048);
@@ -115,9 +115,9 @@ fn a_working_set_that_is_not_what_the_workload_says_is_refused() {
     assert_eq!(open(&read, WorkingSet::Linear(&all[8..1032])), Err(Error::Contract));
     let uncached = MemoryReadWorkload { cache: Cache::Disabled, ..read };
     let supports = |read| MemoryReader::supports(&provider, &read);
-    assert_eq!(supports(uncached), Err(Unsupported::Permission));
+    assert_eq!(supports(uncached), Err(Unsupported::Mode));
     let flash = MemoryReadWorkload { region: Region::Flash, ..read };
-    assert_eq!(supports(flash), Err(Unsupported::Memory));
+    assert_eq!(supports(flash), Err(Unsupported::Device));
 }
 
 /// The kernel executes the reads instruction by instruction and counts them. A block is eight loads, each of which adds

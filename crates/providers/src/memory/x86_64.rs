@@ -1,7 +1,7 @@
 //! Loads of x86-64: each is the memory operand of an addition, so that one instruction reads a word and adds it to one of
 //! eight sums. Eight loads make a block; the next one begins eight words on. With two buffers, four words on in each.
 
-use super::{Buffers, Loads, Widest};
+use super::{Loads, ReadFrom, Widest};
 use core::arch::asm;
 use cpb_core::memory_read::Width;
 
@@ -38,7 +38,7 @@ macro_rules! words {
         /// # Safety
         /// The first range, a whole number of blocks, can be read, and so can as much from the second address on if
         /// there is one.
-        unsafe fn $name(Buffers { first, second }: Buffers) -> u64 {
+        unsafe fn $name(ReadFrom { first, second }: ReadFrom) -> u64 {
             let mut sums: Sums = [0; 8];
             let [s0, s1, s2, s3, s4, s5, s6, s7] = &mut sums;
             // SAFETY: it reads memory that the caller vouches for, and writes none.
@@ -84,7 +84,7 @@ macro_rules! vectors {
         /// # Safety
         /// The CPU has these instructions. The first range, a whole number of blocks, can be read, and so can as much
         /// from the second address on if there is one; both addresses are multiples of the vectors' length.
-        unsafe fn $name(Buffers { first, second }: Buffers) -> u64 {
+        unsafe fn $name(ReadFrom { first, second }: ReadFrom) -> u64 {
             let mut sums: Sums = [0; 8];
             // SAFETY: it reads memory that the caller vouches for, and writes one vector to `sums`, which is as long as
             // the longest.
