@@ -111,7 +111,7 @@ pub enum Implied {
 
 /// What the figures of `observed` imply, by the constants of `cores`.
 pub fn identify(observed: &Observed, cores: &Cores) -> Identified {
-    let scores = shape::scores(observed);
+    let scores = naming::scores(observed);
     let implied = match verdicts::not_applicable(observed, &scores) {
         Some(implied) => implied,
         None => naming::name(observed, cores),

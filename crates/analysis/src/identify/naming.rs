@@ -9,7 +9,7 @@
 
 use super::cores::{Constant, Core, Cores, Gains};
 use super::{Implied, Observed};
-use crate::units::Hertz;
+use crate::units::{BytesPerKilocycle, Hertz};
 use serde::Serialize;
 use std::f64::consts::TAU;
 
@@ -175,6 +175,18 @@ fn implied_clock(
     let mine = cores.cores.iter().filter(|known| known.family == family);
     let mine = mine.filter(|known| core.is_none_or(|core| core == known.name));
     range(mine.filter_map(|core| clock_of(observed, core)))
+}
+
+/// Scores by key length in bits: rates by the highest clock that was measured, or else by the stated one.
+pub(super) fn scores(observed: &Observed) -> Vec<(u16, BytesPerKilocycle)> {
+    let Some(clock) = highest(observed).filter(|clock| clock.0 > 0.0) else {
+        return Vec::new();
+    };
+    let score = |bits| {
+        let rate = observed.rates.of_long(bits)?;
+        Some((bits, BytesPerKilocycle(rate.0 * 1000.0 / clock.0)))
+    };
+    [128, 192, 256].into_iter().filter_map(score).collect()
 }
 
 /// The highest clock that was measured, or else the one that is stated.

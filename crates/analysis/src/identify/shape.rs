@@ -1,7 +1,6 @@
 //! What rates tell before any core is known.
 
-use super::{Observed, naming};
-use crate::units::{BytesPerKilocycle, BytesPerSecond, Seconds};
+use crate::units::{BytesPerSecond, Seconds};
 use std::collections::BTreeMap;
 
 /// Rates from this message length on have no part of a call in them that matters: 0.2 to 0.6 % at
@@ -65,19 +64,6 @@ impl Rates {
     pub fn call_time(&self, bits: u16) -> Option<Seconds> {
         Some(Seconds(self.call(bits)? * f64::from(BLOCK) / self.of_long(bits)?.0))
     }
-}
-
-/// Rate by the highest clock that was measured, or else of the one
-/// that is stated.
-pub(super) fn scores(observed: &Observed) -> Vec<(u16, BytesPerKilocycle)> {
-    let Some(clock) = naming::highest(observed).filter(|clock| clock.0 > 0.0) else {
-        return Vec::new();
-    };
-    let score = |bits| {
-        let rate = observed.rates.of_long(bits)?;
-        Some((bits, BytesPerKilocycle(rate.0 * 1000.0 / clock.0)))
-    };
-    [128, 192, 256].into_iter().filter_map(score).collect()
 }
 
 #[cfg(test)]
