@@ -5,10 +5,11 @@ The peer is stress-ng's memrate, from Debian: volatile loads of 8 to 64 bits, si
 reports a mean over all of its time, disturbances included, so the best of its runs counts; cpb discards what was
 disturbed, and the median of its runs counts. Runs of both alternate.
 
-Target: 64-bit loads at 256 KiB at least 0.9 of the peer's rate. In the nearest cache twice the width is 1.8 to 2.2 times
-the rate, up to 64 bits.
+Target: 64-bit loads at 256 KiB at least 0.9 of the peer's rate. In the nearest cache twice the width is 1.8 to 2.2
+times the rate, up to 64 bits.
 """
 
+import itertools
 import os
 import re
 import subprocess
@@ -41,7 +42,9 @@ def ours(record):
     summary, _ = cpb.run(record, "--plan", plan, "-s", sizes, "--budget", "10s")
     found = cpb.figures(summary)
     executor = summary["run"]["providers"]["memory"]["executor"]
-    return {what: figures["bytes_per_second"]["value"] for (who, what), figures in found.items() if who == "memory"}, executor
+    return {
+        what: figures["bytes_per_second"]["value"] for (who, what), figures in found.items() if who == "memory"
+    }, executor
 
 
 def rates(text):
@@ -101,14 +104,14 @@ def main():
     result.table(["load", *heads, f">{PEER} {BESIDE >> 10} KiB", ">ratio"], rows)
 
     nearest = [own[workload(f"{width}-bit", NEAREST)] for width in WIDTHS]
-    steps = [wide / narrow for narrow, wide in zip(nearest, nearest[1:], strict=False)]
+    steps = [wide / narrow for narrow, wide in itertools.pairwise(nearest)]
     result.text("Twice the width at 16 KiB: " + ", ".join(f"{step:.2f}" for step in steps) + " times the rate.")
     ratio = own[workload("64-bit", BESIDE)] / peer[64]
     low, high = DOUBLED
     result.verdict(
         ratio >= AT_LEAST and all(low <= step <= high for step in steps),
-        f"64-bit loads at {BESIDE >> 10} KiB at least {AT_LEAST} of {PEER}'s rate ({ratio:.2f}); in the nearest cache twice "
-        f"the width is {low} to {high} times the rate.",
+        f"64-bit loads at {BESIDE >> 10} KiB at least {AT_LEAST} of {PEER}'s rate ({ratio:.2f}); in the nearest cache "
+        f"twice the width is {low} to {high} times the rate.",
     )
     result.write(watch)
 

@@ -32,7 +32,7 @@ struct Subcommand {
 const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand {
         name: "check",
-        about: "[NAME...]: formatting, lints, documentation, circles, type names, links, cross builds, licences, spelling",
+        about: "[NAME...]: formatting, lints, documentation, circles, type names, units, links, cross builds, licences, spelling",
         run: check::run,
     },
     Subcommand {

@@ -2,8 +2,8 @@
 //! linked with, an installed 2.28 or 3 that is loaded, and the firmware's 2.28.
 //!
 //! What a session calls is a type parameter, so that each call goes straight to its C function: [`Functions`] and
-//! [`Rsa`] of every Mbed TLS, [`Linked`] and [`Sha3`] of one that a program is linked with. [`functions`] declares all
-//! of them, [`linked`] makes a linked library of a prefix and a table of sizes, [`open`] opens its sessions.
+//! [`Rsa`] of every Mbed TLS, [`Linked`] and [`Sha3`] of one that a program is linked with. [`mod@functions`] declares all
+//! of them, [`mod@linked`] makes a linked library of a prefix and a table of sizes, [`open()`] opens its sessions.
 //!
 //! Functions that return an int return 0 for success.
 //!

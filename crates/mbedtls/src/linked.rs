@@ -246,7 +246,7 @@ macro_rules! linked_3 {
     };
 }
 
-/// Declares a module with an Mbed TLS 2.28 that is linked, as [`linked_3`](crate::linked_3) does.
+/// Declares a module with an Mbed TLS 2.28 that is linked, as [`linked_3`] does.
 #[macro_export]
 macro_rules! linked_2 {
     ($(#[$about:meta])* mod $module:ident: $Library:ident, $prefix:literal, $layouts:ident, $fill:path) => {

@@ -1,4 +1,4 @@
-//! What the declarations in [`functions`](crate::functions) are made of: C's numbers, and the library's contexts,
+//! What the declarations in [`functions`](mod@crate::functions) are made of: C's numbers, and the library's contexts,
 //! into which only C sees.
 
 pub use core::ffi::{c_int, c_uint, c_void};

@@ -98,7 +98,7 @@ mod rsa_2 {
 /// Draws random bytes by the CTR_DRBG that is its source.
 pub(super) const DRAW: Draw = names::ctr_drbg_random;
 
-/// Feeds a generator by the [`EntropyContext`](more::EntropyContext) that is its source.
+/// Feeds a generator by the [`EntropyContext`] that is its source.
 pub(super) const ENTROPY: Draw = more::entropy_func;
 
 /// Room for a context: by the headers of 2.28.3 as Debian configures it and of 3.6.5 as it is by default, on x86-64,

@@ -183,7 +183,7 @@ fn of_group(
 /// The paths of a group that are drawn at first.
 fn first_of_group<'a>(group: &Group<'a>) -> Vec<&'a str> {
     let time = |provider: &str, size: u32| {
-        Some((size, group.row(provider, size)?.figures.measured()?.time.value.0))
+        Some((size, group.row(provider, size)?.figures.measured()?.time.value))
     };
     let times = |provider: &'a str| {
         (provider, group.sizes.iter().filter_map(|size| time(provider, *size)).collect())
@@ -193,7 +193,7 @@ fn first_of_group<'a>(group: &Group<'a>) -> Vec<&'a str> {
 
 /// The paths of a task that are drawn at first.
 fn first(task: &Explained) -> Vec<&str> {
-    let time = |cost: &SizeCost| (cost.bytes, cost.time.value.0);
+    let time = |cost: &SizeCost| (cost.bytes, cost.time.value);
     let times = task
         .paths
         .iter()
