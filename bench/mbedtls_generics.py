@@ -14,6 +14,7 @@ Then leave the machine alone: the measurement takes about 11 minutes.
 """
 
 import argparse
+import json
 import math
 import os
 import shutil
@@ -97,7 +98,7 @@ def run(program, record, budget):
     done = subprocess.run(command, capture_output=True)
     if done.returncode != 0:
         raise RuntimeError(f"{command} ended with {done.returncode}: {done.stderr.decode()}")
-    cells = cpb.figures(cpb.show(record))
+    cells = cpb.figures(json.loads(done.stdout))
     return {
         cell: cpb.value(figures["cycles_per_operation"] or figures["ns_per_operation"])
         for cell, figures in cells.items()
