@@ -46,7 +46,8 @@ def report(found, watch):
     coverage, never, switches = shares(found)
     result = Result(
         "planted_truth",
-        "does `cpb explain` find planted crossovers again in the noise of real runs, and report none that was not planted?",
+        "does `cpb explain` find planted crossovers again in the noise of real runs, "
+        "and report none that was not planted?",
         "bench/planted_truth.py",
     )
     result.table(

@@ -18,17 +18,13 @@ const FOLDERS: [(&str, &str, &str); 4] = [
 const LEVEL: u8 = 6;
 
 fn main() -> io::Result<()> {
-    println!("cargo:rustc-check-cfg=cfg(carries_runner)");
     println!("cargo:rerun-if-env-changed=CPB_CARRIED_RUNNER");
     println!("cargo:rerun-if-changed=build.rs");
-    if let Some(runner) = named("CPB_CARRIED_RUNNER") {
-        println!("cargo:rerun-if-changed={}", runner.display());
-        println!("cargo:rustc-cfg=carries_runner");
-        println!("cargo:rustc-env=CPB_CARRIED_RUNNER={}", runner.display());
-    }
     let root = named("CARGO_MANIFEST_DIR").unwrap_or_default().join("../..");
     let out = named("OUT_DIR").unwrap_or_default();
     let mut tables = String::new();
+    let runner: Vec<PathBuf> = named("CPB_CARRIED_RUNNER").into_iter().collect();
+    tables += &table_of("RUNNER", &runner, &out, whole)?;
     for (folder, ending, table) in FOLDERS {
         let folder = root.join(folder);
         println!("cargo:rerun-if-changed={}", folder.display());

@@ -10,7 +10,7 @@ use cpb_core::frame::{self, Decoder, FrameError, MAX_FRAME};
 use cpb_core::measure::Budget;
 use cpb_core::message::{self, ClockDescription, Counters, Hello, Reply, Request, Round};
 use cpb_core::null::{NULL, Null};
-use cpb_core::{Clock, CryptoWorkload, Error, Provider, Unsupported, Workload};
+use cpb_core::{Clock, Error, Provider, Unsupported, Workload};
 use cpb_round::{Plan, Seen, Stage};
 
 /// What the firmware knows of its core.
@@ -100,13 +100,11 @@ impl<C: Clock> Runner<'_, C> {
                 Ok(provider) => Reply::Finding(check(provider, &case, &mut self.scratch[..])),
                 Err(error) => Reply::Failed(error),
             },
-            Request::Supports { provider, workload: Workload::Crypto(workload) } => {
-                match known(provider) {
-                    Ok(provider) => Reply::Supports(provider.supports(&workload)),
-                    Err(error) => Reply::Failed(error),
-                }
-            }
-            Request::Round { provider, workload: Workload::Crypto(workload), budget, threads } => {
+            Request::Supports { provider, workload } => match known(provider) {
+                Ok(provider) => Reply::Supports(cpb_round::supports(provider, &workload)),
+                Err(error) => Reply::Failed(error),
+            },
+            Request::Round { provider, workload, budget, threads } => {
                 let round = known(provider)
                     .and_then(|provider| self.round(provider, &workload, &budget, threads));
                 match round {
@@ -117,7 +115,7 @@ impl<C: Clock> Runner<'_, C> {
                     Err(error) => Reply::Failed(error),
                 }
             }
-            _ => Reply::Failed(Error::Contract),
+            Request::Stop => Reply::Failed(Error::Contract),
         };
         self.wire.send(&reply);
     }
@@ -125,7 +123,7 @@ impl<C: Clock> Runner<'_, C> {
     fn round(
         &self,
         provider: &dyn Provider,
-        workload: &CryptoWorkload,
+        workload: &Workload,
         budget: &Budget,
         threads: u8,
     ) -> Result<(Seen, Round), Error> {

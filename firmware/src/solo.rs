@@ -41,7 +41,7 @@ pub(crate) fn run<C: Clock>(mut board: Board, clock: &C, cycle_counter: bool) ->
         let Some(&operation) = algorithm.operations().first() else { continue };
         let fixed = algorithm.fixed_message(operation);
         let workload =
-            &CryptoWorkload::new(algorithm, operation, fixed.map_or(MESSAGE, |n| n as u32));
+            &CryptoWorkload::new(algorithm, operation, fixed.map_or(MESSAGE, |n| n as u32)).into();
         // An operation with a key pair takes a hundred thousand times as long as a block.
         let iterations = if fixed.is_some() { 1 } else { BUDGET.iterations };
         let plan = Plan {

@@ -4,7 +4,7 @@
 //! All steps run, whatever the ones before them found; one line each, and the whole output of those
 //! that failed.
 
-use crate::{circles, firmware, links, tree, type_names};
+use crate::{circles, firmware, links, tree, type_names, units};
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
@@ -156,6 +156,7 @@ fn steps(root: &Path) -> Vec<Step> {
     steps.push(call("check::advisories", advisories));
     steps.push(call("check::circles", |root| circles::check(root).into()));
     steps.push(call("check::type-names", |root| type_names::check(root).into()));
+    steps.push(call("check::units", |root| units::check(root).into()));
     steps.push(call("check::links", |root| links::check(root).into()));
     steps.push(step("check::spelling", from_venv(root, "typos", "")));
     steps

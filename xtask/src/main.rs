@@ -16,6 +16,7 @@ mod static_build;
 mod test;
 mod tree;
 mod type_names;
+mod units;
 mod unittest_output;
 #[cfg(test)]
 mod workflows;
@@ -31,7 +32,7 @@ struct Subcommand {
 const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand {
         name: "check",
-        about: "[NAME...]: formatting, lints, documentation, circles, type names, links, cross builds, licences, spelling",
+        about: "[NAME...]: formatting, lints, documentation, circles, type names, units, links, cross builds, licences, spelling",
         run: check::run,
     },
     Subcommand {

@@ -9,6 +9,7 @@ use crate::crossover::{Contest, Pair, Side, Standing};
 use crate::fit::{Fit, NoFit, Shape};
 use crate::paths::Path;
 use crate::ratio::{TIE, Verdict};
+use crate::units::{Bytes, Nanoseconds};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -51,7 +52,7 @@ pub struct Advice {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Border {
     /// Where the paths of both ranges would cost the same if costs ran straight between the measured sizes.
-    pub bytes: f64,
+    pub bytes: Bytes,
     /// The largest measured size below.
     pub low: u32,
     /// The least measured size above.
@@ -89,19 +90,19 @@ pub enum Reason {
     Fixed {
         /// The path that is taken at larger sizes.
         than: String,
-        /// Its own fixed cost in nanoseconds.
-        own: f64,
+        /// Its own fixed cost.
+        own: Nanoseconds,
         /// The other's.
-        other: f64,
+        other: Nanoseconds,
     },
     /// A byte costs less, and sizes here are large.
     PerByte {
         /// The path that is taken at smaller sizes.
         than: String,
-        /// Its own cost of a byte in nanoseconds.
-        own: f64,
+        /// Its own cost of a byte.
+        own: Nanoseconds,
         /// The other's.
-        other: f64,
+        other: Nanoseconds,
     },
     /// Those named cost the same, as far as anybody would care.
     Tie,
@@ -126,11 +127,11 @@ pub struct PathPair {
     /// The other.
     pub second: String,
     /// The measured sizes that both have.
-    pub sizes: Vec<f64>,
+    pub sizes: Vec<Bytes>,
     /// Which is faster where.
     pub contest: Contest,
     /// Where the two fits cross. `None` where they do not, or are no lines.
-    pub by_fits: Option<f64>,
+    pub by_fits: Option<Bytes>,
     #[serde(skip)]
     pair: Pair,
 }
@@ -168,15 +169,15 @@ pub fn compare(paths: &[Path], fits: &[Result<Fit, NoFit>]) -> Vec<PathPair> {
     all
 }
 
-fn by_fits(first: &Result<Fit, NoFit>, second: &Result<Fit, NoFit>) -> Option<f64> {
+fn by_fits(first: &Result<Fit, NoFit>, second: &Result<Fit, NoFit>) -> Option<Bytes> {
     let line = |fit: &Result<Fit, NoFit>| match fit {
         Ok(fit) if fit.shape == Shape::Line => fit.lines.first().cloned(),
         _ => None,
     };
     let (first, second) = (line(first)?, line(second)?);
-    let bytes = (first.fixed.value.0 - second.fixed.value.0)
-        / (second.per_byte.value.0 - first.per_byte.value.0);
-    (bytes.is_finite() && bytes > 0.0).then_some(bytes)
+    let bytes =
+        (first.fixed.value - second.fixed.value) / (second.per_byte.value - first.per_byte.value);
+    (bytes.is_finite() && bytes > 0.0).then_some(Bytes(bytes))
 }
 
 /// How one path compares with another at a size. `None` if they were not compared there.
@@ -285,9 +286,9 @@ struct Range {
 }
 
 impl Contestants<'_> {
-    fn time(&self, path: usize, size: u32) -> Option<f64> {
+    fn time(&self, path: usize, size: u32) -> Option<Nanoseconds> {
         let points = &self.paths[path].points;
-        points.iter().find(|point| point.bytes == size).map(|point| point.time.value)
+        points.iter().find(|point| point.bytes == size).map(|point| Nanoseconds(point.time.value))
     }
 
     fn fastest(&self, size: u32) -> Option<usize> {
@@ -401,18 +402,18 @@ impl Contestants<'_> {
         let (low, high) = (small.sizes[small.sizes.len() - 1], large.sizes[0]);
         let difference =
             |size| Some(self.time(small.take[0], size)? - self.time(large.take[0], size)?);
-        let [from, to] = [low, high].map(f64::from);
+        let [from, to] = [low, high].map(Bytes::from);
         let lost = |taken: usize, best: usize, size| {
             self.time(taken, size).zip(self.time(best, size)).map_or(0.0, |(a, b)| a / b - 1.0)
         };
         let (below, above) = (small.take[0], large.take[0]);
         let open = lost(above, below, low).min(lost(below, above, high)) >= STAKE;
         let bytes = match (difference(low), difference(high)) {
-            (Some(below), Some(above)) if below < 0.0 && above > 0.0 => {
-                from + below / (below - above) * (to - from)
+            (Some(below), Some(above)) if below.0 < 0.0 && above.0 > 0.0 => {
+                Bytes(from.0 + below / (below - above) * (to - from).0)
             }
             // The next range's path is faster here already, by less than is allowed to be lost.
-            (Some(below), _) if below >= 0.0 => from,
+            (Some(below), _) if below.0 >= 0.0 => from,
             _ => to,
         };
         Border { bytes, low, high, open }
@@ -430,16 +431,16 @@ impl Contestants<'_> {
         let name = |path: usize| self.paths[path].provider.clone();
         if let Some(larger) = neighbour(place.checked_add(1))
             && let Some((line, other)) = line(own).zip(line(larger))
-            && line.fixed.value.0 < other.fixed.value.0
+            && line.fixed.value < other.fixed.value
         {
-            let (own, other) = (line.fixed.value.0, other.fixed.value.0);
+            let (own, other) = (line.fixed.value, other.fixed.value);
             return Reason::Fixed { than: name(larger), own, other };
         }
         if let Some(smaller) = neighbour(place.checked_sub(1))
             && let Some((line, other)) = line(own).zip(line(smaller))
-            && line.per_byte.value.0 < other.per_byte.value.0
+            && line.per_byte.value < other.per_byte.value
         {
-            let (own, other) = (line.per_byte.value.0, other.per_byte.value.0);
+            let (own, other) = (line.per_byte.value, other.per_byte.value);
             return Reason::PerByte { than: name(smaller), own, other };
         }
         let ratios = |path: usize| -> Option<(f64, f64)> {
@@ -464,7 +465,7 @@ impl Contestants<'_> {
         let size = *range.sizes.last()?;
         let at = |path: usize| {
             let point = self.paths[path].points.iter().find(|point| point.bytes == size)?;
-            Some((point.time.value, point.cpu?))
+            Some((Nanoseconds(point.time.value), point.cpu?))
         };
         let (own_time, own_cpu) = at(own)?;
         let cheaper = self.places.iter().filter_map(|path| {
@@ -565,7 +566,7 @@ mod tests {
         let border = first.to.unwrap();
         assert_eq!((border.low, border.high, second.from), (64, 256, Some(border)));
         // 15 less at 64, 90 more at 256.
-        assert!((border.bytes - (64.0 + 192.0 * 15.0 / 105.0)).abs() < 1e-9, "{border:?}");
+        assert!((border.bytes.0 - (64.0 + 192.0 * 15.0 / 105.0)).abs() < 1e-9, "{border:?}");
         assert!(border.open, "a third or more is at stake: {border:?}");
     }
 

@@ -5,17 +5,17 @@
 
 use crate::missing::NoFigure;
 use cpb_core::catalog;
-use cpb_core::{CryptoWorkload, Operation};
+use cpb_core::{Operation, Workload};
 use cpb_record::{Cell, Outcome, Record, Round};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Cells whose outputs are not to be trusted, and why.
 pub fn disagreements(record: &Record) -> HashMap<Cell, NoFigure> {
-    let mut workloads: HashMap<CryptoWorkload, Vec<(&Cell, &[Round])>> = HashMap::new();
+    let mut workloads: HashMap<Workload, Vec<(&Cell, &[Round])>> = HashMap::new();
     for (cell, outcome) in &record.cells {
         if let Outcome::Measured(rounds) = outcome
             && catalog::computes(&cell.provider)
-            && is_a_function(cell.workload.operation)
+            && is_a_function(&cell.workload)
         {
             workloads.entry(cell.workload).or_default().push((cell, rounds));
         }
@@ -24,11 +24,13 @@ pub fn disagreements(record: &Record) -> HashMap<Cell, NoFigure> {
 }
 
 /// Whether the operation's output depends on its input alone.
-fn is_a_function(operation: Operation) -> bool {
-    !matches!(
-        operation,
-        Operation::Random | Operation::GenerateKey | Operation::Encapsulate | Operation::Sign
-    )
+fn is_a_function(workload: &Workload) -> bool {
+    !workload.crypto().is_some_and(|workload| {
+        matches!(
+            workload.operation,
+            Operation::Random | Operation::GenerateKey | Operation::Encapsulate | Operation::Sign
+        )
+    })
 }
 
 fn of_one_workload(cells: &[(&Cell, &[Round])]) -> Vec<(Cell, NoFigure)> {

@@ -7,6 +7,7 @@
 use crate::location::{Scatter, median};
 use crate::missing::NoFigure;
 use crate::smt::Alone;
+use crate::units::{Cycles, Hertz, Nanoseconds};
 use cpb_core::Ticks;
 use cpb_core::message::ClockDescription;
 use cpb_record::{Batch, Reading, Round};
@@ -21,7 +22,7 @@ pub const LEAST_STEPS: u64 = 10;
 
 /// A batch this long is interrupted wherever another program wants the CPU: a turn of Linux's
 /// scheduler is some milliseconds (sched(7)). Of shorter ones enough are not.
-const SEVERAL_TURNS_NS: f64 = 20e6;
+const SEVERAL_TURNS: Nanoseconds = Nanoseconds(20e6);
 
 /// So much of a round may go by without its thread on a CPU before its long batches count as
 /// interrupted.
@@ -30,12 +31,12 @@ const OFF_CPU: f64 = 0.03;
 /// What one batch says of one operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
-    /// Wall-clock time in nanoseconds.
-    pub time: f64,
+    /// Wall-clock time.
+    pub time: Nanoseconds,
     /// Core cycles; none where the core's clock is unknown.
-    pub cycles: Option<f64>,
-    /// The core's effective clock in hertz, where it is known by the reference chain.
-    pub clock: Option<f64>,
+    pub cycles: Option<Cycles>,
+    /// The core's effective clock, where it is known by the reference chain.
+    pub clock: Option<Hertz>,
 }
 
 /// The figures of a round.
@@ -58,9 +59,9 @@ pub fn least_interval(clock: &ClockDescription) -> u64 {
     clock.resolution.max(clock.cost).0.max(1)
 }
 
-/// Ticks of `clock` in nanoseconds.
-pub fn nanoseconds(ticks: f64, clock: &ClockDescription) -> f64 {
-    ticks * 1e9 / clock.frequency as f64
+/// The time of so many ticks of `clock`.
+pub fn nanoseconds(ticks: f64, clock: &ClockDescription) -> Nanoseconds {
+    Nanoseconds(ticks * 1e9 / clock.frequency as f64)
 }
 
 /// What a round's ticks are read by.
@@ -94,7 +95,7 @@ pub fn normalise(round: &Round, scale: Scale) -> Result<RoundFigures, NoFigure> 
     // Steps of the clock are little beside chance, and what takes long meets more of them, and more of
     // other programs: without such batches, what is left would be too short. So they are kept, less the
     // share of the round that went by without the thread on a CPU.
-    let long = nanoseconds(typical, clock) > SEVERAL_TURNS_NS;
+    let long = nanoseconds(typical, clock) > SEVERAL_TURNS;
     let (agreement, on_cpu, alone) = match Scatter::of(&round.cell.workload) {
         // Nor does a burst before and after so long a batch say who shared the core in between.
         Scatter::Intrinsic => (f64::INFINITY, on_cpu(round), alone.filter(|_| !long)),
@@ -155,7 +156,7 @@ fn figure(
     let ticks = net(batch.0) / f64::from(round.iterations);
     let time = nanoseconds(ticks, clock);
     if clock.counts_cycles {
-        return Some(Figure { time, cycles: Some(ticks), clock: None });
+        return Some(Figure { time, cycles: Some(Cycles(ticks)), clock: None });
     }
     if round.reference_cycles == 0 {
         return Some(Figure { time, cycles: None, clock: None });
@@ -166,8 +167,8 @@ fn figure(
         return None;
     }
     let cycles_a_tick = f64::from(round.reference_cycles) / mean;
-    let hertz = cycles_a_tick * clock.frequency as f64;
-    Some(Figure { time, cycles: Some(ticks * cycles_a_tick), clock: Some(hertz) })
+    let effective = Hertz(cycles_a_tick * clock.frequency as f64);
+    Some(Figure { time, cycles: Some(Cycles(ticks * cycles_a_tick)), clock: Some(effective) })
 }
 
 #[cfg(test)]
@@ -182,9 +183,9 @@ mod tests {
         let samples = vec![vec![batch(200_020, 10_020, 10_020), batch(100_020, 5_020, 5_020)]];
         let figures = normalise(&round(0, 100, samples), by(&clock(20))).unwrap();
         let [first, second] = figures.threads[0][..] else { panic!("{figures:?}") };
-        assert_eq!(first.time, 2000.0);
-        assert_eq!((first.cycles, first.clock), (Some(6000.0), Some(3e9)));
-        assert_eq!((second.time, second.cycles), (1000.0, Some(6000.0)));
+        assert_eq!(first.time, Nanoseconds(2000.0));
+        assert_eq!((first.cycles, first.clock), (Some(Cycles(6000.0)), Some(Hertz(3e9))));
+        assert_eq!((second.time, second.cycles), (Nanoseconds(1000.0), Some(Cycles(6000.0))));
     }
 
     #[test]
@@ -207,7 +208,7 @@ mod tests {
         let counting = ClockDescription { counts_cycles: true, ..clock(10) };
         let samples = vec![vec![batch(200_010, 0, 0)]];
         let figures = normalise(&round(0, 100, samples), by(&counting)).unwrap();
-        assert_eq!(figures.threads[0][0].cycles, Some(2000.0));
+        assert_eq!(figures.threads[0][0].cycles, Some(Cycles(2000.0)));
     }
 
     #[test]
@@ -250,15 +251,15 @@ mod tests {
     fn of_what_chance_makes_long_the_time_off_the_cpu_is_taken_off() {
         let mut round = round(0, 1, vec![vec![batch(90_000_000, 10_000, 12_000)]]);
         round.cell.workload =
-            CryptoWorkload::new(Algorithm::Rsa2048Pkcs1, Operation::GenerateKey, 0);
+            CryptoWorkload::new(Algorithm::Rsa2048Pkcs1, Operation::GenerateKey, 0).into();
         let counters = &mut round.counters;
         (counters.wall_ns, counters.cpu_ns) = (150_000_000, 100_000_000);
         (counters.voluntary, counters.involuntary) = (0, 3);
         let figures = normalise(&round, by(&clock(0))).unwrap();
-        assert_eq!((figures.threads[0][0].time, figures.unsteady), (60_000_000.0, 0));
+        assert_eq!((figures.threads[0][0].time, figures.unsteady), (Nanoseconds(60_000_000.0), 0));
         round.counters.voluntary = 4;
         let figures = normalise(&round, by(&clock(0))).unwrap();
-        assert_eq!(figures.threads[0][0].time, 90_000_000.0);
+        assert_eq!(figures.threads[0][0].time, Nanoseconds(90_000_000.0));
     }
 
     #[test]

@@ -456,7 +456,7 @@ mod tests {
             let cell = |(place, time): (usize, f64)| {
                 let mut rounds = cell(seed + place as u64, "openssl", time);
                 for round in &mut rounds {
-                    round.cell.workload.message = [64, 256, 1024][place];
+                    round.cell.workload = round.cell.workload.with_size([64, 256, 1024][place]);
                 }
                 rounds
             };

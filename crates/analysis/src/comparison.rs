@@ -4,7 +4,7 @@ use crate::estimate;
 use crate::evidence_policy::{Metric, meaningful};
 use crate::passes::Passes;
 use crate::ratio::{self, Ratio, Verdict};
-use cpb_core::CryptoWorkload;
+use cpb_core::Workload;
 use cpb_core::catalog;
 use cpb_record::Evidence;
 use serde::Serialize;
@@ -13,7 +13,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// The workload.
-    pub workload: CryptoWorkload,
+    pub workload: Workload,
     /// In how many threads.
     pub threads: u8,
     /// The fastest provider, and those that tie with it. Empty if there is no contest.
@@ -46,7 +46,7 @@ struct Fastest {
 
 /// Compares the providers that have figures, in the order of reports.
 pub fn compare(
-    workload: CryptoWorkload,
+    workload: Workload,
     threads: u8,
     providers: &[(&str, &Passes)],
     evidence: Evidence,
@@ -134,7 +134,7 @@ fn fastest(providers: &[(&str, &Passes)]) -> Fastest {
 mod tests {
     use super::*;
     use crate::fixtures::passes;
-    use cpb_core::{Algorithm, Operation};
+    use cpb_core::{Algorithm, CryptoWorkload, Operation};
 
     fn noisy(cost: f64) -> Passes {
         let mut random = fastrand::Rng::with_seed((cost * 1000.0) as u64);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     fn comparison(providers: &[(&str, &Passes)], evidence: Evidence) -> Comparison {
-        let workload = CryptoWorkload::new(Algorithm::Sha256, Operation::Hash, 16);
+        let workload = CryptoWorkload::new(Algorithm::Sha256, Operation::Hash, 16).into();
         compare(workload, 1, providers, evidence)
     }
 

@@ -6,7 +6,9 @@
 //! other programs took the CPU away, and that is no cost of theirs nor a gain of ours.
 
 use crate::uncertain::Bounded;
-use crate::units::{BytesPerSecond, Interval, Nanoseconds};
+use crate::units::{
+    Bytes, BytesPerSecond, Interval, Nanoseconds, OperationsPerSecond, SecondsPerMegabyte,
+};
 use cpb_record::Round;
 use serde::Serialize;
 
@@ -34,9 +36,8 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// Of rounds in which an operation takes `time` nanoseconds in one thread; none if the system
-    /// counted nothing.
-    pub fn of(rounds: &[Round], time: f64) -> Option<Cpu> {
+    /// Of rounds in which an operation takes `time` in one thread; none if the system counted nothing.
+    pub fn of(rounds: &[Round], time: Nanoseconds) -> Option<Cpu> {
         let sum = |part: fn(&Round) -> u64| rounds.iter().map(|r| part(r) as f64).sum::<f64>();
         let operations = sum(|round| round.counters.operations);
         let wall = sum(|round| round.counters.wall_ns);
@@ -46,7 +47,7 @@ impl Cpu {
         }
         let sleeps = sum(|round| round.counters.voluntary.into()) >= SLEEPS * operations;
         let asleep = if sleeps { (wall - cpu).max(0.0) / operations } else { 0.0 };
-        let total = (time - asleep).max(0.0);
+        let total = (time.0 - asleep).max(0.0);
         // The harness around the operations hardly enters the kernel.
         let system = (sum(|round| round.counters.system_ns) / operations).min(total);
         let softirqs = rounds
@@ -61,28 +62,28 @@ impl Cpu {
         })
     }
 
-    /// Share of a core that is busy while operations of `time` nanoseconds follow each other.
-    pub fn share(&self, time: f64) -> f64 {
-        self.total.0 / time
+    /// Share of a core that is busy while operations of `time` follow each other.
+    pub fn share(&self, time: Nanoseconds) -> f64 {
+        self.total / time
     }
 
     /// CPU seconds for each megabyte (1,000,000 bytes), of messages of so many bytes.
-    pub fn seconds_per_megabyte(&self, bytes: f64) -> f64 {
-        self.total.0 / 1e9 * 1e6 / bytes
+    pub fn seconds_per_megabyte(&self, bytes: Bytes) -> SecondsPerMegabyte {
+        SecondsPerMegabyte(self.total.0 / 1e9 * 1e6 / bytes.0)
     }
 }
 
 /// What a path costs at a measured size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredCost {
-    /// Message length in bytes.
-    pub bytes: f64,
-    /// Time of an operation in nanoseconds.
+    /// Message length.
+    pub bytes: Bytes,
+    /// Time of an operation.
     pub time: Bounded<Nanoseconds>,
     /// CPU time of it, where it is known.
-    pub cpu: Option<f64>,
-    /// What 99 of 100 operations do not exceed, in nanoseconds.
-    pub p99: Option<f64>,
+    pub cpu: Option<Nanoseconds>,
+    /// What 99 of 100 operations do not exceed.
+    pub p99: Option<Nanoseconds>,
 }
 
 /// What a path costs at any size between measured ones.
@@ -99,49 +100,45 @@ pub struct Cost {
     #[serde(rename = "cpu_ns")]
     pub cpu: Option<Nanoseconds>,
     /// The measured sizes on either side. `None`: the size was measured.
-    pub between: Option<(f64, f64)>,
+    pub between: Option<(Bytes, Bytes)>,
 }
 
 /// An operation on a size that was not measured may cost as much as this many bytes more than the straight line
 /// through its neighbours says, and at most twice that. So much do partial blocks and vector loops that are not
 /// filled cost software: of 26,198 estimates of ten runs on an AMD EPYC, 97.3 % hold what a dense record has there
 /// (`bench/dense_truth.py`).
-pub const MORE: f64 = 1024.0;
+pub const MORE: Bytes = Bytes(1024.0);
 
 /// And as many bytes less, but no less than the smaller of its neighbours.
-pub const LESS: f64 = 128.0;
+pub const LESS: Bytes = Bytes(128.0);
 
 /// The cost of an operation on `bytes`, by costs at ascending sizes. `None` beyond the measured sizes.
-pub fn at(costs: &[MeasuredCost], bytes: f64) -> Option<Cost> {
-    let cost = |at: MeasuredCost, between| Cost {
-        time: at.time,
-        p99: at.p99.map(Nanoseconds),
-        cpu: at.cpu.map(Nanoseconds),
-        between,
-    };
+pub fn at(costs: &[MeasuredCost], bytes: Bytes) -> Option<Cost> {
+    let cost =
+        |at: MeasuredCost, between| Cost { time: at.time, p99: at.p99, cpu: at.cpu, between };
     if let Some(at) = costs.iter().find(|at| at.bytes == bytes) {
         return Some(cost(*at, None));
     }
     let above = costs.iter().position(|at| at.bytes > bytes)?;
     let (low, high) = (costs.get(above.checked_sub(1)?)?, costs[above]);
     let share = (bytes - low.bytes) / (high.bytes - low.bytes);
-    let mix = |low: f64, high: f64| low + share * (high - low);
-    let line = mix(low.time.value.0, high.time.value.0);
+    let mix = |low: Nanoseconds, high: Nanoseconds| Nanoseconds(low.0 + share * (high - low).0);
+    let line = mix(low.time.value, high.time.value).0;
     // Between close neighbours costs may even fall; what a partial block costs does not.
     let slope = |from: &MeasuredCost, to: &MeasuredCost| {
-        (to.time.value.0 - from.time.value.0) / (to.bytes - from.bytes)
+        (to.time.value - from.time.value).0 / (to.bytes - from.bytes).0
     };
     let overall = costs.first().zip(costs.last()).map_or(0.0, |(first, last)| slope(first, last));
     let per_byte = slope(low, &high).max(overall).max(0.0);
     let margin = [low.time, high.time].into_iter().filter_map(|time| {
         let interval = time.interval?;
-        Some((interval.high.0 - interval.low.0) / 2.0 / time.value.0)
+        Some((interval.high - interval.low).0 / 2.0 / time.value.0)
     });
     let noise = 1.0 + margin.fold(0.0, f64::max);
     let least = low.time.value.0.min(high.time.value.0);
     let interval = Interval {
-        low: Nanoseconds((line - LESS * per_byte).max(least) / noise),
-        high: Nanoseconds((line + (MORE * per_byte).min(line)) * noise),
+        low: Nanoseconds((line - LESS.0 * per_byte).max(least) / noise),
+        high: Nanoseconds((line + (MORE.0 * per_byte).min(line)) * noise),
     };
     let between = MeasuredCost {
         bytes,
@@ -159,21 +156,21 @@ pub struct Load {
     pub busy: f64,
     /// Share of one core's time. `None` where CPU time is not known.
     pub cpu: Option<f64>,
-    /// The most operations a second that one caller gets.
-    pub most: f64,
-    /// Bytes a second of this load.
+    /// The most that one caller gets.
+    pub most: OperationsPerSecond,
+    /// The bytes of this load.
     #[serde(rename = "bytes_per_second")]
     pub rate: BytesPerSecond,
 }
 
 impl Cost {
-    /// What `rate` operations a second on messages of `bytes` take.
-    pub fn load(&self, bytes: f64, rate: f64) -> Load {
+    /// What operations at this `rate` on messages of `bytes` take.
+    pub fn load(&self, bytes: Bytes, rate: OperationsPerSecond) -> Load {
         Load {
-            busy: self.time.value.0 * rate / 1e9,
-            cpu: self.cpu.map(|cpu| cpu.0 * rate / 1e9),
-            most: 1e9 / self.time.value.0,
-            rate: BytesPerSecond(bytes * rate),
+            busy: self.time.value.0 * rate.0 / 1e9,
+            cpu: self.cpu.map(|cpu| cpu.0 * rate.0 / 1e9),
+            most: OperationsPerSecond(1e9 / self.time.value.0),
+            rate: BytesPerSecond(bytes.0 * rate.0),
         }
     }
 }
@@ -198,12 +195,13 @@ mod tests {
             ..Counters::default()
         };
         let rounds = [cpb_record::Round { counters, ..round(0, 1, Vec::new()) }];
-        let cpu = Cpu::of(&rounds, 100_000.0).unwrap();
+        let time = Nanoseconds(100_000.0);
+        let cpu = Cpu::of(&rounds, time).unwrap();
         assert_eq!((cpu.total.0, cpu.user.0, cpu.system.0), (20_000.0, 5_000.0, 15_000.0));
         assert_eq!(cpu.softirq, Some(Nanoseconds(2_000.0)));
-        assert_eq!(cpu.share(100_000.0), 0.2);
-        assert!((cpu.seconds_per_megabyte(1000.0) - 0.02).abs() < 1e-12);
-        assert_eq!(Cpu::of(&[round(0, 1, Vec::new())], 100.0), None);
+        assert_eq!(cpu.share(time), 0.2);
+        assert!((cpu.seconds_per_megabyte(Bytes(1000.0)).0 - 0.02).abs() < 1e-12);
+        assert_eq!(Cpu::of(&[round(0, 1, Vec::new())], time), None);
     }
 
     #[test]
@@ -218,27 +216,34 @@ mod tests {
             ..Counters::default()
         };
         let rounds = [cpb_record::Round { counters, ..round(0, 1, Vec::new()) }];
-        let cpu = Cpu::of(&rounds, 100_000.0).unwrap();
-        assert_eq!((cpu.total.0, cpu.share(100_000.0)), (100_000.0, 1.0));
+        let time = Nanoseconds(100_000.0);
+        let cpu = Cpu::of(&rounds, time).unwrap();
+        assert_eq!((cpu.total, cpu.share(time)), (time, 1.0));
     }
 
     #[test]
     fn a_load_between_two_sizes_takes_what_lies_between_them() {
         let time = |ns| Bounded { value: Nanoseconds(ns), interval: None };
-        let measured =
-            |bytes, ns, cpu| MeasuredCost { bytes, time: time(ns), cpu: Some(cpu), p99: None };
+        let measured = |bytes, ns, cpu| MeasuredCost {
+            bytes: Bytes(bytes),
+            time: time(ns),
+            cpu: Some(Nanoseconds(cpu)),
+            p99: None,
+        };
         let costs = [measured(64.0, 10_000.0, 4_000.0), measured(1024.0, 20_000.0, 6_000.0)];
-        let cost = at(&costs, 544.0).unwrap();
-        let load = cost.load(544.0, 50_000.0);
+        let at = |bytes| at(&costs, Bytes(bytes));
+        let cost = at(544.0).unwrap();
+        let load = cost.load(Bytes(544.0), OperationsPerSecond(50_000.0));
         assert_eq!((cost.time.value.0, load.busy, load.cpu), (15_000.0, 0.75, Some(0.25)));
-        assert_eq!(cost.between, Some((64.0, 1024.0)));
+        assert_eq!(cost.between, Some((Bytes(64.0), Bytes(1024.0))));
         // A partial block may cost more than the line says, and no message less than a shorter one.
         let interval = cost.time.interval.unwrap();
         assert!(interval.low.0 >= 10_000.0 && interval.low.0 < 14_000.0, "{interval:?}");
         assert!(interval.high.0 > 25_000.0 && interval.high.0 <= 30_000.0, "{interval:?}");
-        assert_eq!(at(&costs, 1025.0), None);
-        assert_eq!(at(&costs, 16.0), None);
-        let cost = at(&costs, 64.0).unwrap();
-        assert_eq!((cost.between, cost.load(64.0, 200_000.0).busy), (None, 2.0));
+        assert_eq!(at(1025.0), None);
+        assert_eq!(at(16.0), None);
+        let cost = at(64.0).unwrap();
+        let load = cost.load(Bytes(64.0), OperationsPerSecond(200_000.0));
+        assert_eq!((cost.between, load.busy), (None, 2.0));
     }
 }

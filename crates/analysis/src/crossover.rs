@@ -10,7 +10,7 @@
 use crate::fit::Sized;
 use crate::ratio::Verdict;
 use crate::uncertain::Uncertain;
-use crate::units::Times;
+use crate::units::{Bytes, Times};
 use serde::Serialize;
 
 /// Two single readings that differ by less than this share cannot be told apart: nothing is known of their
@@ -40,13 +40,12 @@ impl Side {
 /// Where one path stops and another begins to be the faster one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Crossing {
-    /// Message length in bytes at which both would cost the same if costs ran straight between the measured
-    /// sizes.
-    pub bytes: f64,
+    /// Message length at which both would cost the same if costs ran straight between the measured sizes.
+    pub bytes: Bytes,
     /// The largest measured size at which the path below is sure to be faster.
-    pub low: f64,
+    pub low: Bytes,
     /// The least measured size above it at which the other is.
-    pub high: f64,
+    pub high: Bytes,
     /// Which path is faster below.
     pub below: Side,
 }
@@ -66,8 +65,8 @@ pub enum Contest {
     Partly {
         /// Which.
         faster: Side,
-        /// The sizes in bytes at which it is sure to be.
-        sure: Vec<f64>,
+        /// The sizes at which it is sure to be.
+        sure: Vec<Bytes>,
     },
     /// They tie at each size.
     Tie,
@@ -85,7 +84,7 @@ pub struct Pair {
 /// Two paths at one size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct SizeStanding {
-    bytes: f64,
+    bytes: Bytes,
     /// Cost of the first less cost of the second.
     difference: f64,
     /// How the first compares with the second.
@@ -147,12 +146,12 @@ impl Pair {
     }
 
     /// The sizes that both were measured at.
-    pub fn sizes(&self) -> impl Iterator<Item = f64> + '_ {
+    pub fn sizes(&self) -> impl Iterator<Item = Bytes> + '_ {
         self.sizes.iter().map(|at| at.bytes)
     }
 
     /// How the first path compares with the second at a size. `None` if one was not measured there.
-    pub fn at(&self, bytes: f64) -> Option<Standing> {
+    pub fn at(&self, bytes: Bytes) -> Option<Standing> {
         self.sizes.iter().find(|at| at.bytes == bytes).map(|at| at.standing)
     }
 
@@ -185,12 +184,12 @@ impl Pair {
 
     /// Where straight costs meet between two places at which different paths are faster. If they meet several
     /// times, it is the last.
-    fn zero(&self, from: usize, to: usize) -> f64 {
+    fn zero(&self, from: usize, to: usize) -> Bytes {
         let mut zeros = self.sizes[from..=to].windows(2).filter_map(|pair| {
             let [low, high] = pair else { return None };
             let changes = (low.difference > 0.0) != (high.difference > 0.0);
             let share = low.difference / (low.difference - high.difference);
-            changes.then_some(low.bytes + share * (high.bytes - low.bytes))
+            changes.then_some(Bytes(low.bytes.0 + share * (high.bytes - low.bytes).0))
         });
         zeros.next_back().unwrap_or(self.sizes[from].bytes)
     }
@@ -216,13 +215,14 @@ mod tests {
             let values: Vec<(u32, f64)> = (0..20)
                 .map(|pass| (pass, cost(bytes) * (1.0 + noise * (random.f64() - 0.5))))
                 .collect();
-            Sized { bytes, cost: Uncertain::planted(&values) }
+            Sized { bytes: Bytes(bytes), cost: Uncertain::planted(&values) }
         };
         SIZES.map(sized).to_vec()
     }
 
     fn single(cost: impl Fn(f64) -> f64) -> Vec<Sized> {
-        SIZES.map(|bytes| Sized { bytes, cost: Uncertain::single(cost(bytes)) }).to_vec()
+        let sized = |bytes| Sized { bytes: Bytes(bytes), cost: Uncertain::single(cost(bytes)) };
+        SIZES.map(sized).to_vec()
     }
 
     fn contest(first: &[Sized], second: &[Sized]) -> Contest {
@@ -237,9 +237,9 @@ mod tests {
             let engine = path(2 * seed + 1, 0.02, |bytes| 28_600.0 + bytes);
             let Contest::Crosses(found) = contest(&software, &engine) else { panic!() };
             let [crossing] = found[..] else { panic!("{found:?}") };
-            assert_eq!((crossing.low, crossing.high), (1024.0, 4096.0), "{found:?}");
+            assert_eq!((crossing.low, crossing.high), (Bytes(1024.0), Bytes(4096.0)), "{found:?}");
             assert_eq!(crossing.below, Side::First);
-            assert!((crossing.bytes / 1500.0 - 1.0).abs() < 0.03, "{found:?}");
+            assert!((crossing.bytes.0 / 1500.0 - 1.0).abs() < 0.03, "{found:?}");
         }
     }
 
@@ -253,13 +253,13 @@ mod tests {
             panic!()
         };
         for crossing in &found {
-            let (low, high) = (crossing.low, crossing.high);
+            let (low, high) = (crossing.low.0, crossing.high.0);
             let sides = [low, high].map(|bytes| stepped(bytes) < straight(bytes));
             assert_ne!(sides[0], sides[1], "{crossing:?}");
         }
         // Both changes lie inside: at 40 bytes, and at 256.
-        assert!(found.iter().any(|c| c.low <= 40.0 && 40.0 <= c.high), "{found:?}");
-        assert!(found.iter().any(|c| c.low < 256.0 && 256.0 <= c.high), "{found:?}");
+        assert!(found.iter().any(|c| c.low.0 <= 40.0 && 40.0 <= c.high.0), "{found:?}");
+        assert!(found.iter().any(|c| c.low.0 < 256.0 && 256.0 <= c.high.0), "{found:?}");
     }
 
     #[test]
@@ -283,7 +283,7 @@ mod tests {
         let small = path(3, 0.02, |bytes| 100.0 + 1.0 * bytes);
         let large = path(4, 0.02, |bytes| 8_292.0 + 0.5 * bytes);
         let Contest::Partly { faster, sure } = contest(&small, &large) else { panic!() };
-        assert_eq!((faster, sure), (Side::First, SIZES[..5].to_vec()));
+        assert_eq!((faster, sure), (Side::First, SIZES[..5].iter().copied().map(Bytes).collect()));
     }
 
     #[test]
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn a_poor_fit_is_no_noise() {
         let odd = single(|bytes| 5.0 * bytes.sqrt() * (1.0 + (bytes / 64.0) % 3.0));
-        let slow = SIZES.map(|bytes| {
+        let slow = SIZES.map(Bytes).map(|bytes| {
             let cost = odd.iter().find(|sized| sized.bytes == bytes).unwrap().cost.value;
             Sized { bytes, cost: Uncertain::single(5.0 * cost) }
         });

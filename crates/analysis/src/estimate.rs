@@ -87,8 +87,8 @@ pub struct Progress {
     pub counted: usize,
     /// Half of the interval's width as a share of the figure. `None` with fewer than three counted passes.
     pub precision: Option<f64>,
-    /// Time of an operation in nanoseconds. `None` if no pass counted.
-    pub time: Option<f64>,
+    /// Time of an operation. `None` if no pass counted.
+    pub time: Option<Nanoseconds>,
     /// Whether its samples will never make a figure, however many there are.
     pub hopeless: bool,
 }
@@ -107,7 +107,7 @@ pub fn progress(rounds: &[Round], scale: Scale) -> Progress {
         Ok(passes) => Progress {
             counted: passes.all.len(),
             precision: precision(&passes),
-            time: Some(time(&passes).value.0),
+            time: Some(time(&passes).value),
             ..none
         },
         Err(NoFigure::NotReached | NoFigure::AllDiscarded) => none,
@@ -133,10 +133,11 @@ const ENOUGH: usize = 6;
 
 fn of<U: Unit>(
     passes: &Passes,
-    value: impl Fn(&Pass) -> Option<(f64, Option<f64>)>,
+    value: impl Fn(&Pass) -> Option<(U, Option<f64>)>,
 ) -> Option<Estimate<U>> {
-    let values: Vec<(f64, Option<f64>)> = passes.all.iter().filter_map(&value).collect();
-    let (figures, spreads): (Vec<f64>, Vec<Option<f64>>) = values.into_iter().unzip();
+    let values = passes.all.iter().filter_map(&value);
+    let (figures, spreads): (Vec<f64>, Vec<Option<f64>>) =
+        values.map(|(figure, spread)| (figure.number(), spread)).unzip();
     let location = passes.location(|pass| value(pass).map(|(figure, _)| figure))?;
     let grain = grain(passes.all.iter().map(|pass| pass.grain));
     let interval =

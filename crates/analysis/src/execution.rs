@@ -11,8 +11,9 @@
 use crate::evidence_policy::{Metric, meaningful};
 use crate::missing::NoFigure;
 use crate::summary::Known;
+use crate::units::SecondsPerMegabyte;
 use cpb_core::catalog;
-use cpb_core::{Claim, CryptoWorkload, Depth};
+use cpb_core::{Claim, Depth, Workload};
 use cpb_record::{Cell, Evidence, ProviderRecord, Record, Round};
 use serde::Serialize;
 
@@ -107,8 +108,8 @@ pub struct CpuUse {
     pub user: Option<f64>,
     /// The part of `own` in the kernel, likewise.
     pub system: Option<f64>,
-    /// CPU seconds of the measuring threads for 1,000,000 bytes of message; none without bytes.
-    pub seconds_per_megabyte: Option<f64>,
+    /// CPU time of the measuring threads; none without bytes.
+    pub seconds_per_megabyte: Option<SecondsPerMegabyte>,
     /// Share of all CPUs' time in which they did anything at all, for whomever; none if the rounds
     /// were too short to tell, or not made to last (`counted-ms` in a plan).
     pub machine: Option<f64>,
@@ -150,7 +151,7 @@ pub fn of(record: &Record, cell: &Cell, rounds: &[Round]) -> Option<Execution> {
 fn judge(
     claim: Claim,
     executor: &str,
-    workload: &CryptoWorkload,
+    workload: &Workload,
     rounds: &[Round],
 ) -> Result<ExecutorVerdict, String> {
     let proof = proof(workload, rounds);
@@ -178,7 +179,7 @@ fn judge(
 struct NoProof(String);
 
 /// Whether the executor's engine interrupted for the operations.
-fn proof(workload: &CryptoWorkload, rounds: &[Round]) -> Result<(), NoProof> {
+fn proof(workload: &Workload, rounds: &[Round]) -> Result<(), NoProof> {
     let counted = |round: &&Round| round.counters.operations > 0;
     let rounds: Vec<&Round> = rounds.iter().filter(counted).collect();
     let operations: u64 = rounds.iter().map(|round| round.counters.operations).sum();
@@ -211,8 +212,8 @@ fn proof(workload: &CryptoWorkload, rounds: &[Round]) -> Result<(), NoProof> {
 }
 
 /// How many jobs one interrupt can have ended.
-fn in_flight(workload: &CryptoWorkload, round: &Round) -> f64 {
-    match workload.dispatch.depth {
+fn in_flight(workload: &Workload, round: &Round) -> f64 {
+    match workload.dispatch().depth {
         Depth::Jobs(depth) => depth.max(1).into(),
         Depth::Ring => round.iterations.max(1).into(),
     }
@@ -261,7 +262,7 @@ impl Totals {
     }
 }
 
-fn cpu(totals: &Totals, workload: &CryptoWorkload, evidence: Evidence) -> Result<CpuUse, NoFigure> {
+fn cpu(totals: &Totals, workload: &Workload, evidence: Evidence) -> Result<CpuUse, NoFigure> {
     meaningful(Metric::CpuUse, evidence).map_err(NoFigure::Meaningless)?;
     let Some(operations) = totals.operations() else { return Err(NoFigure::NotCounted) };
     if totals.wall_ns == 0 {
@@ -277,7 +278,8 @@ fn cpu(totals: &Totals, workload: &CryptoWorkload, evidence: Evidence) -> Result
         own,
         user: part(totals.user_ns),
         system: part(totals.system_ns),
-        seconds_per_megabyte: (megabytes > 0.0).then(|| totals.cpu_ns as f64 / 1e9 / megabytes),
+        seconds_per_megabyte: (megabytes > 0.0)
+            .then(|| SecondsPerMegabyte(totals.cpu_ns as f64 / 1e9 / megabytes)),
         machine: share(totals.busy_ns),
         softirq: share(totals.softirq_ns),
     })

@@ -1,7 +1,7 @@
 use super::*;
 use crate::fixtures::{self, batch};
 use cpb_core::message::{Counters, CpuTime};
-use cpb_core::{Algorithm, Dispatch, Operation};
+use cpb_core::{Algorithm, CryptoWorkload, Dispatch, Operation};
 
 const DRIVER: &str = "cbc-aes-caam";
 
@@ -20,7 +20,11 @@ fn rounds(interrupts: &[Option<u64>]) -> Vec<Round> {
     interrupts.iter().enumerate().map(counted).collect()
 }
 
-fn workload() -> CryptoWorkload {
+fn workload() -> Workload {
+    crypto().into()
+}
+
+fn crypto() -> CryptoWorkload {
     CryptoWorkload::new(Algorithm::Aes128Cbc, Operation::Encrypt, 1024)
 }
 
@@ -78,8 +82,9 @@ fn interrupts_without_a_driver_s_name_prove_nothing() {
 
 #[test]
 fn a_queue_may_be_ended_by_one_interrupt() {
-    let queued =
-        |depth| CryptoWorkload { dispatch: Dispatch { depth, ..Dispatch::SERIAL }, ..workload() };
+    let queued = |depth| -> Workload {
+        CryptoWorkload { dispatch: Dispatch { depth, ..Dispatch::SERIAL }, ..crypto() }.into()
+    };
     let rounds = rounds(&[Some(62); 12]); // 1,000 operations, 16 at a time
     let judged = |depth| judge(Claim::Engine, DRIVER, &queued(depth), &rounds);
     assert!(judged(Depth::Jobs(1)).is_err());
@@ -147,7 +152,7 @@ fn planted_counts_come_out_per_operation_and_per_byte() {
     assert_eq!((cpu.own, cpu.user, cpu.system), (0.4, Some(0.1), Some(0.3)));
     assert_eq!((cpu.machine, cpu.softirq), (Some(0.3), Some(0.05)));
     // 80 ms for 20,000 messages of 16 KiB.
-    let seconds = cpu.seconds_per_megabyte.unwrap();
+    let seconds = cpu.seconds_per_megabyte.unwrap().0;
     assert!((seconds / (0.08 / (20_000.0 * 16384.0 / 1e6)) - 1.0).abs() < 1e-12, "{seconds}");
 }
 
@@ -173,7 +178,7 @@ fn what_was_not_counted_is_no_figure_and_never_a_division_by_nothing() {
     // `infk`. Here no CPU time at all is a share of nothing, and the rate is by wall clock.
     let idle = execution(Evidence::Hardware, |counters| counters.cpu_ns = 0);
     let Known::Measured(cpu) = &idle.cpu else { panic!("{idle:?}") };
-    assert_eq!((cpu.own, cpu.seconds_per_megabyte), (0.0, Some(0.0)));
+    assert_eq!((cpu.own, cpu.seconds_per_megabyte), (0.0, Some(SecondsPerMegabyte(0.0))));
     assert_eq!((cpu.user, cpu.system, cpu.machine), (None, None, None));
     let stopped = execution(Evidence::Hardware, |counters| counters.wall_ns = 0);
     assert!(matches!(stopped.cpu, Known::Without(NoFigure::Broken(_))));

@@ -11,7 +11,7 @@ use crate::paths::{self, Path, Subject, Task};
 use crate::ratio::Verdict;
 use crate::run_info;
 use crate::uncertain::{Bounded, Uncertain};
-use crate::units::{Nanoseconds, Times};
+use crate::units::{Bytes, Nanoseconds, OperationsPerSecond, SecondsPerMegabyte, Times};
 use cpb_record::{Evidence, Record};
 use serde::Serialize;
 
@@ -23,8 +23,8 @@ const WORTH_A_THREAD: f64 = 0.05;
 pub struct Question {
     /// Message length in bytes; what is done with key pairs is asked for without.
     pub bytes: Option<u32>,
-    /// Operations a second.
-    pub rate: Option<f64>,
+    /// Of operations.
+    pub rate: Option<OperationsPerSecond>,
 }
 
 /// Which path to take at one size that was asked for.
@@ -53,10 +53,17 @@ pub struct Explanation {
     pub question: Option<Question>,
     /// Tasks with one path at one size only: there is nothing to compare or fit.
     pub alone: usize,
+    /// Reads of memory, each of one width and pattern: how a program reads is no choice of paths.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub memory_reads: usize,
     /// Cells without a figure, and why.
     pub without: Vec<(String, NoFigure)>,
     /// What spoils the records' figures, each once.
     pub warnings: Vec<String>,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// One task.
@@ -121,8 +128,8 @@ pub struct SizeCost {
     pub cpu: Option<Cpu>,
     /// Share of a core that operations one after another keep busy.
     pub cpu_share: Option<f64>,
-    /// CPU seconds for a megabyte.
-    pub cpu_seconds_per_megabyte: Option<f64>,
+    /// CPU time by bytes of message.
+    pub cpu_seconds_per_megabyte: Option<SecondsPerMegabyte>,
 }
 
 /// How a path's rate grows with threads, at its largest size.
@@ -148,8 +155,9 @@ pub fn explain<'a>(
 ) -> Explanation {
     let records: Vec<&Record> = records.into_iter().collect();
     let tasks = paths::of_records(records.iter().copied());
+    let choices = tasks.all.iter().filter(|task| task.subject.has_paths());
     let (alone, worth): (Vec<&Task>, Vec<&Task>) =
-        tasks.all.iter().partition(|task| task.paths.len() == 1 && task.paths[0].points.len() == 1);
+        choices.partition(|task| task.paths.len() == 1 && task.paths[0].points.len() == 1);
     let single = tasks.all.iter().map(|task| task.threads).min().unwrap_or(1);
     let fewest = worth.iter().filter(|task| task.threads == single);
     let mut warnings = run_info::once(records.iter().flat_map(|record| &record.warnings));
@@ -158,6 +166,7 @@ pub fn explain<'a>(
         tasks: fewest.map(|task| one(task, question)).collect(),
         scaling: scaling(&tasks.all),
         question,
+        memory_reads: tasks.all.iter().filter(|task| !task.subject.has_paths()).count(),
         alone: alone.iter().filter(|task| task.threads == single).count(),
         without: tasks.without,
         warnings,
@@ -221,9 +230,9 @@ fn one(task: &Task, question: Option<Question>) -> Explained {
 /// What to take at a size by the advice around it. `None` beyond the measured sizes.
 fn answer(bytes: u32, advice: &[Advice], paths: &[Costs]) -> Option<Answer> {
     let holds = |advice: &&Advice| {
-        let size = f64::from(bytes);
-        advice.from.map_or(f64::from(advice.least) <= size, |border| border.bytes <= size)
-            && advice.to.map_or(size <= f64::from(advice.largest), |border| size < border.bytes)
+        let size = Bytes::from(bytes);
+        advice.from.map_or(advice.least <= bytes, |border| border.bytes <= size)
+            && advice.to.map_or(bytes <= advice.largest, |border| size < border.bytes)
     };
     let take = advice.iter().find(holds).map(|advice| advice.take.clone()).unwrap_or_default();
     let within = |border: Border| border.open && border.low < bytes && bytes < border.high;
@@ -264,15 +273,15 @@ fn costs(
     question: Option<Question>,
 ) -> Costs {
     let size = |(point, timed): (&paths::Point, fit::Sized)| {
-        let bytes = f64::from(point.bytes);
+        let bytes = Bytes::from(point.bytes);
         SizeCost {
             bytes: point.bytes,
             time: timed.cost.bounded(),
             cpu: point.cpu,
-            cpu_share: point.cpu.map(|cpu| cpu.share(point.time.value)),
+            cpu_share: point.cpu.map(|cpu| cpu.share(Nanoseconds(point.time.value))),
             cpu_seconds_per_megabyte: point
                 .cpu
-                .filter(|_| bytes > 0.0)
+                .filter(|_| point.bytes > 0)
                 .map(|cpu| cpu.seconds_per_megabyte(bytes)),
         }
     };

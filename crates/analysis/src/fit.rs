@@ -30,8 +30,8 @@ const HUBER: f64 = 1.345;
 /// One size of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sized {
-    /// Message length in bytes.
-    pub bytes: f64,
+    /// Message length.
+    pub bytes: Bytes,
     /// Time of an operation, or cycles.
     pub cost: Uncertain,
 }
@@ -44,7 +44,7 @@ pub struct Fit {
     /// One line, or two; none if the fit is poor.
     pub lines: Vec<Line>,
     /// The size at which the best that was found is off most.
-    pub worst_bytes: f64,
+    pub worst_bytes: Bytes,
     /// And by which share.
     pub worst: f64,
 }
@@ -58,9 +58,9 @@ pub enum Shape {
     /// Two, with a change somewhere between two sizes.
     Switch {
         /// The largest size of the first line.
-        after: f64,
+        after: Bytes,
         /// The least of the second.
-        before: f64,
+        before: Bytes,
     },
     /// Neither.
     Poor,
@@ -78,19 +78,19 @@ pub enum NoFit {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line {
     /// The least size that it was fitted to.
-    pub from: f64,
+    pub from: Bytes,
     /// And the largest.
-    pub to: f64,
-    /// Cost of an operation that does not depend on its size, in nanoseconds.
+    pub to: Bytes,
+    /// Cost of an operation that does not depend on its size.
     #[serde(rename = "fixed_ns")]
     pub fixed: Bounded<Nanoseconds>,
     /// The same in core cycles, where they are known.
     #[serde(rename = "fixed_cycles")]
     pub fixed_cycles: Option<Bounded<Cycles>>,
-    /// Cost of each byte, in nanoseconds.
+    /// Cost of each byte.
     #[serde(rename = "ns_per_byte")]
     pub per_byte: Bounded<Nanoseconds>,
-    /// Bytes a second of messages without end. `None` if bytes are not sure to cost anything.
+    /// The rate of messages without end. `None` if bytes are not sure to cost anything.
     #[serde(rename = "asymptotic_bytes_per_second")]
     pub rate: Option<Bounded<BytesPerSecond>>,
     /// The size at which half of that rate is reached; none if there is no fixed cost.
@@ -102,9 +102,9 @@ pub struct Line {
 }
 
 impl Line {
-    /// Nanoseconds at a size.
-    pub fn at(&self, bytes: f64) -> f64 {
-        self.raw.at(bytes)
+    /// Cost of an operation at a size.
+    pub fn at(&self, bytes: Bytes) -> Nanoseconds {
+        Nanoseconds(self.raw.at(bytes))
     }
 }
 
@@ -164,6 +164,7 @@ pub fn with_scatter(times: &[Sized]) -> Vec<Sized> {
     times.iter().map(scattered).collect()
 }
 
+/// A line, in nanoseconds or in cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Raw {
     fixed: f64,
@@ -171,8 +172,8 @@ struct Raw {
 }
 
 impl Raw {
-    fn at(&self, bytes: f64) -> f64 {
-        self.fixed + self.per_byte * bytes
+    fn at(&self, bytes: Bytes) -> f64 {
+        self.fixed + self.per_byte * bytes.0
     }
 }
 
@@ -252,8 +253,8 @@ impl Solved {
             sum(&factors, &costs).about(size)
         });
         Line {
-            from: times.first().map_or(0.0, |sized| sized.bytes),
-            to: times.last().map_or(0.0, |sized| sized.bytes),
+            from: times.first().map_or(Bytes(0.0), |sized| sized.bytes),
+            to: times.last().map_or(Bytes(0.0), |sized| sized.bytes),
             fixed: sum(&self.fixed, &costs).bounded(),
             fixed_cycles: (!cycles.is_empty()).then(|| {
                 let solved = Solved::of(cycles);
@@ -275,7 +276,7 @@ fn rate(per_byte: &Uncertain) -> Bounded<BytesPerSecond> {
 /// The weighted line through sizes of which two differ at least, and each cost's part in it.
 fn least_squares(sizes: &[Sized], weights: &[f64]) -> Solved {
     let sum = |term: &dyn Fn(f64) -> f64| -> f64 {
-        sizes.iter().zip(weights).map(|(sized, weight)| weight * term(sized.bytes)).sum()
+        sizes.iter().zip(weights).map(|(sized, weight)| weight * term(sized.bytes.0)).sum()
     };
     let all = sum(&|_| 1.0);
     let middle = sum(&|bytes| bytes) / all;
@@ -283,7 +284,7 @@ fn least_squares(sizes: &[Sized], weights: &[f64]) -> Solved {
     let per_byte: Vec<f64> = sizes
         .iter()
         .zip(weights)
-        .map(|(sized, weight)| weight * (sized.bytes - middle) / width)
+        .map(|(sized, weight)| weight * (sized.bytes.0 - middle) / width)
         .collect();
     let fixed: Vec<f64> =
         weights.iter().zip(&per_byte).map(|(weight, b)| weight / all - middle * b).collect();
@@ -300,7 +301,10 @@ mod tests {
     use crate::fixtures::NoiseKind;
 
     fn single(points: &[(f64, f64)]) -> Vec<Sized> {
-        let sized = |&(bytes, cost): &(f64, f64)| Sized { bytes, cost: Uncertain::single(cost) };
+        let sized = |&(bytes, cost): &(f64, f64)| Sized {
+            bytes: Bytes(bytes),
+            cost: Uncertain::single(cost),
+        };
         points.iter().map(sized).collect()
     }
 
@@ -311,7 +315,7 @@ mod tests {
             let mut draw =
                 |_| cost(bytes) * (1.0 + 0.001 * (NoiseKind::Late.draw(&mut random) - centre));
             let values: Vec<(u32, f64)> = (0..20).map(|pass| (pass, draw(pass))).collect();
-            Sized { bytes, cost: Uncertain::planted(&values) }
+            Sized { bytes: Bytes(bytes), cost: Uncertain::planted(&values) }
         };
         sizes.map(sized).to_vec()
     }
@@ -344,7 +348,7 @@ mod tests {
             bytes => 9_000.0 + 1.0 * bytes,
         };
         let fit = of(&noisy(1, 0.0, cost), &[]).unwrap();
-        assert_eq!(fit.shape, Shape::Switch { after: 1024.0, before: 4096.0 });
+        assert_eq!(fit.shape, Shape::Switch { after: Bytes(1024.0), before: Bytes(4096.0) });
         assert!((fit.lines[0].per_byte.value.0 - 10.0).abs() < 0.05, "{fit:?}");
         assert!((fit.lines[1].fixed.value.0 / 9_000.0 - 1.0).abs() < 0.01, "{fit:?}");
     }
@@ -364,7 +368,7 @@ mod tests {
             (4..=14).map(|n| f64::from(1 << n)).map(|bytes| (bytes, 700.0 + 2.5 * bytes)).collect();
         points[5].1 *= 1.5;
         let fit = of(&single(&points), &[]).unwrap();
-        assert_eq!((fit.shape, fit.worst_bytes), (Shape::Poor, 512.0));
+        assert_eq!((fit.shape, fit.worst_bytes), (Shape::Poor, Bytes(512.0)));
     }
 
     #[test]

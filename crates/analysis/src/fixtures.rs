@@ -3,6 +3,7 @@
 use crate::batches::Scale;
 use crate::location::{Location, Scatter};
 use crate::passes::{Pass, Passes};
+use crate::units::{Cycles, Hertz, Nanoseconds};
 use cpb_core::message::{ClockDescription, Counters};
 use cpb_core::{Algorithm, Claim, CryptoWorkload, Operation, Ticks};
 use cpb_record::Machine;
@@ -35,7 +36,7 @@ pub(crate) fn batch(ticks: u64, before: u64, after: u64) -> Batch {
 
 /// A round whose reference chain takes 30,000 cycles.
 pub(crate) fn round(pass: u32, iterations: u32, samples: Vec<Vec<Batch>>) -> Round {
-    let workload = CryptoWorkload::new(Algorithm::Aes256Cbc, Operation::Encrypt, 16384);
+    let workload = CryptoWorkload::new(Algorithm::Aes256Cbc, Operation::Encrypt, 16384).into();
     Round {
         cell: Cell { provider: "openssl".into(), workload, threads: samples.len() as u8 },
         pass,
@@ -71,11 +72,11 @@ pub(crate) fn noisy_rounds(seed: u64, passes: u32, time: f64, noise: f64) -> Vec
 pub(crate) fn passes(costs: &[f64]) -> Passes {
     let pass = |(number, &cost): (usize, &f64)| Pass {
         number: number as u32,
-        time: cost,
-        cycles: Some(cost * 3.0),
+        time: Nanoseconds(cost),
+        cycles: Some(Cycles(cost * 3.0)),
         time_spread: None,
         cycles_spread: None,
-        clock: Some(3e9),
+        clock: Some(Hertz(3e9)),
         grain: 0.0,
         operations: 1000,
     };

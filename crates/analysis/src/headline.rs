@@ -5,6 +5,7 @@
 //! clearly more at small sizes and another at large ones, the answer is both, with the sizes.
 
 use crate::explain::Explained;
+use crate::units::Nanoseconds;
 
 /// Two paths must win this share of all cases more than one path, or they are not worth a switch.
 const WORTH_A_SWITCH: f64 = 0.125;
@@ -18,8 +19,8 @@ pub struct Case<'a> {
     pub bytes: u32,
     /// The paths to take; several cannot be told apart.
     pub best: Vec<&'a str>,
-    /// Each path's time in nanoseconds.
-    pub times: Vec<(&'a str, f64)>,
+    /// Each path's time.
+    pub times: Vec<(&'a str, Nanoseconds)>,
 }
 
 /// A path for a range of sizes.
@@ -77,9 +78,9 @@ pub fn cases<'a>(tasks: &[&'a Explained]) -> Vec<Case<'a>> {
             let Some(advice) = advice else { continue };
             let times = task.paths.iter().filter_map(|costs| {
                 let cost = costs.sizes.iter().find(|cost| cost.bytes == bytes)?;
-                Some((costs.provider.as_str(), cost.time.value.0))
+                Some((costs.provider.as_str(), cost.time.value))
             });
-            let times: Vec<(&str, f64)> = times.collect();
+            let times: Vec<(&str, Nanoseconds)> = times.collect();
             // Where only one path was measured there is nothing to win.
             if times.len() > 1 {
                 let best = advice.take.iter().map(String::as_str).collect();
@@ -182,10 +183,10 @@ mod tests {
             let times: Vec<_> = paths
                 .iter()
                 .filter(|(_, times)| times[at] > 0.0)
-                .map(|(name, times)| (*name, times[at]))
+                .map(|(name, times)| (*name, Nanoseconds(times[at])))
                 .collect();
-            let least = times.iter().map(|(_, time)| *time).fold(f64::INFINITY, f64::min);
-            let best = times.iter().filter(|(_, time)| *time < 1.03 * least);
+            let least = times.iter().map(|(_, time)| time.0).fold(f64::INFINITY, f64::min);
+            let best = times.iter().filter(|(_, time)| time.0 < 1.03 * least);
             Case { task: place, bytes: *bytes, best: best.map(|(name, _)| *name).collect(), times }
         };
         SIZES.iter().enumerate().map(case).collect()

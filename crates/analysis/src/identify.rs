@@ -26,6 +26,7 @@ pub use of_record::{observed, told};
 pub use shape::Rates;
 pub use verdicts::Misfit;
 
+use crate::units::{BytesPerKilocycle, Hertz};
 use cores::Cores;
 use serde::Serialize;
 
@@ -40,10 +41,10 @@ pub struct Observed {
     pub architecture: String,
     /// Features that the kernel lists; none: not told.
     pub features: Option<Vec<String>>,
-    /// The highest clock that the system claims, in Hz.
-    pub stated_hz: Option<f64>,
-    /// Clocks that somebody measured around the figures, in Hz.
-    pub measured_hz: Vec<f64>,
+    /// The highest clock that the system claims.
+    pub stated_clock: Option<Hertz>,
+    /// Clocks that somebody measured around the figures.
+    pub measured_clocks: Vec<Hertz>,
     /// Other types of core that the machine has, on which figures may have been made if nothing was
     /// pinned; none: it was, or there are none.
     pub elsewhere: Vec<String>,
@@ -68,15 +69,17 @@ pub struct Identified {
     pub reported: String,
     /// What the figures imply.
     pub implied: Implied,
-    /// Thousands of bytes a second for each MHz of the measured clock, or else of the stated one, by key
-    /// length in bits.
-    pub scores: Vec<(u16, f64)>,
-    /// The clock that the system claims, in Hz.
-    pub stated_hz: Option<f64>,
-    /// The clock that was measured, in Hz: of several the one that fits the name best, else the first.
-    pub measured_hz: Option<f64>,
-    /// The clock that the figures imply, in Hz, lowest and highest; of a named core or family only.
-    pub implied_hz: Option<(f64, f64)>,
+    /// Rate by the measured clock, or else by the stated one, for each key length in bits.
+    pub scores: Vec<(u16, BytesPerKilocycle)>,
+    /// The clock that the system claims.
+    #[serde(rename = "stated_hz")]
+    pub stated_clock: Option<Hertz>,
+    /// The clock that was measured: of several the one that fits the name best, else the first.
+    #[serde(rename = "measured_hz")]
+    pub measured_clock: Option<Hertz>,
+    /// The clock that the figures imply, lowest and highest; of a named core or family only.
+    #[serde(rename = "implied_hz")]
+    pub implied_clock: Option<(Hertz, Hertz)>,
     /// What does not fit together.
     pub verdicts: Vec<Misfit>,
 }
@@ -108,23 +111,23 @@ pub enum Implied {
 
 /// What the figures of `observed` imply, by the constants of `cores`.
 pub fn identify(observed: &Observed, cores: &Cores) -> Identified {
-    let scores = shape::scores(observed);
+    let scores = naming::scores(observed);
     let implied = match verdicts::not_applicable(observed, &scores) {
         Some(implied) => implied,
         None => naming::name(observed, cores),
     };
-    let (measured_hz, implied_hz) = match &implied {
+    let (measured_clock, implied_clock) = match &implied {
         Implied::Named(name) => naming::clocks(observed, cores, name),
-        _ => (observed.measured_hz.first().copied(), None),
+        _ => (observed.measured_clocks.first().copied(), None),
     };
     let mut identified = Identified {
         place: observed.place.clone(),
         reported: observed.reported.clone(),
         implied,
         scores,
-        stated_hz: observed.stated_hz,
-        measured_hz,
-        implied_hz,
+        stated_clock: observed.stated_clock,
+        measured_clock,
+        implied_clock,
         verdicts: Vec::new(),
     };
     identified.verdicts = verdicts::verdicts(observed, cores, &identified);

@@ -91,7 +91,7 @@ fn summary(
     if middle - cost < LEAST_STEPS.saturating_mul(least_interval(clock)) as f64 {
         return Err(NoFigure::BelowResolution);
     }
-    let time = |ticks: f64| Nanoseconds(nanoseconds(ticks - cost, clock));
+    let time = |ticks: f64| nanoseconds(ticks - cost, clock);
     let at = |share: f64, least: u64| {
         (operations >= least).then(|| time(percentile(buckets, operations, share, max)))
     };

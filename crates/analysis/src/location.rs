@@ -16,7 +16,7 @@
 //! Its error is the jackknife's (Tukey 1958), the interval Student's t: closed-form, so the same
 //! for the same record, and true for few values and several kinds of noise: see the tests below.
 
-use cpb_core::CryptoWorkload;
+use cpb_core::{CryptoWorkload, Workload};
 
 /// Shares of the sorted values: from the first on a value counts, from the second it counts less,
 /// from the third it does not count.
@@ -39,8 +39,9 @@ pub enum Scatter {
 
 impl Scatter {
     /// That of a workload.
-    pub fn of(workload: &CryptoWorkload) -> Scatter {
-        match workload.algorithm.has_random_duration(workload.operation) {
+    pub fn of(workload: &Workload) -> Scatter {
+        let random = |it: &CryptoWorkload| it.algorithm.has_random_duration(it.operation);
+        match workload.crypto().is_some_and(random) {
             true => Scatter::Intrinsic,
             false => Scatter::Disturbed,
         }

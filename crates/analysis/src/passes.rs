@@ -11,6 +11,7 @@ use crate::batches::{self, Figure, Scale};
 use crate::location::{Location, Scatter, median, relative_spread};
 use crate::missing::NoFigure;
 use crate::uncertain::Uncertain;
+use crate::units::{Cycles, Hertz, Nanoseconds, Unit};
 use cpb_record::Round;
 
 /// What one pass says of a cell.
@@ -18,16 +19,16 @@ use cpb_record::Round;
 pub struct Pass {
     /// Its number.
     pub number: u32,
-    /// Nanoseconds that a thread takes for an operation.
-    pub time: f64,
+    /// What a thread takes for an operation.
+    pub time: Nanoseconds,
     /// The same in core cycles, where they are known.
-    pub cycles: Option<f64>,
+    pub cycles: Option<Cycles>,
     /// Relative spread of the batches, in time.
     pub time_spread: Option<f64>,
     /// And in cycles.
     pub cycles_spread: Option<f64>,
-    /// The core's effective clock in hertz.
-    pub clock: Option<f64>,
+    /// The core's effective clock.
+    pub clock: Option<Hertz>,
     /// The clock's least interval as a share of a batch.
     pub grain: f64,
     /// How many operations it is of.
@@ -77,13 +78,13 @@ impl Passes {
     }
 
     /// Where a figure of theirs lies, in logarithms, over those that have it; none if none has.
-    pub fn location(&self, figure: impl Fn(&Pass) -> Option<f64>) -> Option<Location> {
-        let costs = self.all.iter().filter_map(|pass| Some((figure(pass)?, pass.operations)));
-        self.scatter.over_passes(&costs.collect::<Vec<_>>())
+    pub fn location<U: Unit>(&self, figure: impl Fn(&Pass) -> Option<U>) -> Option<Location> {
+        let cost = |pass: &Pass| Some((figure(pass)?.number(), pass.operations));
+        self.scatter.over_passes(&self.all.iter().filter_map(cost).collect::<Vec<_>>())
     }
 
     /// The same with its error pass by pass.
-    pub fn cost(&self, figure: impl Fn(&Pass) -> Option<f64>) -> Option<Uncertain> {
+    pub fn cost<U: Unit>(&self, figure: impl Fn(&Pass) -> Option<U>) -> Option<Uncertain> {
         let location = self.location(&figure)?;
         let known = self.all.iter().filter(|pass| figure(pass).is_some());
         let grain = grain(self.all.iter().map(|pass| pass.grain));
@@ -112,15 +113,14 @@ impl Passes {
                 thread.extend(figures);
             }
         }
-        let together =
-            |figure: fn(&Figure) -> Option<f64>| together(&threads, self.scatter, figure);
         let pass = Pass {
             number: rounds[0].pass,
-            time: together(|figure| Some(figure.time)).ok_or(NoFigure::AllDiscarded)?,
-            cycles: together(|figure| figure.cycles),
+            time: together(&threads, self.scatter, |figure| Some(figure.time))
+                .ok_or(NoFigure::AllDiscarded)?,
+            cycles: together(&threads, self.scatter, |figure| figure.cycles),
             time_spread: spread(&threads, |figure| Some(figure.time)),
             cycles_spread: spread(&threads, |figure| figure.cycles),
-            clock: together(|figure| figure.clock),
+            clock: together(&threads, self.scatter, |figure| figure.clock),
             grain,
             operations,
         };
@@ -130,25 +130,27 @@ impl Passes {
 
 /// What one thread of several takes, so that as many times the rate it means is the rate of all:
 /// the harmonic mean of what each comes to. None if a thread has no figure.
-fn together(
+fn together<U: Unit>(
     threads: &[Vec<Figure>],
     scatter: Scatter,
-    figure: fn(&Figure) -> Option<f64>,
-) -> Option<f64> {
+    figure: impl Fn(&Figure) -> Option<U>,
+) -> Option<U> {
     let mut rates = 0.0;
     for thread in threads {
-        let values = thread.iter().map(figure).collect::<Option<Vec<f64>>>()?;
+        let values =
+            thread.iter().map(|one| Some(figure(one)?.number())).collect::<Option<Vec<f64>>>()?;
         rates += 1.0 / scatter.within_pass(&values)?;
     }
-    (rates > 0.0).then(|| threads.len() as f64 / rates)
+    (rates > 0.0).then(|| U::of(threads.len() as f64 / rates))
 }
 
 /// The middle of the threads' spreads.
-fn spread(threads: &[Vec<Figure>], figure: impl Fn(&Figure) -> Option<f64>) -> Option<f64> {
+fn spread<U: Unit>(threads: &[Vec<Figure>], figure: impl Fn(&Figure) -> Option<U>) -> Option<f64> {
     let spreads: Vec<f64> = threads
         .iter()
         .filter_map(|thread| {
-            relative_spread(&thread.iter().filter_map(&figure).collect::<Vec<_>>())
+            let known = thread.iter().filter_map(|one| Some(figure(one)?.number()));
+            relative_spread(&known.collect::<Vec<f64>>())
         })
         .collect();
     median(&spreads)
@@ -174,10 +176,10 @@ mod tests {
             round(0, 100, vec![vec![batch(200_000)]]),
         ];
         let passes = Passes::of(&rounds, by(&clock(0))).unwrap();
-        let times: Vec<(u32, f64)> = passes.all.iter().map(|p| (p.number, p.time)).collect();
+        let times: Vec<(u32, f64)> = passes.all.iter().map(|p| (p.number, p.time.0)).collect();
         assert_eq!(times, [(0, 1000.0), (1, 3000.0)]);
         assert_eq!((passes.batches, passes.unsteady), (4, 0));
-        assert_eq!(passes.all[0].cycles, Some(3000.0));
+        assert_eq!(passes.all[0].cycles, Some(Cycles(3000.0)));
     }
 
     #[test]
@@ -186,7 +188,7 @@ mod tests {
         let passes =
             Passes::of(&[round(0, 100, vec![thread(100_000), thread(300_000)])], by(&clock(0)))
                 .unwrap();
-        let time = passes.all[0].time;
+        let time = passes.all[0].time.0;
         assert!((2.0 / time - (1.0 / 1000.0 + 1.0 / 3000.0)).abs() < 1e-12, "{time}");
     }
 

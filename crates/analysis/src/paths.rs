@@ -15,8 +15,9 @@ use crate::passes::{Pass, Passes};
 use crate::smt::Alone;
 use crate::summary;
 use crate::uncertain::Uncertain;
+use crate::units::{Nanoseconds, Unit};
 use cpb_core::catalog;
-use cpb_core::{Algorithm, CryptoWorkload};
+use cpb_core::{Algorithm, Workload, memory_read};
 use cpb_record::{Cell, Evidence, Outcome, Published, Record};
 use serde::Serialize;
 
@@ -24,8 +25,8 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Subject {
-    /// A workload with a message length of 0.
-    Measured(CryptoWorkload),
+    /// A workload with a size of 0.
+    Measured(Workload),
     /// In the words of a published table.
     Published {
         /// The algorithm.
@@ -38,10 +39,11 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// The algorithm's name.
+    /// The algorithm's name; that of the family where there are no algorithms.
     pub fn algorithm(&self) -> &str {
         match self {
-            Subject::Measured(workload) => workload.algorithm.name(),
+            Subject::Measured(Workload::Crypto(workload)) => workload.algorithm.name(),
+            Subject::Measured(_) => memory_read::FAMILY,
             Subject::Published { algorithm, .. } => algorithm,
         }
     }
@@ -49,15 +51,16 @@ impl Subject {
     /// Whether it is asked how long its messages are; what is done with key pairs has one length.
     pub fn has_sizes(&self) -> bool {
         match self {
-            Subject::Measured(workload) => !workload.algorithm.has_key_pairs(),
-            Subject::Published { .. } => true,
+            Subject::Measured(Workload::Crypto(workload)) => !workload.algorithm.has_key_pairs(),
+            Subject::Measured(_) | Subject::Published { .. } => true,
         }
     }
 
     /// The operation's name, if it is told.
     pub fn operation(&self) -> Option<&str> {
         match self {
-            Subject::Measured(workload) => Some(workload.operation.name()),
+            Subject::Measured(Workload::Crypto(workload)) => Some(workload.operation.name()),
+            Subject::Measured(_) => None,
             Subject::Published { operation, .. } => operation.as_deref(),
         }
     }
@@ -65,15 +68,26 @@ impl Subject {
     /// The phase's name, if it is told.
     pub fn phase(&self) -> Option<&str> {
         match self {
-            Subject::Measured(workload) => Some(workload.phase.name()),
+            Subject::Measured(Workload::Crypto(workload)) => Some(workload.phase.name()),
+            Subject::Measured(_) => None,
             Subject::Published { phase, .. } => phase.as_deref(),
         }
     }
 
-    /// Message lengths are multiples of this.
+    /// Whether there are several ways to get it done, of which one is to be chosen. Memory is read in the way that a
+    /// program reads it.
+    pub fn has_paths(&self) -> bool {
+        match self {
+            Subject::Measured(workload) => workload.crypto().is_some(),
+            Subject::Published { .. } => true,
+        }
+    }
+
+    /// Sizes are multiples of this.
     pub fn block(&self) -> usize {
         let algorithm = match self {
-            Subject::Measured(workload) => Some(workload.algorithm),
+            Subject::Measured(Workload::Crypto(workload)) => Some(workload.algorithm),
+            Subject::Measured(_) => return memory_read::BLOCK as usize,
             Subject::Published { algorithm, .. } => algorithm.parse::<Algorithm>().ok(),
         };
         algorithm.map_or(1, |algorithm| algorithm.shape().block.max(1))
@@ -109,7 +123,7 @@ pub struct Path {
 /// A path at one size.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// Message length in bytes; 0 where there is no message.
+    /// Message length or working set in bytes; 0 where there is none.
     pub bytes: u32,
     /// Time that a thread takes for an operation, in nanoseconds.
     pub time: Uncertain,
@@ -150,8 +164,8 @@ impl Path {
         let at = |(point, timed): (&Point, Sized)| MeasuredCost {
             bytes: point.bytes.into(),
             time: timed.cost.bounded(),
-            cpu: point.cpu.map(|cpu| cpu.total.0),
-            p99: point.latency.and_then(|latency| latency.p99).map(|p99| p99.0),
+            cpu: point.cpu.map(|cpu| cpu.total),
+            p99: point.latency.and_then(|latency| latency.p99),
         };
         self.points.iter().zip(self.scattered_times()).map(at).collect()
     }
@@ -200,7 +214,7 @@ fn measured(run: usize, record: &Record, tasks: &mut Tasks, own: usize) {
             .and_then(|passes| point(record, cell, outcome, &passes).ok_or(NoFigure::NotReached));
         match point {
             Ok(point) => {
-                let subject = Subject::Measured(CryptoWorkload { message: 0, ..cell.workload });
+                let subject = Subject::Measured(cell.workload.with_size(0));
                 let place = tasks.all[own..]
                     .iter()
                     .position(|task| task.subject == subject && task.threads == cell.threads);
@@ -227,7 +241,10 @@ fn point(record: &Record, cell: &Cell, outcome: &Outcome, passes: &Passes) -> Op
         .then(|| passes.cost(|pass| pass.cycles))
         .flatten();
     // An operation that itself takes as long as chance will have it has no levels.
-    let leading = |pass: &Pass| if cycles.is_some() { pass.cycles } else { Some(pass.time) };
+    let leading = |pass: &Pass| match cycles {
+        Some(_) => pass.cycles.map(Unit::number),
+        None => Some(pass.time.number()),
+    };
     let levels = match passes.scatter {
         Scatter::Disturbed => levels::of(passes.all.iter().filter_map(leading)),
         Scatter::Intrinsic => None,
@@ -236,11 +253,11 @@ fn point(record: &Record, cell: &Cell, outcome: &Outcome, passes: &Passes) -> Op
         Outcome::Measured(rounds) => rounds.as_slice(),
         Outcome::NotMeasured(_) => &[],
     };
-    let cpu = if cell.threads == 1 { Cpu::of(rounds, time.value) } else { None };
+    let cpu = if cell.threads == 1 { Cpu::of(rounds, Nanoseconds(time.value)) } else { None };
     let latency = meaningful(Metric::Latency, evidence)
         .ok()
         .and_then(|()| latency::of(rounds, record.clock(&cell.provider)?).ok());
-    Some(Point { bytes: cell.workload.message, time, cycles, levels, cpu, latency })
+    Some(Point { bytes: cell.workload.size(), time, cycles, levels, cpu, latency })
 }
 
 fn published(run: usize, evidence: Evidence, cell: &Published, tasks: &mut Tasks) {

@@ -11,7 +11,7 @@ use crate::location::Confidence;
 use crate::missing::NoFigure;
 use crate::passes::{Pass, Passes};
 use crate::uncertain::{Bounded, Uncertain};
-use crate::units::{Interval, Times};
+use crate::units::{Interval, Times, Unit};
 use serde::Serialize;
 
 /// Costs whose ratio is known to lie within this share of 1, either way, are a tie: no reader would choose
@@ -146,11 +146,11 @@ pub fn time(first: &Passes, second: &Passes) -> Result<Ratio, NoFigure> {
     compare(first, second, Basis::Time, |pass| Some(pass.time))
 }
 
-fn compare(
+fn compare<U: Unit>(
     first: &Passes,
     second: &Passes,
     metric: Basis,
-    figure: impl Fn(&Pass) -> Option<f64>,
+    figure: impl Fn(&Pass) -> Option<U>,
 ) -> Result<Ratio, NoFigure> {
     let log = |passes: &Passes| {
         let cost = passes.cost(&figure).ok_or(NoFigure::NotReached)?;

@@ -9,7 +9,7 @@
 use crate::explain::{Costs, Explained, explain};
 use crate::paths::Subject;
 use crate::ratio::Verdict;
-use cpb_core::CryptoWorkload;
+use cpb_core::Workload;
 use cpb_record::{Cell, Outcome, Record};
 use std::collections::{BTreeSet, HashSet};
 
@@ -50,7 +50,7 @@ pub fn wanted(record: &Record) -> Vec<Cell> {
 /// A task whose paths can be compared.
 struct Contested<'a> {
     task: &'a Explained,
-    workload: CryptoWorkload,
+    workload: Workload,
     /// Without variants that cost what their library does.
     paths: Vec<&'a Costs>,
     lost: &'a HashSet<&'a Cell>,
@@ -59,7 +59,9 @@ struct Contested<'a> {
 impl<'a> Contested<'a> {
     /// `None` if the task's paths are not compared.
     fn of(task: &'a Explained, lost: &'a HashSet<&'a Cell>) -> Option<Contested<'a>> {
-        let (Subject::Measured(workload), Ok(_)) = (&task.subject, &task.pairs) else {
+        let (Subject::Measured(workload @ Workload::Crypto(_)), Ok(_)) =
+            (&task.subject, &task.pairs)
+        else {
             return None;
         };
         let is_same =
@@ -157,7 +159,7 @@ impl<'a> Contested<'a> {
     fn cells<'b>(&self, paths: impl IntoIterator<Item = &'b str>, message: u32) -> Vec<Cell> {
         let cell = |provider: &str| Cell {
             provider: provider.to_owned(),
-            workload: CryptoWorkload { message, ..self.workload },
+            workload: self.workload.with_size(message),
             threads: self.task.threads,
         };
         let can = |cell: &Cell| cell.workload.valid().is_ok() && !self.lost.contains(cell);
@@ -178,19 +180,19 @@ fn wider(low: u32, high: u32, times: f64) -> bool {
 mod tests {
     use super::*;
     use crate::fixtures::{noisy_rounds, record};
-    use cpb_core::{Algorithm, Operation, Unsupported};
+    use cpb_core::{Algorithm, CryptoWorkload, Operation, Unsupported};
     use cpb_record::{NotMeasuredReason, Round};
 
     const PLANNED: [u32; 4] = [16, 256, 4096, 16384];
 
     fn cell(name: &str, size: u32) -> Cell {
-        let workload = CryptoWorkload::new(Algorithm::Aes256Cbc, Operation::Encrypt, size);
+        let workload = CryptoWorkload::new(Algorithm::Aes256Cbc, Operation::Encrypt, size).into();
         Cell { provider: name.into(), workload, threads: 1 }
     }
 
     /// An engine that is faster from 1500 bytes on, but whose driver takes a slower way above 2 KiB.
     fn cost(cell: &Cell) -> f64 {
-        let bytes = f64::from(cell.workload.message);
+        let bytes = f64::from(cell.workload.size());
         match cell.provider.as_str() {
             "openssl" => 100.0 + 20.0 * bytes,
             _ if bytes < 2048.0 => 28_600.0 + bytes,
@@ -211,7 +213,7 @@ mod tests {
     ) {
         for cell in cells {
             let mut rounds: Vec<Round> =
-                noisy_rounds(u64::from(first + cell.workload.message), 8, cost(&cell), noise);
+                noisy_rounds(u64::from(first + cell.workload.size()), 8, cost(&cell), noise);
             for round in &mut rounds {
                 round.pass += first;
                 round.cell = cell.clone();
@@ -238,8 +240,8 @@ mod tests {
             if wanted.is_empty() {
                 break;
             }
-            assert!(wanted.iter().all(|cell| cell.workload.message % 16 == 0));
-            steps.push(wanted.iter().map(|cell| cell.workload.message).max().unwrap());
+            assert!(wanted.iter().all(|cell| cell.workload.size() % 16 == 0));
+            steps.push(wanted.iter().map(|cell| cell.workload.size()).max().unwrap());
             assert!(steps.len() < 12, "{steps:?}");
             measure(&mut record, wanted, 100 * steps.len() as u32, 0.001);
         }
@@ -248,7 +250,7 @@ mod tests {
         let borders: Vec<_> =
             explanation.tasks[0].advice.iter().filter_map(|advice| advice.from).collect();
         // At 1500 bytes and, where the engine's driver takes its slower way, back again: 1583.
-        let near = borders.iter().find(|border| (1400.0..1600.0).contains(&border.bytes));
+        let near = borders.iter().find(|border| (1400.0..1600.0).contains(&border.bytes.0));
         let near = near.unwrap_or_else(|| panic!("{borders:?} after {steps:?}"));
         assert!(near.low <= 1500 && 1500 <= near.high, "{near:?}");
         assert!(f64::from(near.high) <= CLOSE * f64::from(near.low) + 16.0, "{near:?}");
@@ -259,7 +261,7 @@ mod tests {
     fn a_gap_is_contested_by_paths_that_are_fastest_at_neither_end() {
         let mut record = record(std::iter::empty());
         let cost = |cell: &Cell| {
-            let bytes = f64::from(cell.workload.message);
+            let bytes = f64::from(cell.workload.size());
             match cell.provider.as_str() {
                 "openssl" => 100.0 + bytes,
                 "mbedtls:accel" if (300.0..700.0).contains(&bytes) => 110.0 + 0.7 * bytes,
@@ -276,7 +278,7 @@ mod tests {
             cost,
         );
         let first = wanted(&record);
-        let sizes: BTreeSet<u32> = first.iter().map(|cell| cell.workload.message).collect();
+        let sizes: BTreeSet<u32> = first.iter().map(|cell| cell.workload.size()).collect();
         assert!(sizes.contains(&512), "{sizes:?}");
         assert!(first.iter().all(|cell| cell.provider != "mbedtls:c"), "{first:?}");
     }

@@ -1,6 +1,6 @@
 //! What a run was: where, by what, how long, and what was found out beside the figures.
 
-use crate::units::{Hertz, Interval};
+use crate::units::{Hertz, Interval, Seconds};
 use cpb_core::Error;
 use cpb_core::kernel::KernelSurvey;
 use cpb_record::Machine;
@@ -22,8 +22,8 @@ pub struct Run {
     pub by_size: bool,
     /// When the run began, RFC 3339, UTC.
     pub began: String,
-    /// How long its segments took together, in seconds; none for a run that was killed or goes on.
-    pub seconds: Option<f64>,
+    /// How long its segments took together; none for a run that was killed or goes on.
+    pub seconds: Option<Seconds>,
     /// Whether it was stopped before its time.
     pub interrupted: bool,
     /// Passes over all cells.
@@ -78,18 +78,18 @@ pub fn once<'a>(warnings: impl IntoIterator<Item = &'a String>) -> Vec<String> {
 }
 
 /// What rounds tell is the time of measuring alone, without what lies between segments.
-fn seconds(record: &Record) -> Option<f64> {
+fn seconds(record: &Record) -> Option<Seconds> {
     let ended: jiff::Timestamp = record.end.as_ref()?.ended.parse().ok()?;
     let rounds = record.cells.iter().flat_map(|(_, outcome)| match outcome {
         Outcome::Measured(rounds) => rounds.as_slice(),
         Outcome::NotMeasured(_) => &[],
     });
     if let Some(last) = rounds.map(|round| round.at_ms).max() {
-        return Some(last as f64 / 1e3);
+        return Some(Seconds(last as f64 / 1e3));
     }
     let began: jiff::Timestamp = record.header.began.parse().ok()?;
     let seconds = (ended - began).total(jiff::Unit::Second).ok()?;
-    (seconds >= 0.0).then_some(seconds)
+    (seconds >= 0.0).then_some(Seconds(seconds))
 }
 
 /// Known answers of all providers.
@@ -119,8 +119,7 @@ impl Checks {
             checks.round_trips += check.round_trips;
             checks.unsupported += check.unsupported;
             if let Some(wrong) = &check.wrong {
-                let who = format!("{} {} {}", check.provider, check.algorithm, check.operation);
-                checks.wrong.push(format!("{who}: {wrong}"));
+                checks.wrong.push(format!("{} {}: {wrong}", check.provider, check.what));
             }
         }
         checks

@@ -2,8 +2,8 @@
 
 use crate::agreement;
 use cpb_core::catalog;
-use cpb_core::{Algorithm, Error, Phase};
-use cpb_record::{Cell, NotMeasuredReason, Outcome, Published, Record};
+use cpb_core::{Algorithm, Error, Phase, Workload};
+use cpb_record::{Cell, Checked, NotMeasuredReason, Outcome, Published, Record};
 use std::collections::BTreeSet;
 
 /// What is to be kept, by name. An empty list keeps everything.
@@ -50,8 +50,13 @@ impl Selection {
         record.published.retain(|cell| provider(&cell.provider) && self.has_published(cell));
         record.checks.retain(|check| {
             provider(&check.provider)
-                && named(&self.algorithms, check.algorithm.name())
-                && named(&self.operations, check.operation.name())
+                && match check.what {
+                    Checked::Crypto { algorithm, operation } => {
+                        named(&self.algorithms, algorithm.name())
+                            && named(&self.operations, operation.name())
+                    }
+                    Checked::MemoryRead { .. } => self.is_of_any_family(),
+                }
         });
         record.header.providers.retain(|name, _| provider(name));
         let published = &record.published;
@@ -64,14 +69,25 @@ impl Selection {
         record
     }
 
+    /// Whether nothing is named that only cryptography has.
+    fn is_of_any_family(&self) -> bool {
+        self.algorithms.is_empty() && self.operations.is_empty()
+    }
+
     fn has_cell(&self, cell: &Cell) -> bool {
-        let workload = &cell.workload;
-        let no_length = workload.phase == Phase::Setup
-            || workload.algorithm.fixed_message(workload.operation).is_some();
-        cell.provider == catalog::NULL
-            || named(&self.algorithms, workload.algorithm.name())
-                && named(&self.operations, workload.operation.name())
-                && (self.sizes.is_empty() || no_length || self.sizes.contains(&workload.message))
+        let of_its_size = || self.sizes.contains(&cell.workload.size());
+        let is_kept = |workload: &Workload| match workload {
+            Workload::Crypto(workload) => {
+                let no_length = workload.phase == Phase::Setup
+                    || workload.algorithm.fixed_message(workload.operation).is_some();
+                named(&self.algorithms, workload.algorithm.name())
+                    && named(&self.operations, workload.operation.name())
+                    && (self.sizes.is_empty() || no_length || of_its_size())
+            }
+            // It has neither algorithm nor operation.
+            _ => self.is_of_any_family() && (self.sizes.is_empty() || of_its_size()),
+        };
+        cell.provider == catalog::NULL || is_kept(&cell.workload)
     }
 
     fn has_published(&self, cell: &Published) -> bool {
@@ -117,10 +133,12 @@ impl Contents {
         let measured = record.cells.iter().filter(|(cell, _)| cell.provider != catalog::NULL);
         for (cell, _) in measured {
             let workload = &cell.workload;
-            contents.algorithms.insert(workload.algorithm.to_string());
-            contents.operations.insert(workload.operation.to_string());
+            if let Workload::Crypto(workload) = workload {
+                contents.algorithms.insert(workload.algorithm.to_string());
+                contents.operations.insert(workload.operation.to_string());
+            }
             contents.providers.insert(cell.provider.clone());
-            contents.sizes.extend(Some(workload.message).filter(|bytes| *bytes > 0));
+            contents.sizes.extend(Some(workload.size()).filter(|bytes| *bytes > 0));
         }
         for cell in &record.published {
             contents.algorithms.insert(cell.algorithm.clone());
@@ -171,7 +189,8 @@ mod tests {
         record(providers.iter().flat_map(|provider| {
             all.map(|workload| {
                 let mut round = round(0, 1, Vec::new());
-                round.cell = Cell { provider: (*provider).into(), workload, threads: 1 };
+                round.cell =
+                    Cell { provider: (*provider).into(), workload: workload.into(), threads: 1 };
                 vec![round]
             })
         }))

@@ -15,7 +15,7 @@ use crate::run_info::{Checks, CoreClock, Run};
 use crate::smt::Alone;
 use crate::units::{BytesPerSecond, Cycles, CyclesPerByte, Hertz, Interval, Nanoseconds, Times};
 use cpb_core::catalog;
-use cpb_core::{CryptoWorkload, Error};
+use cpb_core::{Error, Workload};
 use cpb_record::{Cell, Evidence, NotMeasuredReason, Outcome, Record, Round};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
@@ -74,7 +74,7 @@ pub struct Row {
     /// Name of the provider.
     pub provider: String,
     /// What it does.
-    pub workload: CryptoWorkload,
+    pub workload: Workload,
     /// In how many threads at once.
     pub threads: u8,
     /// Its figures.
@@ -300,8 +300,8 @@ fn comparisons(
     passes: &HashMap<&Cell, Passes>,
     evidence: Evidence,
 ) -> Vec<Comparison> {
-    let mut order: Vec<(CryptoWorkload, u8)> = Vec::new();
-    let mut groups: HashMap<(CryptoWorkload, u8), Vec<(&str, &Passes)>> = HashMap::new();
+    let mut order: Vec<(Workload, u8)> = Vec::new();
+    let mut groups: HashMap<(Workload, u8), Vec<(&str, &Passes)>> = HashMap::new();
     for (cell, _) in &record.cells {
         let what = (cell.workload, cell.threads);
         let group = groups.entry(what).or_insert_with(|| {
@@ -311,13 +311,13 @@ fn comparisons(
         group.extend(passes.get(cell).map(|passes| (cell.provider.as_str(), passes)));
     }
     let compare =
-        |what: &(CryptoWorkload, u8)| comparison::compare(what.0, what.1, &groups[what], evidence);
+        |what: &(Workload, u8)| comparison::compare(what.0, what.1, &groups[what], evidence);
     order.iter().map(compare).collect()
 }
 
 fn clock(passes: &HashMap<&Cell, Passes>) -> Option<CoreClock> {
-    let clocks: Vec<f64> =
-        passes.values().flat_map(|passes| &passes.all).filter_map(|pass| pass.clock).collect();
+    let all = passes.values().flat_map(|passes| &passes.all);
+    let clocks: Vec<f64> = all.filter_map(|pass| Some(pass.clock?.0)).collect();
     Some(CoreClock {
         median: Hertz(median(&clocks)?),
         range: Interval {

@@ -1,6 +1,8 @@
 //! Units of figures, as types.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+use std::ops::{Div, Mul, Sub};
 
 /// A number with a unit.
 pub trait Unit: Copy {
@@ -13,7 +15,7 @@ pub trait Unit: Copy {
 macro_rules! units {
     ($($(#[$doc:meta])* $name:ident;)*) => {
         $($(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
         #[serde(transparent)]
         pub struct $name(pub f64);
 
@@ -23,6 +25,37 @@ macro_rules! units {
             }
             fn number(self) -> f64 {
                 self.0
+            }
+        }
+
+        impl $name {
+            /// As [`f64::total_cmp`].
+            pub fn total_cmp(&self, other: &$name) -> Ordering {
+                self.0.total_cmp(&other.0)
+            }
+        }
+
+        /// So many times as much.
+        impl Mul<f64> for $name {
+            type Output = $name;
+            fn mul(self, factor: f64) -> $name {
+                $name(self.0 * factor)
+            }
+        }
+
+        /// The difference.
+        impl Sub for $name {
+            type Output = $name;
+            fn sub(self, other: $name) -> $name {
+                $name(self.0 - other.0)
+            }
+        }
+
+        /// The ratio of the two.
+        impl Div for $name {
+            type Output = f64;
+            fn div(self, other: $name) -> f64 {
+                self.0 / other.0
             }
         })*
     };
@@ -37,12 +70,43 @@ units! {
     CyclesPerByte;
     /// Bytes of message.
     Bytes;
+    /// Bytes of message in a thousand cycles: thousands of bytes a second for each MHz.
+    BytesPerKilocycle;
     /// Bytes of message in a second.
     BytesPerSecond;
+    /// Thousands of bytes of message in a second, as logs have them.
+    KilobytesPerSecond;
+    /// Operations in a second.
+    OperationsPerSecond;
+    /// Time in seconds.
+    Seconds;
+    /// CPU time in seconds for each 1,000,000 bytes of message.
+    SecondsPerMegabyte;
     /// Clock cycles in a second.
     Hertz;
+    /// Millions of clock cycles in a second, as logs have them.
+    Megahertz;
     /// A ratio of two figures of one unit.
     Times;
+}
+
+/// A message length.
+impl From<u32> for Bytes {
+    fn from(bytes: u32) -> Bytes {
+        Bytes(bytes.into())
+    }
+}
+
+impl From<KilobytesPerSecond> for BytesPerSecond {
+    fn from(kilobytes: KilobytesPerSecond) -> BytesPerSecond {
+        BytesPerSecond(kilobytes.0 * 1e3)
+    }
+}
+
+impl From<Megahertz> for Hertz {
+    fn from(megahertz: Megahertz) -> Hertz {
+        Hertz(megahertz.0 * 1e6)
+    }
 }
 
 /// Two bounds of one unit.

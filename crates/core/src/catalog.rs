@@ -6,6 +6,7 @@
 use crate::algorithm::{Algorithm, Kind};
 pub use crate::copy::MEMCPY;
 pub use crate::null::NULL;
+use crate::workload::Workload;
 
 /// A provider's name, or that of an interface to several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,9 @@ pub const CRYPTODEV_FLOOR: &str = "cryptodev:null";
 /// OpenSSL's cipher and MAC by two calls: for records only, which it otherwise makes in one pass.
 pub const TWO_CALLS: &str = "openssl:two-calls";
 
+/// The provider that reads memory.
+pub const MEMORY: &str = "memory";
+
 /// All of them.
 pub const LIST: &[Entry] = &[
     linked(NULL, "does nothing: the harness's own floor"),
@@ -83,6 +87,7 @@ pub const LIST: &[Entry] = &[
     interface("af_alg", "the kernel's crypto through AF_ALG sockets"),
     interface(CRYPTODEV, "the kernel's crypto through /dev/crypto; the kernel picks the driver"),
     linked(MEMCPY, "copies and computes nothing: the memory's own bound"),
+    linked(MEMORY, "reads memory, by loads of 8 bits to the widest vector"),
 ];
 
 const fn linked(name: &'static str, about: &'static str) -> Entry {
@@ -155,9 +160,23 @@ pub fn computes(name: &str) -> bool {
 pub fn is_for(name: &str, algorithm: Algorithm) -> bool {
     let kind = algorithm.shape().kind;
     match name {
+        MEMORY => false,
         MEMCPY => kind == Kind::Copy,
         TWO_CALLS => kind == Kind::Record,
         _ => find(name).is_none() || kind != Kind::Copy,
+    }
+}
+
+/// Whether the provider called `name` may read memory: [`MEMORY`] does, and a foreign runner's has to say.
+pub fn reads_memory(name: &str) -> bool {
+    name == MEMORY || find(name).is_none()
+}
+
+/// Whether the provider called `name` is for such workloads at all.
+pub fn is_for_workload(name: &str, workload: &Workload) -> bool {
+    match workload {
+        Workload::Crypto(workload) => is_for(name, workload.algorithm),
+        Workload::MemoryRead(_) => reads_memory(name),
     }
 }
 

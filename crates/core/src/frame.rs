@@ -12,7 +12,7 @@ use crc::{CRC_32_ISO_HDLC, CRC_64_XZ, Crc, Table};
 use serde::{Deserialize, Serialize};
 
 /// Version of everything on the wire: frames, messages, the order of every enum in them.
-pub const VERSION: u16 = 6;
+pub const VERSION: u16 = 7;
 
 /// The longest message, in bytes. A known answer of 2 KiB in and 2 KiB out fits.
 pub const MAX_MESSAGE: usize = 6 * 1024;

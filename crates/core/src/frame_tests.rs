@@ -4,13 +4,14 @@ use crate::check::{Answer, Case, Finding};
 use crate::clock::{Reference, Ticks};
 use crate::error::{Error, Meaning, Unsupported};
 use crate::measure::Budget;
+use crate::memory_read::tests::any_read;
 use crate::message::{
     Board, ClockDescription, Counters, CpuTime, Hello, LATENCIES, Round, SAMPLES,
 };
 use crate::provider::{Claim, Identity};
 use crate::sample::Sample;
 use crate::workload::tests::any_workload;
-use crate::workload::{CryptoWorkload, Phase, Placement, Workload};
+use crate::workload::{Phase, Placement, Workload};
 use crate::{Algorithm, Operation};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -29,7 +30,7 @@ struct Parts {
     texts: [String; 4],
     samples: Vec<[u64; 6]>,
     buckets: Vec<(u16, u32)>,
-    workload: CryptoWorkload,
+    workload: Workload,
     algorithm: Algorithm,
     operation: Operation,
     phase: Phase,
@@ -50,7 +51,7 @@ fn parts() -> impl Strategy<Value = Parts> {
         select(Placement::ALL),
     );
     let plain = (any::<Index>(), any::<u8>(), any::<[u64; 8]>());
-    (owned, named, plain, any_workload()).prop_map(|(owned, named, plain, workload)| Parts {
+    (owned, named, plain, workload()).prop_map(|(owned, named, plain, workload)| Parts {
         variant: plain.0.index(1_000),
         small: plain.1,
         numbers: plain.2,
@@ -66,6 +67,13 @@ fn parts() -> impl Strategy<Value = Parts> {
     })
 }
 
+fn workload() -> impl Strategy<Value = Workload> {
+    prop_oneof![
+        any_workload().prop_map(Workload::Crypto),
+        any_read().prop_map(Workload::MemoryRead)
+    ]
+}
+
 impl Parts {
     fn short(&self, index: usize) -> u32 {
         self.numbers[index] as u32
@@ -74,7 +82,7 @@ impl Parts {
     fn request(&self) -> Request<'_> {
         let provider = self.small;
         let [key, iv, associated, input, tag, output] = &self.bytes;
-        let workload = Workload::Crypto(self.workload);
+        let workload = self.workload;
         match self.variant % 6 {
             0 => Request::Hello,
             1 => Request::Describe { provider },

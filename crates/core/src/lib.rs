@@ -20,20 +20,27 @@ pub mod kernel;
 mod lengths;
 pub mod material;
 pub mod measure;
+pub mod memory_read;
 pub mod message;
 pub mod null;
 pub mod provider;
 pub mod public_key;
 pub mod sample;
+pub mod sums;
 pub mod tls_record;
 pub mod workload;
+mod workload_id;
 
 pub use algorithm::{Algorithm, Kind, Operation, Shape};
 pub use bus::{Bus, DmaAddress, Interrupt};
 pub use clock::{Clock, Reference, Ticks};
 pub use error::{Error, Meaning, Unsupported};
 pub use lengths::Lengths;
-pub use provider::{Claim, Completion, Data, Finished, Identity, Job, Progress, Provider, Session};
+pub use memory_read::MemoryReadWorkload;
+pub use provider::{
+    Claim, Completion, Data, Finished, Identity, Job, MemoryReader, Progress, Provider, Session,
+    WorkingSet,
+};
 pub use sample::{Histogram, Sample};
 pub use workload::{
     Build, Checking, CryptoWorkload, DataSet, Depth, Dispatch, KeyUse, Notice, Phase, Placement,

@@ -20,8 +20,12 @@ pub enum Part {
 
 /// Fills `bytes` with the material of `part` number `index`. Uniform, deterministic, not secret.
 pub fn fill(part: Part, index: usize, bytes: &mut [u8]) {
-    let mut state = (part as u64) << 56 ^ index as u64;
-    fill_from(&mut state, bytes);
+    fill_from(&mut seed(part, index), bytes);
+}
+
+/// Where [`fill`] begins, for [`fill_from`].
+pub(crate) fn seed(part: Part, index: usize) -> u64 {
+    (part as u64) << 56 ^ index as u64
 }
 
 /// Fills `bytes`, of the length that `workload` states, with its associated data: one for all jobs.

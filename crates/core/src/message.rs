@@ -168,7 +168,8 @@ pub struct ClockDescription {
 pub struct Round {
     /// Operations a batch.
     pub iterations: u32,
-    /// CRC-64 over the outputs and tags of all jobs: providers must agree on it. 0 where there is
+    /// CRC-64 over the outputs and tags of all jobs; of a memory read the [sum](crate::sums) that one operation
+    /// finds. Providers must agree on it. 0 where there is
     /// nothing that could be foretold: see [`Provider::repeats`](crate::Provider::repeats).
     pub output: u64,
     /// What the system counted while the round ran, all threads together.

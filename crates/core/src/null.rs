@@ -1,7 +1,8 @@
 //! Does nothing, for any workload: what is left is the harness's own floor.
 
 use crate::error::{Error, Unsupported};
-use crate::provider::{Identity, Job, Progress, Provider, Session};
+use crate::memory_read::MemoryReadWorkload;
+use crate::provider::{Identity, Job, MemoryReader, Progress, Provider, Session, WorkingSet};
 use crate::workload::CryptoWorkload;
 
 /// The name that [`Null`] has on every target.
@@ -29,6 +30,27 @@ impl Provider for Null {
         workload: &CryptoWorkload,
         _keys: &[&[u8]],
         _jobs: &mut [Job<'_>],
+        body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        workload.valid()?;
+        body(&mut NullSession)
+    }
+
+    fn memory_reader(&self) -> Option<&dyn MemoryReader> {
+        Some(self)
+    }
+}
+
+impl MemoryReader for Null {
+    fn supports(&self, workload: &MemoryReadWorkload) -> Result<(), Unsupported> {
+        workload.valid()
+    }
+
+    fn session(
+        &self,
+        workload: &MemoryReadWorkload,
+        _set: WorkingSet<'_>,
+        _sum: &mut u64,
         body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
     ) -> Result<(), Error> {
         workload.valid()?;

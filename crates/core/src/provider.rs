@@ -6,6 +6,7 @@
 //! and `complete_all` if it supports [`Notice::Last`](crate::Notice::Last).
 
 use crate::error::{Error, Unsupported};
+use crate::memory_read::{MemoryReadWorkload, Pattern};
 use crate::workload::CryptoWorkload;
 use serde::{Deserialize, Serialize};
 
@@ -119,6 +120,11 @@ pub trait Provider {
     /// device or change state; `session` may still fail for reasons only trying can show.
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported>;
 
+    /// What reads memory, if this provider does: the contract of that family of workloads.
+    fn memory_reader(&self) -> Option<&dyn MemoryReader> {
+        None
+    }
+
     /// Opens a session, hands it to `body`, closes it, and returns what `body` returned.
     ///
     /// Jobs stay borrowed for all that time. Before it returns, in success or failure, the
@@ -129,6 +135,49 @@ pub trait Provider {
         workload: &CryptoWorkload,
         keys: &[&[u8]],
         jobs: &mut [Job<'_>],
+        body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
+    ) -> Result<(), Error>;
+}
+
+/// The working set of a session. Each buffer is [`MemoryReadWorkload::buffer`] bytes long and begins on a page of its
+/// own, so the two of a pair lie at the same place in every cache that a page fits into.
+#[derive(Clone, Copy)]
+pub enum WorkingSet<'b> {
+    /// For [`Pattern::Linear`].
+    Linear(&'b [u8]),
+    /// For [`Pattern::PingPong`].
+    PingPong(&'b [u8], &'b [u8]),
+}
+
+impl WorkingSet<'_> {
+    /// Whether it is what `workload` states: a provider that reads through pointers relies on it.
+    pub fn fits(&self, workload: &MemoryReadWorkload) -> bool {
+        let length = workload.buffer();
+        match (self, workload.pattern) {
+            (WorkingSet::Linear(all), Pattern::Linear) => all.len() == length,
+            (WorkingSet::PingPong(one, other), Pattern::PingPong) => {
+                (one.len(), other.len()) == (length, length)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What reads memory.
+pub trait MemoryReader {
+    /// Whether a session for `workload` can be opened here, and if not, why.
+    fn supports(&self, workload: &MemoryReadWorkload) -> Result<(), Unsupported>;
+
+    /// Opens a session whose only job, number 0, is to read `set` once, and hands it to `body`.
+    ///
+    /// Every byte is read exactly once in an operation, by loads of the workload's width and in its order: no load is
+    /// left out, merged with another or divided. Each operation adds to `sum` what [`truth`](crate::sums::truth) says, wrapping at 64 bits,
+    /// so after the session `sum` has grown by the truth as often as a job was submitted.
+    fn session(
+        &self,
+        workload: &MemoryReadWorkload,
+        set: WorkingSet<'_>,
+        sum: &mut u64,
         body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
     ) -> Result<(), Error>;
 }

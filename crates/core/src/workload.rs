@@ -3,28 +3,157 @@
 use crate::Lengths;
 use crate::algorithm::{Algorithm, Kind, Operation, named};
 use crate::error::Unsupported;
+use crate::memory_read::{self, MemoryReadWorkload};
+pub use crate::workload_id::{MAX_SIZE, NotAWorkload};
 use core::fmt::{self, Write};
 use core::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// The longest message a workload may name, in bytes (1 GiB): what 32-bit lengths of C libraries,
-/// of COBS frames and of a board's memory make sense of.
-pub const MAX_MESSAGE: u32 = 1 << 30;
-
-/// Anything that can be measured.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+/// Anything that can be measured: one variant a family.
+///
+/// In JSON and TOML it is its id, a string; on the wire the variant's number and its fields.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Workload {
     /// A cryptographic operation on a message.
     Crypto(CryptoWorkload),
+    /// Reading a working set of memory.
+    MemoryRead(MemoryReadWorkload),
+}
+
+impl Workload {
+    /// Whether the combination makes sense at all, for any provider.
+    pub fn valid(&self) -> Result<(), Unsupported> {
+        match self {
+            Workload::Crypto(workload) => workload.valid(),
+            Workload::MemoryRead(workload) => workload.valid(),
+        }
+    }
+
+    /// What differs between the columns of a table, in bytes: the message's length, the working set.
+    pub const fn size(&self) -> u32 {
+        match self {
+            Workload::Crypto(workload) => workload.message,
+            Workload::MemoryRead(workload) => workload.bytes,
+        }
+    }
+
+    /// The same at another size; 0 stands for what all sizes have in common.
+    pub const fn with_size(self, size: u32) -> Workload {
+        match self {
+            Workload::Crypto(workload) => {
+                Workload::Crypto(CryptoWorkload { message: size, ..workload })
+            }
+            Workload::MemoryRead(workload) => {
+                Workload::MemoryRead(MemoryReadWorkload { bytes: size, ..workload })
+            }
+        }
+    }
+
+    /// Bytes that one operation works on: what a rate counts. 0 for what has no rate.
+    pub const fn bytes(&self) -> u64 {
+        match self {
+            Workload::Crypto(workload) => workload.bytes(),
+            Workload::MemoryRead(workload) => workload.bytes as u64,
+        }
+    }
+
+    /// How jobs are dispatched; memory is read by one job at a time.
+    pub const fn dispatch(&self) -> Dispatch {
+        match self {
+            Workload::Crypto(workload) => workload.dispatch,
+            Workload::MemoryRead(_) => Dispatch::SERIAL,
+        }
+    }
+
+    /// The cryptographic operation, if it is one.
+    pub const fn crypto(&self) -> Option<&CryptoWorkload> {
+        match self {
+            Workload::Crypto(workload) => Some(workload),
+            Workload::MemoryRead(_) => None,
+        }
+    }
+
+    /// The read of memory, if it is one.
+    pub const fn memory_read(&self) -> Option<&MemoryReadWorkload> {
+        match self {
+            Workload::Crypto(_) => None,
+            Workload::MemoryRead(workload) => Some(workload),
+        }
+    }
+}
+
+impl From<CryptoWorkload> for Workload {
+    fn from(workload: CryptoWorkload) -> Workload {
+        Workload::Crypto(workload)
+    }
+}
+
+impl From<MemoryReadWorkload> for Workload {
+    fn from(workload: MemoryReadWorkload) -> Workload {
+        Workload::MemoryRead(workload)
+    }
 }
 
 impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Workload::Crypto(workload) => workload.fmt(f),
+            Workload::MemoryRead(workload) => workload.fmt(f),
         }
+    }
+}
+
+impl FromStr for Workload {
+    type Err = NotAWorkload;
+
+    fn from_str(id: &str) -> Result<Self, NotAWorkload> {
+        match id.split('/').next() {
+            Some(memory_read::FAMILY) => id.parse().map(Workload::MemoryRead),
+            _ => id.parse().map(Workload::Crypto),
+        }
+    }
+}
+
+/// A workload on the wire.
+#[derive(Serialize, Deserialize)]
+enum Wire {
+    Crypto(CryptoWorkload),
+    MemoryRead(MemoryReadWorkload),
+}
+
+impl Serialize for Workload {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            return serializer.collect_str(self);
+        }
+        match *self {
+            Workload::Crypto(workload) => Wire::Crypto(workload),
+            Workload::MemoryRead(workload) => Wire::MemoryRead(workload),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Workload {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Id;
+        impl de::Visitor<'_> for Id {
+            type Value = Workload;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a workload such as aes-256-cbc/encrypt/message/16384")
+            }
+            fn visit_str<E: de::Error>(self, id: &str) -> Result<Workload, E> {
+                id.parse().map_err(|_| E::invalid_value(de::Unexpected::Str(id), &self))
+            }
+        }
+        if deserializer.is_human_readable() {
+            return deserializer.deserialize_str(Id);
+        }
+        Ok(match Wire::deserialize(deserializer)? {
+            Wire::Crypto(workload) => Workload::Crypto(workload),
+            Wire::MemoryRead(workload) => Workload::MemoryRead(workload),
+        })
     }
 }
 
@@ -187,7 +316,7 @@ impl CryptoWorkload {
             return Err(Unsupported::Algorithm);
         }
         let whole_blocks = (self.message as usize).is_multiple_of(shape.block);
-        if self.message > MAX_MESSAGE || !whole_blocks || (shape.tag == 0 && self.associated > 0) {
+        if self.message > MAX_SIZE || !whole_blocks || (shape.tag == 0 && self.associated > 0) {
             return Err(Unsupported::Length);
         }
         if self.phase == Phase::Setup && (self.message, self.associated) != (0, 0) {
@@ -263,18 +392,6 @@ impl fmt::Display for CryptoWorkload {
         })
     }
 }
-
-/// A text that is not a workload's id.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NotAWorkload;
-
-impl fmt::Display for NotAWorkload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a workload: expected algorithm/operation/phase/bytes")
-    }
-}
-
-impl core::error::Error for NotAWorkload {}
 
 impl FromStr for CryptoWorkload {
     type Err = NotAWorkload;

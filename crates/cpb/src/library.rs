@@ -1,6 +1,6 @@
 //! What cpb carries in its own file: the plans, published records and boards of its source, so that each can be
-//! named from any folder; the known answers; and firmware for simulated boards, where that was there when cpb was built. `build.rs` finds
-//! and compresses them.
+//! named from any folder; the known answers; and, where they were there when cpb was built, firmware for simulated boards
+//! and a runner. `build.rs` finds and compresses them.
 //!
 //! A file that exists comes first: only a word that names none is looked up here.
 
@@ -67,6 +67,11 @@ pub fn vectors() -> &'static [Carried] {
 /// Firmware for simulated boards, by the name that its image has without its ending; often there is none.
 pub fn firmware() -> &'static [Carried] {
     FIRMWARE
+}
+
+/// The runner that a static cpb starts for the libraries of its system.
+pub fn runner() -> Option<&'static Carried> {
+    RUNNER.first()
 }
 
 /// The carried file of that name.

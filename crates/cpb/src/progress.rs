@@ -48,8 +48,8 @@ impl Observer for Progress {
         }
         match line {
             Line::Cpb(_) | Line::End(_) | Line::Source(_) | Line::Published(_) => {}
-            Line::Check(Check { provider, algorithm, operation, .. }) => {
-                say(&format!("written: check {provider} {algorithm} {operation}"));
+            Line::Check(Check { provider, what, .. }) => {
+                say(&format!("written: check {provider} {what}"));
             }
             Line::Round(round) => {
                 say(&format!("written: round {} pass={}", round.cell, round.pass))

@@ -11,9 +11,10 @@ use crate::transport::{Affinity, RunnerError, RunnerSpec, Seen, Timeouts};
 use anyhow::Result;
 use cpb_analysis::estimate::Progress;
 use cpb_analysis::refine;
+use cpb_analysis::units::Nanoseconds;
 use cpb_core::catalog;
 use cpb_core::measure::Budget;
-use cpb_core::{CryptoWorkload, Error};
+use cpb_core::{Error, Workload};
 use cpb_record::plan::Plan;
 use cpb_record::store::{self, Store};
 use cpb_record::{Batch, Cell, Line, NotMeasured, NotMeasuredReason, Round, Times};
@@ -347,19 +348,24 @@ impl Run<'_> {
             found.passes >= schedule::SETTLED_FROM as usize
                 && found.is_narrow(schedule::SETTLED_PRECISION)
         });
-        let mut fastest: HashMap<Group, f64> = HashMap::new();
+        let mut fastest: HashMap<Group, Nanoseconds> = HashMap::new();
         for cell in cells.iter().filter(|cell| catalog::computes(&cell.provider)) {
             if let Some(time) = progress.get(cell).and_then(|found| found.time) {
                 let least = fastest.entry(group(cell)).or_insert(time);
-                *least = least.min(time);
+                if time < *least {
+                    *least = time;
+                }
             }
         }
         let is_behind = |cell: &Cell| {
-            let least = fastest.get(&group(cell)).copied().unwrap_or(f64::INFINITY);
+            let least = fastest.get(&group(cell)).copied();
             enough.refine
                 && progress.get(cell).is_some_and(|found| {
                     found.counted >= schedule::BEHIND_FROM
-                        && found.time.is_some_and(|time| time > schedule::BEHIND * least)
+                        && found
+                            .time
+                            .zip(least)
+                            .is_some_and(|(time, least)| time > least * schedule::BEHIND)
                 })
         };
         let mut groups: HashMap<Group, usize> = HashMap::new();
@@ -414,7 +420,7 @@ fn of(mut known: HashMap<Cell, Vec<Round>>, cells: &[Cell]) -> HashMap<Cell, Vec
 }
 
 /// Cells that are measured together, for their ratios' sake: the providers of a workload.
-type Group = (CryptoWorkload, u8);
+type Group = (Workload, u8);
 
 fn group(cell: &Cell) -> Group {
     (cell.workload, cell.threads)
@@ -491,13 +497,13 @@ fn round_record(cell: &Cell, pass: u32, at: Duration, seen: &Seen) -> Round {
 /// Every cell of `plan` for these providers; the harness's floor once, for the smallest workload.
 pub fn cells(plan: &Plan, providers: &[String]) -> Vec<Cell> {
     let workloads = plan.workloads();
-    let smallest = workloads.iter().min_by_key(|workload| workload.message).copied();
+    let smallest = workloads.iter().min_by_key(|workload| workload.size()).copied();
     let mut threads = plan.threads.clone();
     let mut seen = HashSet::new();
     threads.retain(|threads| seen.insert(*threads));
     let mut cells = Vec::new();
     for provider in providers {
-        let cell = |workload: CryptoWorkload, threads: u8| Cell {
+        let cell = |workload: Workload, threads: u8| Cell {
             provider: provider.clone(),
             workload,
             threads,
@@ -506,7 +512,7 @@ pub fn cells(plan: &Plan, providers: &[String]) -> Vec<Cell> {
             cells.extend(smallest.map(|workload| cell(workload, 1)));
             continue;
         }
-        let its = |workload: &&CryptoWorkload| catalog::is_for(provider, workload.algorithm);
+        let its = |workload: &&Workload| catalog::is_for_workload(provider, workload);
         for workload in workloads.iter().filter(its) {
             cells.extend(threads.iter().map(|threads| cell(*workload, *threads)));
         }

@@ -5,7 +5,7 @@
 //! each time. Providers of one workload are neighbours, so that their ratio is taken close in time.
 
 use cpb_core::measure::Budget;
-use cpb_core::{CryptoWorkload, Operation};
+use cpb_core::{Operation, Workload};
 use cpb_record::Cell;
 use fastrand::Rng;
 use std::time::Duration;
@@ -67,9 +67,11 @@ pub const SLOW_BUDGET: Budget<Duration> = Budget {
 const AFTER_THE_COUNTERPART: Duration = Duration::from_millis(5);
 
 /// `budget` for one workload.
-pub fn budget_of(workload: &CryptoWorkload, budget: Budget<Duration>) -> Budget<Duration> {
-    let warmup = match workload.operation {
-        Operation::Verify | Operation::Decapsulate => budget.warmup.max(AFTER_THE_COUNTERPART),
+pub fn budget_of(workload: &Workload, budget: Budget<Duration>) -> Budget<Duration> {
+    let warmup = match workload.crypto().map(|workload| workload.operation) {
+        Some(Operation::Verify | Operation::Decapsulate) => {
+            budget.warmup.max(AFTER_THE_COUNTERPART)
+        }
         _ => budget.warmup,
     };
     Budget { warmup, ..budget }
@@ -123,10 +125,10 @@ impl Time {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cpb_core::Algorithm;
+    use cpb_core::{Algorithm, CryptoWorkload};
 
     fn cells() -> Vec<Cell> {
-        let workload = |size| CryptoWorkload::new(Algorithm::Sha256, Operation::Hash, size);
+        let workload = |size| CryptoWorkload::new(Algorithm::Sha256, Operation::Hash, size).into();
         let sizes = [16, 1024, 16384];
         let cell = |provider: &str, size| Cell {
             provider: provider.into(),
@@ -157,7 +159,7 @@ mod tests {
     #[test]
     fn what_works_on_its_counterpart_s_outcome_warms_up_for_longer() {
         let warmup = |operation, given| {
-            let workload = CryptoWorkload::new(Algorithm::Rsa2048Pkcs1, operation, 32);
+            let workload = CryptoWorkload::new(Algorithm::Rsa2048Pkcs1, operation, 32).into();
             budget_of(&workload, Budget { warmup: Duration::from_micros(given), ..BUDGET }).warmup
         };
         assert_eq!(warmup(Operation::Verify, 800), Duration::from_millis(5));

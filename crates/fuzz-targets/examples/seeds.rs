@@ -3,10 +3,11 @@
 use cpb_core::check::{Answer, Case};
 use cpb_core::frame::{MAX_FRAME, encode};
 use cpb_core::measure::Budget;
+use cpb_core::memory_read::{Pattern, Width};
 use cpb_core::message::{Counters, CpuTime, Reply, Request, Round};
 use cpb_core::{
-    Algorithm, Claim, CryptoWorkload, Dispatch, Error, Identity, Operation, Reference, Sample,
-    Ticks, Workload,
+    Algorithm, Claim, CryptoWorkload, Dispatch, Error, Identity, MemoryReadWorkload, Operation,
+    Reference, Sample, Ticks, Workload,
 };
 use serde::Serialize;
 use std::{fs, io};
@@ -44,6 +45,9 @@ fn main() -> io::Result<()> {
     write("hello", &Request::Hello)?;
     write("check", &Request::Check { provider: 1, case })?;
     write("round", &Request::Round { provider: 2, workload, budget, threads: 4 })?;
+    let read = MemoryReadWorkload::new(Width::Widest, Pattern::PingPong, 65536);
+    let workload = Workload::MemoryRead(read);
+    write("memory_read", &Request::Round { provider: 2, workload, budget, threads: 1 })?;
     write("samples", &Reply::Samples { thread: 0, samples: [sample; 3].into_iter().collect() })?;
     let identity = Identity { provider: "a", version: "1", executor: "an engine", options: "" };
     write("description", &Reply::Description { identity, claim: Claim::Engine })?;

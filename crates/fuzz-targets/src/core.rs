@@ -1,6 +1,6 @@
 //! Frames and names of workloads.
 
-use cpb_core::CryptoWorkload;
+use cpb_core::Workload;
 use cpb_core::frame::{Decoder, MAX_FRAME, encode, parse_reply, parse_request};
 use cpb_core::message::Request;
 
@@ -57,7 +57,7 @@ pub fn workload_id(text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else {
         return;
     };
-    if let Ok(workload) = text.parse::<CryptoWorkload>() {
+    if let Ok(workload) = text.parse::<Workload>() {
         let id = workload.to_string();
         assert_eq!(id.parse(), Ok(workload), "{text}");
         let _ = workload.valid();

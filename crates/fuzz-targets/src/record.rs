@@ -37,7 +37,8 @@ pub fn record(bytes: &[u8]) {
 
 /// Explained, and held against itself.
 fn explained(record: &Record) {
-    let question = Question { bytes: Some(390), rate: Some(2000.0) };
+    let question =
+        Question { bytes: Some(390), rate: Some(cpb_analysis::units::OperationsPerSecond(2000.0)) };
     let explanation = explain([record], Some(question));
     let compared = compare::runs(record, record, compare::Pairs::ByName);
     let text = cpb_report::explain::render(&explanation, 80, false)

@@ -22,6 +22,7 @@ mod loaded;
 mod mbedtls;
 mod mbedtls_system;
 mod memcpy;
+mod memory;
 mod nettle;
 mod null;
 mod openssl;
@@ -130,6 +131,7 @@ const LIST: &[Implementation] = &[
     #[cfg(target_os = "linux")]
     cryptodev::ENTRY,
     memcpy::ENTRY,
+    memory::ENTRY,
 ];
 
 #[cfg(test)]

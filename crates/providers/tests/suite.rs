@@ -15,7 +15,8 @@ use cpb_test_support::workloads::{all_ways, sensible_ways};
 /// code, and are held against each other as processes.
 fn here() -> Vec<Boxed> {
     let plain = |entry: &&catalog::Entry| {
-        entry.name != catalog::NULL && cpb_providers::environment(entry).is_empty()
+        ![catalog::NULL, catalog::MEMORY].contains(&entry.name)
+            && cpb_providers::environment(entry).is_empty()
     };
     catalog::LIST.iter().filter(plain).flat_map(open_all).collect()
 }

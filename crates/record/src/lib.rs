@@ -24,7 +24,10 @@ pub use published::{Flag, FlagKind, Printed, Published, PublishedPath, Quantity,
 
 use cpb_core::catalog;
 use cpb_core::message::{ClockDescription, Counters};
-use cpb_core::{Algorithm, Claim, CryptoWorkload, Error, Operation, Reference, Unsupported};
+use cpb_core::{
+    Algorithm, Claim, CryptoWorkload, Error, MemoryReadWorkload, Operation, Reference, Unsupported,
+    Workload,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -39,7 +42,7 @@ pub const SCHEMA: u32 = 1;
 pub enum Line {
     /// The first line.
     Cpb(Box<Header>),
-    /// The known answers of one algorithm and operation were tried.
+    /// Known answers were tried.
     Check(Check),
     /// One round of one cell.
     Round(Round),
@@ -146,7 +149,7 @@ pub struct Cell {
     /// Name of the provider.
     pub provider: String,
     /// What it does.
-    pub workload: CryptoWorkload,
+    pub workload: Workload,
     /// In how many threads at once.
     pub threads: u8,
 }
@@ -158,15 +161,14 @@ impl fmt::Display for Cell {
     }
 }
 
-/// The known answers of one algorithm and operation.
+/// The known answers of workloads that have them in common.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Check {
     /// Name of the provider.
     pub provider: String,
-    /// The algorithm.
-    pub algorithm: Algorithm,
-    /// The operation.
-    pub operation: Operation,
+    /// What they are of.
+    #[serde(flatten)]
+    pub what: Checked,
     /// Cases with the right answer.
     pub right: u32,
     /// Cases whose answer cannot be known, of a generator that adds entropy of its own: all that was
@@ -181,6 +183,50 @@ pub struct Check {
     pub unsupported: u32,
     /// The first case with a wrong answer: its id and what went wrong.
     pub wrong: Option<String>,
+}
+
+/// What known answers are of: workloads that share them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Checked {
+    /// Cryptographic operations, whatever the size and the phase.
+    Crypto {
+        /// The algorithm.
+        algorithm: Algorithm,
+        /// The operation.
+        operation: Operation,
+    },
+    /// Reads of memory, whatever the size.
+    MemoryRead {
+        /// With a working set of 0 bytes.
+        workload: MemoryReadWorkload,
+    },
+}
+
+impl Checked {
+    /// What must be checked before `workload` is measured.
+    pub fn of(workload: &Workload) -> Option<Checked> {
+        match *workload {
+            Workload::Crypto(CryptoWorkload { algorithm, operation, .. }) => {
+                Some(Checked::Crypto { algorithm, operation })
+            }
+            Workload::MemoryRead(workload) => {
+                Some(Checked::MemoryRead { workload: MemoryReadWorkload { bytes: 0, ..workload } })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Checked::Crypto { algorithm, operation } => write!(f, "{algorithm} {operation}"),
+            Checked::MemoryRead { workload: MemoryReadWorkload { width, pattern, .. } } => {
+                write!(f, "memory-read {width} {pattern}")
+            }
+        }
+    }
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -335,7 +381,7 @@ impl Record {
             end: None,
         };
         let mut places: HashMap<Cell, usize> = HashMap::new();
-        let mut checked: HashMap<(String, Algorithm, Operation), usize> = HashMap::new();
+        let mut checked: HashMap<(String, Checked), usize> = HashMap::new();
         let mut outcome = |cells: &mut Vec<(Cell, Outcome)>, cell: &Cell| {
             *places.entry(cell.clone()).or_insert_with(|| {
                 cells.push((cell.clone(), Outcome::Measured(Vec::new())));
@@ -349,9 +395,7 @@ impl Record {
                 Line::Cpb(_) => {}
                 Line::Check(check) => {
                     // Each segment of a run tries them: the last time counts.
-                    let what =
-                        |check: &Check| (check.provider.clone(), check.algorithm, check.operation);
-                    match checked.entry(what(&check)) {
+                    match checked.entry((check.provider.clone(), check.what)) {
                         Entry::Occupied(place) => record.checks[*place.get()] = check,
                         Entry::Vacant(place) => {
                             place.insert(record.checks.len());
@@ -396,15 +440,14 @@ impl Record {
     /// Workloads as the plan names them, by size, providers as `cpb list` does: rounds come in random
     /// order, and of sizes that the plan does not have, if it lets a run refine.
     fn put_in_order(&mut self) {
-        let without_size = |workload: CryptoWorkload| CryptoWorkload { message: 0, ..workload };
         let mut places = HashMap::new();
         for workload in self.header.plan.workloads() {
             let place = places.len();
-            places.entry(without_size(workload)).or_insert(place);
+            places.entry(workload.with_size(0)).or_insert(place);
         }
         let place = |cell: &Cell| {
-            let kind = places.get(&without_size(cell.workload)).copied();
-            (kind, cell.workload.message)
+            let kind = places.get(&cell.workload.with_size(0)).copied();
+            (kind, cell.workload.size())
         };
         let listed = |cell: &Cell| (catalog::place(&cell.provider), cell.provider.clone());
         self.cells.sort_by_cached_key(|(cell, _)| (place(cell), cell.threads, listed(cell)));

@@ -1,14 +1,15 @@
 //! A plan: what to measure and why, as data.
 //!
-//! A plan file is TOML. Each `[[measure]]` table names algorithms, operations, phases and sizes;
-//! every sensible combination of them is a workload. Command-line options replace single lists.
+//! A plan file is TOML. Each `[[measure]]` table names algorithms, operations, phases and sizes, each `[[memory-read]]`
+//! table widths, patterns and sizes; every sensible combination of them is a workload. Command-line options replace single lists.
 
 use crate::size::Size;
 use crate::{names, settings};
 use anyhow::{Context, Result, bail};
+use cpb_core::memory_read::{BLOCK, Cache, Pattern, Region, Width};
 use cpb_core::{
-    Algorithm, Checking, CryptoWorkload, DataSet, Depth, Dispatch, KeyUse, Kind, Operation, Phase,
-    Placement, Unsupported,
+    Algorithm, Checking, CryptoWorkload, DataSet, Depth, Dispatch, KeyUse, Kind,
+    MemoryReadWorkload, Operation, Phase, Placement, Unsupported, Workload,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -44,8 +45,12 @@ pub struct Plan {
     /// How people are shown the result.
     #[serde(default, skip_serializing_if = "Layout::is_default")]
     pub report: Layout,
-    /// What is measured.
+    /// What is measured of cryptography.
+    #[serde(default)]
     pub measure: Vec<Measure>,
+    /// And of reads of memory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory_read: Vec<MemoryReads>,
 }
 
 /// How people are shown a result.
@@ -138,6 +143,59 @@ fn check_after() -> Checking {
     Checking::After
 }
 
+/// All combinations of some lists: reads of memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MemoryReads {
+    /// How much a load reads.
+    #[serde(default = "all_widths")]
+    pub widths: Vec<Width>,
+    /// In which order loads follow each other.
+    #[serde(default = "all_patterns")]
+    pub patterns: Vec<Pattern>,
+    /// Working sets.
+    pub sizes: Vec<Size>,
+    /// Where they are.
+    #[serde(default = "ram")]
+    pub region: Region,
+    /// The state of the data cache.
+    #[serde(default = "cache_filled")]
+    pub cache: Cache,
+}
+
+fn all_widths() -> Vec<Width> {
+    Width::ALL.to_vec()
+}
+
+fn all_patterns() -> Vec<Pattern> {
+    Pattern::ALL.to_vec()
+}
+
+fn ram() -> Region {
+    Region::Ram
+}
+
+fn cache_filled() -> Cache {
+    Cache::Filled
+}
+
+impl MemoryReads {
+    fn workloads(&self) -> impl Iterator<Item = MemoryReadWorkload> + '_ {
+        let pairs =
+            self.widths.iter().flat_map(|width| self.patterns.iter().map(move |it| (*width, *it)));
+        let all = pairs.flat_map(move |(width, pattern)| {
+            self.sizes.iter().map(move |size| MemoryReadWorkload {
+                width,
+                pattern,
+                bytes: size.bytes(),
+                region: self.region,
+                cache: self.cache,
+            })
+        });
+        all.filter(|workload| workload.valid().is_ok())
+    }
+}
+
 /// The common ways of dispatch by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -211,6 +269,7 @@ impl Plan {
             counted_ms: 0,
             report: Layout::default(),
             measure: Vec::new(),
+            memory_read: Vec::new(),
         }
     }
 
@@ -237,6 +296,13 @@ impl Plan {
             changes.sizes.iter().map(|size| size.parse()).collect::<Result<_>>()?;
         if !algorithms.is_empty() {
             self.choose(&algorithms);
+        }
+        if !(algorithms.is_empty() && operations.is_empty() && phases.is_empty()) {
+            // Who names one of these means cryptography.
+            self.memory_read.clear();
+        }
+        if !sizes.is_empty() {
+            self.memory_read.iter_mut().for_each(|reads| reads.sizes.clone_from(&sizes));
         }
         for measure in &mut self.measure {
             if !operations.is_empty() {
@@ -298,7 +364,7 @@ impl Plan {
                  size (block modes take multiples of 16 bytes, DES of 8, XTS 16 or more, records at \
                  most 16 KiB; XTS, CCM and records have no update, hashes no key to set up; key pairs \
                  sign, verify, key-agreement, encapsulate, decapsulate or generate-key, whatever the \
-                 size)"
+                 size; working sets of memory reads are multiples of {BLOCK} bytes)"
             );
         }
         Ok(())
@@ -338,15 +404,18 @@ impl Plan {
 
     /// Operations that are named and that nothing in the plan has.
     pub fn idle(&self) -> BTreeSet<Operation> {
-        let workloads = self.workloads();
+        let workloads: Vec<CryptoWorkload> =
+            self.measure.iter().flat_map(Measure::workloads).collect();
         let operations = self.measure.iter().flat_map(|measure| measure.operations.clone());
         operations.filter(|operation| workloads.iter().all(|w| w.operation != *operation)).collect()
     }
 
     /// Every sensible combination, in the plan's order, each once.
-    pub fn workloads(&self) -> Vec<CryptoWorkload> {
+    pub fn workloads(&self) -> Vec<Workload> {
         let mut seen = HashSet::new();
-        let all = self.measure.iter().flat_map(Measure::workloads);
+        let crypto = self.measure.iter().flat_map(Measure::workloads).map(Workload::Crypto);
+        let reads = self.memory_read.iter().flat_map(MemoryReads::workloads);
+        let all = crypto.chain(reads.map(Workload::MemoryRead));
         all.filter(|workload| seen.insert(*workload)).collect()
     }
 }
@@ -490,6 +559,44 @@ mod tests {
     }
 
     #[test]
+    fn memory_reads_are_all_combinations_and_have_sizes_of_the_command_line() {
+        let text = r#"
+            name = "reads"
+            reason = "a test"
+            [[memory-read]]
+            widths = ["8-bit", "widest"]
+            sizes = ["4K", "64K"]
+            [[memory-read]]
+            widths = ["64-bit"]
+            patterns = ["linear"]
+            sizes = [100, "16K"]
+            region = "flash"
+            cache = "cache-disabled"
+        "#;
+        let mut plan = Plan::parse(text).unwrap();
+        assert_eq!(
+            ids(&plan),
+            [
+                "memory-read/8-bit/linear/4096",
+                "memory-read/8-bit/linear/65536",
+                "memory-read/8-bit/ping-pong/4096",
+                "memory-read/8-bit/ping-pong/65536",
+                "memory-read/widest/linear/4096",
+                "memory-read/widest/linear/65536",
+                "memory-read/widest/ping-pong/4096",
+                "memory-read/widest/ping-pong/65536",
+                "memory-read/64-bit/linear/16384/flash/cache-disabled",
+            ]
+        );
+        let sizes = vec!["512".to_owned()];
+        plan.change(&Changes { sizes, ..Changes::default() }).unwrap();
+        assert_eq!(ids(&plan).len(), 5);
+        assert!(Plan::parse(&text.replace("8-bit", "7-bit")).is_err());
+        let none = plan.change(&Changes { sizes: vec!["100".to_owned()], ..Changes::default() });
+        assert!(none.unwrap_err().to_string().contains("multiples of 512"));
+    }
+
+    #[test]
     fn a_plan_that_measures_nothing_is_refused() {
         let mut plan = Plan::parse(SMALL).unwrap();
         let changes = Changes {
@@ -524,7 +631,8 @@ mod tests {
         let workloads = Plan::read(&path).unwrap().workloads();
         for algorithm in Algorithm::ALL {
             for operation in algorithm.operations() {
-                let measured = |workload: &CryptoWorkload| {
+                let measured = |workload: &Workload| {
+                    let Workload::Crypto(workload) = workload else { return false };
                     (workload.algorithm, workload.operation) == (*algorithm, *operation)
                 };
                 assert!(workloads.iter().any(measured), "{algorithm} {operation}");

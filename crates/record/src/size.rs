@@ -1,7 +1,7 @@
 //! Message lengths as people write them.
 
 use anyhow::{Error, Result, bail};
-use cpb_core::workload::MAX_MESSAGE;
+use cpb_core::workload::MAX_SIZE;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 use std::str::FromStr;
@@ -38,7 +38,7 @@ impl FromStr for Size {
         };
         match number.checked_mul(unit) {
             Some(0) => bail!("size 0: there is nothing to measure; the least size is 1"),
-            Some(bytes) if bytes <= MAX_MESSAGE.into() => Ok(Size(bytes as u32)),
+            Some(bytes) if bytes <= MAX_SIZE.into() => Ok(Size(bytes as u32)),
             _ => bail!("size {text} is too large: the most is 1GiB"),
         }
     }

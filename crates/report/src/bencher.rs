@@ -3,6 +3,7 @@
 
 use super::named;
 use anyhow::Result;
+use cpb_analysis::units::Nanoseconds;
 use cpb_record::Record;
 use serde_json::{Map, Value, json};
 
@@ -19,14 +20,15 @@ pub fn of_records(records: &[(String, Record)]) -> Result<String> {
             }
             None => json!({ "value": value }),
         };
-        let each = |time: f64| 1e9 * f64::from(cell.threads) / time;
-        let throughput =
-            metric(each(cell.time), cell.interval.map(|(low, high)| (each(high), each(low))));
+        let each = |time: Nanoseconds| 1e9 * f64::from(cell.threads) / time.0;
+        let bounds = cell.interval.map(|interval| (each(interval.high), each(interval.low)));
+        let throughput = metric(each(cell.time), bounds);
         let mut name = cell.name;
         if cell.threads > 1 {
             name += &format!("/threads:{}", cell.threads);
         }
-        let latency = metric(cell.time, cell.interval);
+        let bounds = cell.interval.map(|interval| (interval.low.0, interval.high.0));
+        let latency = metric(cell.time.0, bounds);
         document.insert(name, json!({ "latency": latency, "throughput": throughput }));
     }
     Ok(serde_json::to_string_pretty(&Value::Object(document))? + "\n")

@@ -1,7 +1,7 @@
 //! What the terminal's tables hold: rates, threads, latencies.
 
 use super::format::{large, margin, megabytes, short, significant, time};
-use super::groups::{Comparisons, Group};
+use super::groups::{Comparisons, Group, has_key_pairs};
 use super::table::{Block, Place};
 use anstyle::Style;
 use cpb_analysis::latency::Latency;
@@ -54,7 +54,7 @@ impl Rates<'_> {
     /// Each group as one block, or, if all sizes are wanted, as several.
     pub(crate) fn blocks(&self, groups: &[&Group<'_>], margins: Margins) -> Vec<Block> {
         let mut blocks = Vec::new();
-        let most = groups.iter().map(|group| match group.workload().algorithm.has_key_pairs() {
+        let most = groups.iter().map(|group| match group.has_key_pairs() {
             true => SHOWN,
             false => group.sizes.len().min(SHOWN),
         });
@@ -90,7 +90,7 @@ impl Rates<'_> {
         let unused = width - sizes.len();
         let largest = *sizes.last().unwrap_or(&0);
         let mut columns = vec![String::new(); unused];
-        let in_operations = group.workload().algorithm.has_key_pairs() && unused >= 2;
+        let in_operations = group.has_key_pairs() && unused >= 2;
         if in_operations {
             columns[unused - 2..].clone_from_slice(&["ops/s", "p99"].map(str::to_owned));
         }
@@ -234,7 +234,7 @@ fn rate_and_scaling(row: &Row) -> Place {
     match &row.figures {
         Known::Without(reason) => Place::Word(reason.short()),
         Known::Measured(figures) => {
-            let (number, precision) = match row.workload.algorithm.has_key_pairs() {
+            let (number, precision) = match has_key_pairs(&row.workload) {
                 true => (per_second(row, figures) + "/s", figures.time.precision()),
                 false => number(figures),
             };

@@ -33,7 +33,7 @@ const FIGURES: [SizeFigure; 7] = [
     }),
     ("CPU", |row| used(row, |cpu| Some(share(cpu.own)))),
     ("CPU ms/MB", |row| {
-        used(row, |cpu| cpu.seconds_per_megabyte.map(|seconds| short(seconds * 1e3)))
+        used(row, |cpu| cpu.seconds_per_megabyte.map(|seconds| short(seconds.0 * 1e3)))
     }),
     ("all CPUs", |row| used(row, |cpu| cpu.machine.map(share))),
 ];

@@ -2,6 +2,7 @@
 
 use super::groups::Comparisons;
 use super::published;
+use crate::format;
 use anyhow::{Result, bail};
 use cpb_analysis::estimate::Estimate;
 use cpb_analysis::execution::Execution;
@@ -124,17 +125,18 @@ const EXECUTION: usize = 13;
 
 fn values(row: &Row, summary: &Summary, comparisons: &Comparisons<'_>) -> Vec<String> {
     let workload = &row.workload;
+    let crypto = workload.crypto();
     let (outcome, reason) = match &row.figures {
         Known::Measured(_) => ("measured", String::new()),
         Known::Without(reason) => (reason.short(), reason.to_string()),
     };
     let mut values = vec![
         row.provider.clone(),
-        workload.algorithm.to_string(),
-        workload.operation.to_string(),
-        workload.phase.to_string(),
-        workload.message.to_string(),
-        workload.associated.to_string(),
+        format::algorithm(workload),
+        format::operation(workload),
+        crypto.map(|workload| workload.phase.to_string()).unwrap_or_default(),
+        workload.size().to_string(),
+        crypto.map(|workload| workload.associated.to_string()).unwrap_or_default(),
         row.threads.to_string(),
         workload.to_string(),
         format!("{:?}", summary.run.evidence).to_lowercase(),
@@ -213,7 +215,7 @@ fn write_execution(values: &mut Vec<String>, execution: &Execution) {
                 Some(cpu.own),
                 cpu.user,
                 cpu.system,
-                cpu.seconds_per_megabyte,
+                cpu.seconds_per_megabyte.map(|seconds| seconds.0),
                 cpu.machine,
                 cpu.softirq,
             ]

@@ -164,7 +164,7 @@ fn engines(summary: &Summary) -> Vec<(String, String)> {
     let Some(kernel) = &summary.run.kernel else { return Vec::new() };
     let wanted = |name: &str| {
         let kernels = |algorithm| kernel_name(algorithm).is_some_and(|(_, its)| its == name);
-        summary.cells.iter().any(|row| kernels(row.workload.algorithm))
+        summary.cells.iter().filter_map(|row| row.workload.crypto()).any(|it| kernels(it.algorithm))
     };
     let barred = |found: &&SurveyedDriver| {
         let engine = !found.devices.is_empty() && found.reach != Availability::Reachable;

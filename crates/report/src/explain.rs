@@ -97,7 +97,7 @@ fn times_block(task: &Explained) -> Option<Block> {
             let cost = costs.sizes.iter().find(|cost| cost.bytes == *size);
             cost.map_or(Place::Blank, |cost| match cost.time.interval {
                 None => Place::figure(time(cost.time.value), String::new()),
-                Some(_) => figure(&cost.time, |ns| time(Unit::of(ns))),
+                Some(_) => figure(&cost.time, time),
             })
         };
         (costs.provider.clone(), sizes.iter().map(place).collect())
@@ -146,12 +146,14 @@ fn lines_block(task: &Explained, with_cycles: bool) -> Block {
                 (_, 0) => format!("{name}, to {}", size(line.to)),
                 _ => format!("{name}, from {}", size(line.from)),
             };
-            let mut places = vec![figure(&line.fixed, |ns| time(Unit::of(ns)))];
+            let mut places = vec![figure(&line.fixed, time)];
             if cycles {
                 let place = line.fixed_cycles.as_ref();
-                places.push(place.map_or(Place::Blank, |cycles| figure(cycles, short)));
+                places.push(
+                    place.map_or(Place::Blank, |cycles| figure(cycles, |cycles| short(cycles.0))),
+                );
             }
-            places.push(figure(&line.per_byte, |ns| time(Unit::of(ns))));
+            places.push(figure(&line.per_byte, time));
             // A line that ends before the others do has no rate without end.
             let last = number + 1 == found.len();
             let rate = line.rate.filter(|_| last);
@@ -174,7 +176,7 @@ fn largest_cpu(costs: &Costs) -> Option<f64> {
     costs.sizes.last()?.cpu_share
 }
 
-fn figure<U: Unit>(figure: &Bounded<U>, words: impl Fn(f64) -> String) -> Place {
+fn figure<U: Unit>(figure: &Bounded<U>, words: impl Fn(U) -> String) -> Place {
     let value = figure.value.number();
     let share = figure
         .interval
@@ -184,8 +186,8 @@ fn figure<U: Unit>(figure: &Bounded<U>, words: impl Fn(f64) -> String) -> Place 
     }
     // Beyond that, all that is known is that there may be none.
     match share {
-        Some(share) if share >= 1.0 => Place::figure(words(value), "±100%".into()),
-        share => Place::figure(words(value), margin(share)),
+        Some(share) if share >= 1.0 => Place::figure(words(figure.value), "±100%".into()),
+        share => Place::figure(words(figure.value), margin(share)),
     }
 }
 
@@ -220,7 +222,7 @@ fn loads(task: &Explained, question: Question) -> Option<Block> {
                 time(cost.time.value),
                 format!("{} to {}", time(bounds.low), time(bounds.high)),
             ),
-            None => figure(&cost.time, |ns| time(Unit::of(ns))),
+            None => figure(&cost.time, time),
         };
         let mut places = vec![first];
         if tail {
@@ -231,12 +233,12 @@ fn loads(task: &Explained, question: Question) -> Option<Block> {
             places.extend([
                 load.cpu.map_or(Place::Word("not known"), share),
                 share(load.busy),
-                Place::figure(format!("{}/s", short(load.most)), String::new()),
+                Place::figure(format!("{}/s", short(load.most.0)), String::new()),
             ]);
         }
         (costs.provider.clone(), places)
     };
-    let rate = question.rate.map(|rate| format!("{}/s", short(rate)));
+    let rate = question.rate.map(|rate| format!("{}/s", short(rate.0)));
     let size =
         question.bytes.filter(|_| task.subject.has_sizes()).map(|n| Size::from(n).to_string());
     let heading: Vec<String> = [size, rate].into_iter().flatten().collect();

@@ -1,14 +1,15 @@
 //! What explanations say, in words; laid out by [`super::explain`].
 
 use super::format::{percent, short, time};
-use super::groups::heading;
+use super::groups::in_words;
 use cpb_analysis::advice::{Advice, Border, LOSS, PathPair, Reason, STAKE};
 use cpb_analysis::crossover::{Contest, Crossing};
 use cpb_analysis::explain::{Explained, Explanation, PathScaling};
 use cpb_analysis::fit::Shape;
 use cpb_analysis::missing::NoFigure;
 use cpb_analysis::paths::Subject;
-use cpb_analysis::units::Unit;
+use cpb_analysis::units::{Bytes, Nanoseconds};
+use cpb_core::Workload;
 use cpb_record::Evidence;
 use cpb_record::size::Size;
 
@@ -59,7 +60,7 @@ pub(crate) fn title(task: &Explained) -> String {
 /// What is done, in words.
 pub(crate) fn what(subject: &Subject, threads: u8) -> String {
     match subject {
-        Subject::Measured(workload) => heading(workload, threads, false),
+        Subject::Measured(workload) => in_words(workload, threads),
         Subject::Published { algorithm, operation, phase } => {
             let what = [Some(algorithm), operation.as_ref()];
             let what: Vec<&str> = what.into_iter().flatten().map(String::as_str).collect();
@@ -72,16 +73,16 @@ pub(crate) fn what(subject: &Subject, threads: u8) -> String {
 }
 
 /// A size that was computed: to the byte where that is short, else to three digits.
-pub(crate) fn about(bytes: f64) -> String {
-    match bytes {
+pub(crate) fn about(bytes: Bytes) -> String {
+    match bytes.0 {
         bytes if bytes < 10_000.0 => format!("{bytes:.0} B"),
         bytes if bytes < 1_048_576.0 => format!("{} KiB", short(bytes / 1024.0)),
         bytes => format!("{} MiB", short(bytes / 1_048_576.0)),
     }
 }
 
-pub(crate) fn size(bytes: f64) -> String {
-    Size::from(bytes as u32).to_string()
+pub(crate) fn size(bytes: Bytes) -> String {
+    Size::from(bytes.0 as u32).to_string()
 }
 
 fn times(ratio: f64) -> String {
@@ -165,7 +166,6 @@ fn range(advice: &Advice, task: &Explained, all: bool) -> String {
 pub(crate) fn advise(advice: &Advice, task: &Explained) -> Advised {
     let who = any_of(&advice.take);
     let sizes = range(advice, task, task.advice.len() == 1);
-    let ns = |ns: f64| time(Unit::of(ns));
     let why = match &advice.reason {
         Reason::Only => "there is no other".to_owned(),
         Reason::Tie => format!("they differ by {} at most", lost(advice.loss)),
@@ -174,15 +174,15 @@ pub(crate) fn advise(advice: &Advice, task: &Explained) -> Advised {
             let times = if least == most { least } else { format!("{least} to {most}") };
             format!("it is {times} times as fast as {than}, the next best")
         }
-        Reason::Fixed { than, own, other } if *own > 0.0 => {
-            let (own, other) = (ns(*own), ns(*other));
+        Reason::Fixed { than, own, other } if own.0 > 0.0 => {
+            let (own, other) = (time(*own), time(*other));
             format!("an operation's fixed cost is {own} against {other} of {than}")
         }
         Reason::Fixed { than, other, .. } => {
-            format!("it has no fixed cost to speak of, {than} one of {}", ns(*other))
+            format!("it has no fixed cost to speak of, {than} one of {}", time(*other))
         }
         Reason::PerByte { than, own, other } => {
-            let (own, other) = (ns(*own), ns(*other));
+            let (own, other) = (time(*own), time(*other));
             format!("a byte costs {own} against {other} of {than}")
         }
     };
@@ -258,8 +258,9 @@ pub(crate) fn answer(task: &Explained) -> Option<(&'static str, String)> {
         .take
         .iter()
         .filter_map(costs)
-        .map(|cost| cost.time.value.0)
-        .fold(f64::INFINITY, f64::min);
+        .map(|cost| cost.time.value)
+        .filter(|time| time.0.is_finite())
+        .min_by(Nanoseconds::total_cmp);
     let mut words = match answer.open {
         true => format!(
             "{at}: not known. The advice changes near it, and the wrong path may take {} longer; {} if costs run \
@@ -269,8 +270,8 @@ pub(crate) fn answer(task: &Explained) -> Option<(&'static str, String)> {
         ),
         false => format!("{at}: take {}", any_of(&answer.take)),
     };
-    if best.is_finite() {
-        words += &format!(", about {} an operation", time(Unit::of(best)));
+    if let Some(best) = best {
+        words += &format!(", about {} an operation", time(best));
     }
     if !answer.measured {
         let around = answer.take.iter().filter_map(costs).find_map(|cost| cost.between);
@@ -280,7 +281,7 @@ pub(crate) fn answer(task: &Explained) -> Option<(&'static str, String)> {
         if !answer.maybe.is_empty() {
             words += &format!(", and between them {} may be faster", any_of(&answer.maybe));
         }
-        if let Subject::Measured(workload) = &task.subject {
+        if let Subject::Measured(Workload::Crypto(workload)) = &task.subject {
             let (algorithm, operation) = (workload.algorithm, workload.operation);
             let bytes = answer.bytes;
             words +=
@@ -345,6 +346,11 @@ pub(crate) fn remarks(explanation: &Explanation) -> Vec<(&'static str, String)> 
         };
         let words = format!("{words}: nothing to compare or fit; `cpb show` shows the figures");
         remarks.push(("left out", words));
+    }
+    if explanation.memory_reads > 0 {
+        let words = "memory reads are no paths to choose between: `cpb show` shows how fast each is, and `cpb \
+                     compare` how two records differ";
+        remarks.push(("left out", words.to_owned()));
     }
     remarks.extend(common(explanation).into_iter().map(|words| ("note", words.to_owned())));
     remarks
@@ -442,11 +448,11 @@ fn crossed(pair: &PathPair, crossing: &Crossing, block: usize, count: usize) -> 
     let (low, high) = (size(crossing.low), size(crossing.high));
     let mut words = format!("{above} overtakes {below} between {low} and {high}");
     // Neighbouring blocks leave nothing to estimate.
-    if crossing.high - crossing.low > block as f64 {
+    if (crossing.high - crossing.low).0 > block as f64 {
         words += &format!(", at {} if costs run straight there", about(crossing.bytes));
     }
     if count == 1 {
-        let threshold = (crossing.bytes / block as f64).ceil() * block as f64;
+        let threshold = (crossing.bytes.0 / block as f64).ceil() * block as f64;
         words += &format!(": let {below} have messages below {threshold:.0} B");
     }
     words

@@ -7,6 +7,7 @@ use cpb_analysis::location::LEAST;
 use cpb_analysis::missing::NoFigure;
 use cpb_analysis::run_info::Checks;
 use cpb_analysis::summary::{Known, Summary};
+use cpb_analysis::units::Seconds;
 use cpb_core::Unsupported;
 use cpb_core::catalog;
 use cpb_record::NO_ANSWER;
@@ -164,10 +165,10 @@ fn unknown(summary: &Summary) -> Option<String> {
             1 => "which is fastest at one message size".to_owned(),
             many => format!("which is fastest at {many} message sizes"),
         };
-        let seconds = summary.run.seconds.map(|seconds| most * seconds);
+        let seconds = summary.run.seconds.map(|seconds| seconds * most);
         match seconds {
             Some(seconds) if most >= 1.0 && seconds <= LONGEST => {
-                format!("{cells} (?): about {seconds:.0} s would tell (`--budget`)")
+                format!("{cells} (?): about {:.0} s would tell (`--budget`)", seconds.0)
             }
             Some(_) if most >= 1.0 => {
                 format!("{cells} (?): they differ by too little for the noise here")
@@ -177,8 +178,8 @@ fn unknown(summary: &Summary) -> Option<String> {
     })
 }
 
-/// Nobody measures for longer than this to part two providers, in seconds.
-const LONGEST: f64 = 3600.0;
+/// Nobody measures for longer than this to part two providers.
+const LONGEST: Seconds = Seconds(3600.0);
 
 /// What is known of the machine while it was measured.
 fn details(summary: &Summary) -> Vec<(&'static str, String)> {
@@ -276,7 +277,7 @@ fn run_words(summary: &Summary) -> String {
         many => format!(" on CPUs {}", many.join(", ")),
     };
     let counted = counted(summary);
-    let seconds = run.seconds.map(|seconds| format!(" in {seconds:.0} s")).unwrap_or_default();
+    let seconds = run.seconds.map(|seconds| format!(" in {:.0} s", seconds.0)).unwrap_or_default();
     let stopped = if run.interrupted { ", stopped early" } else { "" };
     format!("{passes}{cpus}{seconds}{stopped}{counted}; begun {}, cpb {}", run.began, run.version)
 }

@@ -1,6 +1,24 @@
 //! Numbers as people read them: three digits that count, and a unit.
 
 use cpb_analysis::units::{BytesPerSecond, Hertz, Nanoseconds};
+use cpb_core::{Workload, memory_read};
+
+/// Where a table has a column for algorithms: the family's name where there are none.
+pub(crate) fn algorithm(workload: &Workload) -> String {
+    match workload {
+        Workload::Crypto(workload) => workload.algorithm.to_string(),
+        _ => memory_read::FAMILY.to_owned(),
+    }
+}
+
+/// Where a table has a column for operations: how wide loads are, and their order.
+pub(crate) fn operation(workload: &Workload) -> String {
+    match workload {
+        Workload::Crypto(workload) => workload.operation.to_string(),
+        Workload::MemoryRead(read) => format!("{} {}", read.width, read.pattern),
+        _ => String::new(),
+    }
+}
 
 /// Three significant digits; whole numbers above.
 pub(crate) fn short(value: f64) -> String {

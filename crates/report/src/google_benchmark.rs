@@ -3,6 +3,7 @@
 
 use super::named;
 use anyhow::Result;
+use cpb_analysis::units::Interval;
 use cpb_record::Record;
 use serde_json::{Map, Value, json};
 
@@ -28,14 +29,14 @@ pub fn of_records(records: &[(String, Record)]) -> Result<String> {
             one.insert("run_name".into(), cell.name.into());
             one.insert("run_type".into(), "iteration".into());
             one.insert("threads".into(), cell.threads.into());
-            one.insert("real_time".into(), cell.time.into());
+            one.insert("real_time".into(), cell.time.0.into());
             one.insert("time_unit".into(), "ns".into());
             if let Some(rate) = cell.rate {
-                one.insert("bytes_per_second".into(), rate.into());
+                one.insert("bytes_per_second".into(), rate.0.into());
             }
-            if let Some((low, high)) = cell.interval {
-                one.insert("real_time_low".into(), low.into());
-                one.insert("real_time_high".into(), high.into());
+            if let Some(Interval { low, high }) = cell.interval {
+                one.insert("real_time_low".into(), low.0.into());
+                one.insert("real_time_high".into(), high.0.into());
             }
             if !cell.machine.is_empty() {
                 one.insert("label".into(), cell.machine.into());

@@ -5,18 +5,19 @@ use cpb_analysis::missing::NoFigure;
 use cpb_analysis::ratio::Ratio;
 use cpb_analysis::summary::{Known, Row, Summary};
 use cpb_core::catalog;
-use cpb_core::{CryptoWorkload, DataSet, Depth, Dispatch, Phase};
+use cpb_core::memory_read::{Cache, FAMILY, Region};
+use cpb_core::{CryptoWorkload, DataSet, Depth, Dispatch, MemoryReadWorkload, Phase, Workload};
 use std::collections::{HashMap, HashSet};
 
-/// Cells of one algorithm and operation, in one way.
+/// Cells of one algorithm and operation, in one way; of memory reads of one width and pattern.
 pub(crate) struct Group<'a> {
-    /// The workload with a message length of 0.
-    kind: CryptoWorkload,
+    /// The workload with a size of 0.
+    kind: Workload,
     /// In how many threads.
     pub(crate) threads: u8,
     /// What it is, in words.
     pub(crate) heading: String,
-    /// Message lengths, ascending; 0 for a key schedule, and for what is done with key pairs.
+    /// Message lengths or working sets, ascending; 0 for a key schedule, and for what is done with key pairs.
     pub(crate) sizes: Vec<u32>,
     /// Who was measured, in the order of the list of providers.
     pub(crate) providers: Vec<&'a str>,
@@ -34,9 +35,14 @@ impl<'a> Group<'a> {
         self.rows.values().copied()
     }
 
-    /// What it is, with a message length of 0.
-    pub(crate) fn workload(&self) -> &CryptoWorkload {
+    /// What it is, with a size of 0.
+    pub(crate) fn workload(&self) -> &Workload {
         &self.kind
+    }
+
+    /// Whether it has operations per second in place of a rate.
+    pub(crate) fn has_key_pairs(&self) -> bool {
+        has_key_pairs(&self.kind)
     }
 
     /// Whether this is the other in another number of threads.
@@ -46,7 +52,7 @@ impl<'a> Group<'a> {
 
     /// The heading without the number of threads.
     pub(crate) fn kind(&self) -> String {
-        heading(&self.kind, 1, false)
+        in_words(&self.kind, 1)
     }
 
     /// Whether there is nothing to show of it, by the kind of evidence.
@@ -59,21 +65,27 @@ impl<'a> Group<'a> {
 /// All groups, in the plan's order. The null provider is not in them: it has no rate.
 pub(crate) fn groups(summary: &Summary) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
-    let mut places: HashMap<(CryptoWorkload, u8), usize> = HashMap::new();
+    let mut places: HashMap<(Workload, u8), usize> = HashMap::new();
     let mut phases: HashMap<_, HashSet<Phase>> = HashMap::new();
     for CryptoWorkload { algorithm, operation, phase, .. } in
-        summary.cells.iter().map(|row| row.workload)
+        summary.cells.iter().filter_map(|row| row.workload.crypto())
     {
-        phases.entry((algorithm, operation)).or_default().insert(phase);
+        phases.entry((*algorithm, *operation)).or_default().insert(*phase);
     }
     for row in summary.cells.iter().filter(|row| row.provider != catalog::NULL) {
-        let kind = CryptoWorkload { message: 0, ..row.workload };
-        let phases_vary = phases[&(kind.algorithm, kind.operation)].len() > 1;
+        let kind = row.workload.with_size(0);
+        let heading = match &kind {
+            Workload::Crypto(crypto) => {
+                let phases_vary = phases[&(crypto.algorithm, crypto.operation)].len() > 1;
+                heading(crypto, row.threads, phases_vary)
+            }
+            kind => in_words(kind, row.threads),
+        };
         let place = *places.entry((kind, row.threads)).or_insert_with(|| {
             groups.push(Group {
                 kind,
                 threads: row.threads,
-                heading: heading(&kind, row.threads, phases_vary),
+                heading,
                 sizes: Vec::new(),
                 providers: Vec::new(),
                 rows: HashMap::new(),
@@ -97,8 +109,44 @@ pub(crate) fn groups(summary: &Summary) -> Vec<Group<'_>> {
     groups
 }
 
+/// Whether it is done with key pairs.
+pub(crate) fn has_key_pairs(workload: &Workload) -> bool {
+    workload.crypto().is_some_and(|workload| workload.algorithm.has_key_pairs())
+}
+
+/// What is done, of whichever family, in words; what differs from the plain case is behind a comma.
+pub(crate) fn in_words(workload: &Workload, threads: u8) -> String {
+    match workload {
+        Workload::Crypto(workload) => heading(workload, threads, false),
+        Workload::MemoryRead(workload) => read_heading(workload, threads),
+        _ => workload.to_string(),
+    }
+}
+
+/// One read, whatever its working set, in words.
+fn read_heading(workload: &MemoryReadWorkload, threads: u8) -> String {
+    let way = way(workload, threads);
+    let comma = if way.is_empty() { "" } else { ", " };
+    format!("{FAMILY} {} {}{comma}{way}", workload.width, workload.pattern)
+}
+
+/// What differs from the plain case of a read: where memory is, the cache, the number of threads.
+pub(crate) fn way(workload: &MemoryReadWorkload, threads: u8) -> String {
+    let mut words = Vec::new();
+    if workload.region != Region::Ram {
+        words.push(workload.region.to_string());
+    }
+    if workload.cache != Cache::Filled {
+        words.push(workload.cache.name().replace('-', " "));
+    }
+    if threads > 1 {
+        words.push(format!("{threads} threads"));
+    }
+    words.join(", ")
+}
+
 /// What differs from the plain case, in words.
-pub(crate) fn heading(kind: &CryptoWorkload, threads: u8, phases_vary: bool) -> String {
+fn heading(kind: &CryptoWorkload, threads: u8, phases_vary: bool) -> String {
     let mut words = vec![format!("{} {}", kind.algorithm, kind.operation)];
     if phases_vary || kind.phase != Phase::Message {
         words.push(kind.phase.name().replace('-', " "));
@@ -166,10 +214,10 @@ impl<'a> Group<'a> {
 
 /// Comparisons, to be found by cell.
 pub(crate) struct Comparisons<'a> {
-    fastest: HashMap<(CryptoWorkload, u8), &'a Comparison>,
-    gains: HashMap<(CryptoWorkload, u8, &'a str), &'a Ratio>,
+    fastest: HashMap<(Workload, u8), &'a Comparison>,
+    gains: HashMap<(Workload, u8, &'a str), &'a Ratio>,
     /// By the provider with extensions: its gain over the first of its variants.
-    folded: HashMap<(CryptoWorkload, u8, &'a str), &'a Ratio>,
+    folded: HashMap<(Workload, u8, &'a str), &'a Ratio>,
 }
 
 impl<'a> Comparisons<'a> {

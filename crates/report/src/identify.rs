@@ -5,6 +5,7 @@ use super::table::{left, length, paint, right, wrap};
 use super::terminal::{Styles, write_note, write_styled_note};
 use crate::ascii;
 use cpb_analysis::identify::{Candidate, Identified, Implied, Misfit, Name};
+use cpb_analysis::units::Hertz;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -121,7 +122,7 @@ fn merged(cores: &[Identified]) -> Vec<Identified> {
 }
 
 fn alike(a: &Identified, b: &Identified) -> bool {
-    let near = |a: Option<f64>, b: Option<f64>| match (a, b) {
+    let near = |a: Option<Hertz>, b: Option<Hertz>| match (a, b) {
         (Some(a), Some(b)) => (a / b - 1.0).abs() < SAME_CLOCK,
         (a, b) => a.is_none() && b.is_none(),
     };
@@ -130,8 +131,8 @@ fn alike(a: &Identified, b: &Identified) -> bool {
     [a, b].into_iter().all(|core| named(core) && numbered(core))
         && (&a.reported, said(&a.implied)) == (&b.reported, said(&b.implied))
         && a.verdicts == b.verdicts
-        && near(a.stated_hz, b.stated_hz)
-        && near(a.measured_hz, b.measured_hz)
+        && near(a.stated_clock, b.stated_clock)
+        && near(a.measured_clock, b.measured_clock)
 }
 
 /// `cpu0-cpu3` and `cpu4` are `cpu0-cpu4`.
@@ -146,7 +147,9 @@ fn joined(a: &str, b: &str) -> String {
 }
 
 fn rows(cores: &[Identified]) -> Vec<[String; 7]> {
-    let mhz = |hz: Option<f64>| hz.map_or("-".to_owned(), |hz| format!("{:.0}", hz / 1e6));
+    let mhz = |clock: Option<Hertz>| {
+        clock.map_or("-".to_owned(), |clock| format!("{:.0}", clock.0 / 1e6))
+    };
     let told = |word: &str| if word.is_empty() { "-".to_owned() } else { word.to_owned() };
     let row = |core: &Identified| {
         let sure = match &core.implied {
@@ -158,9 +161,9 @@ fn rows(cores: &[Identified]) -> Vec<[String; 7]> {
             told(&core.reported),
             said(&core.implied),
             sure,
-            mhz(core.stated_hz),
-            mhz(core.measured_hz),
-            mhz(core.implied_hz.map(|(low, high)| (low * high).sqrt())),
+            mhz(core.stated_clock),
+            mhz(core.measured_clock),
+            mhz(core.implied_clock.map(|(low, high)| Hertz((low.0 * high.0).sqrt()))),
         ]
     };
     cores.iter().map(row).collect()
@@ -263,7 +266,7 @@ fn unknown(why: &str, candidates: &[Candidate]) -> String {
         format!(
             "{} at {:.0} MHz ({:.0}%)",
             candidate.family,
-            candidate.implied_hz / 1e6,
+            candidate.implied_clock.0 / 1e6,
             candidate.probability * 100.0
         )
     };
@@ -278,38 +281,39 @@ fn unknown(why: &str, candidates: &[Candidate]) -> String {
 
 /// A verdict in words.
 fn words(verdict: &Misfit) -> String {
-    let mhz = |hz: f64| format!("{:.0} MHz", hz / 1e6);
-    let off = |hz: f64, from: f64| format!("{:+.0}%", (hz / from - 1.0) * 100.0);
+    let mhz = |clock: &Hertz| format!("{:.0} MHz", clock.0 / 1e6);
+    let off = |one: &Hertz, other: &Hertz| format!("{:+.0}%", (*one / *other - 1.0) * 100.0);
     match verdict {
         Misfit::AboveBound { bits, score, bound } => format!(
-            "wrong clock, wrong core or an accelerator: AES-{bits} at {score:.0} kB/s a MHz, and two \
-             cycles a round allow {bound:.0}"
+            "wrong clock, wrong core or an accelerator: AES-{bits} at {:.0} kB/s a MHz, and two \
+             cycles a round allow {:.0}",
+            score.0, bound.0
         ),
         Misfit::KeyOrder { bits, longer } => format!(
             "AES-{bits} is slower than AES-{longer}, which has more rounds: the rows are of several \
              cores or clocks"
         ),
-        Misfit::StatedClock { stated_hz, actual_hz, measured } => format!(
+        Misfit::StatedClock { stated, actual, measured } => format!(
             "the stated clock is wrong: {} stated, {} {} ({})",
-            mhz(*stated_hz),
-            mhz(*actual_hz),
+            mhz(stated),
+            mhz(actual),
             if *measured { "measured" } else { "implied by the figures" },
-            off(*stated_hz, *actual_hz)
+            off(stated, actual)
         ),
-        Misfit::MeasuredClock { measured_hz, implied_hz } => format!(
+        Misfit::MeasuredClock { measured, implied } => format!(
             "the figures were not made at the measured clock: {} measured, {} implied ({})",
-            mhz(*measured_hz),
-            mhz(*implied_hz),
-            off(*measured_hz, *implied_hz)
+            mhz(measured),
+            mhz(implied),
+            off(measured, implied)
         ),
-        Misfit::ClockMoved { low_hz, high_hz } => {
-            format!("the clock moved: {} and {} measured", mhz(*low_hz), mhz(*high_hz))
+        Misfit::ClockMoved { low, high } => {
+            format!("the clock moved: {} and {} measured", mhz(low), mhz(high))
         }
         Misfit::AnotherCore { reported, family } => {
             format!("reported as {reported} ({family}), and the figures are not of that")
         }
-        Misfit::ReportedNeeds { reported, hz } => {
-            format!("as the reported {reported} it would run at {}", mhz(*hz))
+        Misfit::ReportedNeeds { reported, clock } => {
+            format!("as the reported {reported} it would run at {}", mhz(clock))
         }
         Misfit::ExtensionNotUsed => {
             "the features list AES instructions, and what computed did not use them".to_owned()

@@ -23,6 +23,7 @@ pub mod html;
 pub mod identify;
 pub mod json;
 pub mod markdown;
+mod memory_read;
 mod named;
 pub mod published;
 mod table;

@@ -4,10 +4,15 @@ use super::blocks::{far, operations};
 use super::format::{margin, megabytes, short, significant, time};
 use super::groups::{Comparisons, Group, groups};
 use super::table::{Block, Place};
-use super::{by_size, execution, footnotes, published};
+use super::{by_size, execution, footnotes, memory_read, published};
 use cpb_analysis::summary::{Known, Row, Summary, summarise};
 use cpb_record::Record;
 use cpb_record::size::Size;
+
+/// What tables of cryptography mean.
+const RATES: &str = "\nRates in MB/s (1 MB = 1,000,000 bytes; 1 KiB = 1024 bytes) with half of the 95% \
+             interval over passes; **bold**: fastest, or a tie with it; ?: not known whether; gain: so many times as \
+             fast is the same library with the CPU's crypto instructions, at the largest size.\n\n";
 
 /// The report as Markdown.
 pub fn render(summary: &Summary) -> String {
@@ -24,23 +29,30 @@ pub fn render(summary: &Summary) -> String {
         }
         text.push_str(&format!("\n{}\n\n", escape(by_size::LEGEND)));
     } else {
-        for group in groups.iter().filter(|group| !group.meaningless()) {
+        let shown: Vec<&Group<'_>> = groups.iter().filter(|group| !group.meaningless()).collect();
+        let (shown, reads) = memory_read::apart(&shown);
+        for group in &shown {
             text.push_str(&format!("\n## {}\n\n", escape(&group.heading)));
             write_group(&mut text, group, &comparisons);
         }
-        text.push_str(
-            "\nRates in MB/s (1 MB = 1,000,000 bytes; 1 KiB = 1024 bytes) with half of the 95% \
-             interval over passes; **bold**: fastest, or a tie with it; ?: not known whether; gain: so many times as \
-             fast is the same library with the CPU's crypto instructions, at the largest size.\n\n",
-        );
-        if groups.iter().any(|group| group.workload().algorithm.has_key_pairs()) {
+        for block in memory_read::blocks(&reads) {
+            text.push_str(&format!("\n## {}\n\n", escape(&block.heading)));
+            write_block(&mut text, &block, "load");
+        }
+        if !reads.is_empty() {
+            text.push_str(&format!("\n{}\n\n", escape(memory_read::LEGEND)));
+        }
+        if !shown.is_empty() || reads.is_empty() {
+            text.push_str(RATES);
+        }
+        if groups.iter().any(|group| group.has_key_pairs()) {
             text.push_str("Of key pairs: ops/s: operations per second; ");
             text.push_str("p99: 99 of 100 operations take no longer.\n\n");
         }
         if execution::wanted(summary) {
             for block in execution::blocks(&groups) {
                 text.push_str(&format!("## {}\n\n", escape(&block.heading)));
-                write_block(&mut text, &block);
+                write_block(&mut text, &block, "provider");
                 text.push('\n');
             }
             text.push_str(&format!("{}\n\n", escape(execution::LEGEND)));
@@ -71,7 +83,7 @@ pub fn of_records(records: &[(String, Record)]) -> String {
 
 fn write_group(text: &mut String, group: &Group<'_>, comparisons: &Comparisons<'_>) {
     let largest = *group.sizes.last().unwrap_or(&0);
-    let in_operations = group.workload().algorithm.has_key_pairs();
+    let in_operations = group.has_key_pairs();
     let mut columns = vec!["provider".to_owned()];
     if in_operations {
         columns.extend(["ops/s", "p99"].map(str::to_owned));
@@ -135,8 +147,8 @@ fn write_by_size(text: &mut String, group: &Group<'_>, blocks: &[Block]) {
     }
 }
 
-fn write_block(text: &mut String, block: &Block) {
-    let mut columns = vec!["provider".to_owned()];
+fn write_block(text: &mut String, block: &Block, corner: &str) {
+    let mut columns = vec![corner.to_owned()];
     columns.extend(block.columns.iter().cloned());
     head(text, &columns, 1);
     for (name, places) in &block.rows {
@@ -149,7 +161,7 @@ fn write_block(text: &mut String, block: &Block) {
 fn place_text(place: &Place) -> String {
     match place {
         Place::Blank => String::new(),
-        Place::Figure { number, .. } => number.clone(),
+        Place::Figure { number, margin, .. } => format!("{number} {margin}").trim_end().to_owned(),
         Place::Word(word) => format!("*{word}*"),
         Place::Note(words) => escape(words),
     }

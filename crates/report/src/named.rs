@@ -1,7 +1,7 @@
 //! Cells as other tools' formats want them: a name, a time, a rate.
 
 use cpb_analysis::summary::{Row, summarise};
-use cpb_analysis::units::Unit;
+use cpb_analysis::units::{BytesPerSecond, Interval, Nanoseconds};
 use cpb_record::Record;
 use std::collections::HashMap;
 
@@ -12,11 +12,11 @@ pub(super) struct Named {
     pub(super) name: String,
     /// In how many threads at once.
     pub(super) threads: u8,
-    /// Nanoseconds of one operation, with its 95 % interval where it is known.
-    pub(super) time: f64,
-    pub(super) interval: Option<(f64, f64)>,
-    /// Bytes a second of all threads together.
-    pub(super) rate: Option<f64>,
+    /// Time of one operation, with its 95 % interval where it is known.
+    pub(super) time: Nanoseconds,
+    pub(super) interval: Option<Interval<Nanoseconds>>,
+    /// The rate of all threads together.
+    pub(super) rate: Option<BytesPerSecond>,
     /// Which machine, where cells of one record are of several.
     pub(super) machine: String,
 }
@@ -42,13 +42,12 @@ pub(super) fn all(records: &[(String, Record)]) -> Vec<Named> {
 
 fn measured(row: &Row) -> Option<Named> {
     let figures = row.figures.measured()?;
-    let interval = figures.time.interval.map(|own| (own.low.number(), own.high.number()));
     Some(Named {
         name: format!("{}/{}", row.provider, row.workload),
         threads: row.threads,
-        time: figures.time.value.number(),
-        interval,
-        rate: figures.rate.as_ref().map(|rate| rate.value.number()),
+        time: figures.time.value,
+        interval: figures.time.interval,
+        rate: figures.rate.as_ref().map(|rate| rate.value),
         machine: String::new(),
     })
 }
@@ -74,9 +73,9 @@ fn published(record: &Record, named: &mut Vec<Named>) {
         named.push(Named {
             name,
             threads: 1,
-            time,
+            time: Nanoseconds(time),
             interval: None,
-            rate: Some(f64::from(bytes) * 1e9 / time).filter(|_| bytes > 0),
+            rate: (bytes > 0).then(|| BytesPerSecond(f64::from(bytes) * 1e9 / time)),
             machine: cell.machine.clone(),
         });
     }

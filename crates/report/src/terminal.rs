@@ -3,7 +3,7 @@
 use super::blocks::{self, MARGINS, Rates, SHOWN};
 use super::groups::{Comparisons, Group, groups};
 use super::table::{Look, fits, length, paint, render as table, render_apart as table_apart, wrap};
-use super::{by_size, execution, footnotes, verdict};
+use super::{by_size, execution, footnotes, memory_read, verdict};
 use anstyle::{AnsiColor, Style};
 use cpb_analysis::explain::Explanation;
 use cpb_analysis::summary::Summary;
@@ -76,6 +76,7 @@ pub fn render(
             text.push('\n');
         }
     } else {
+        let (shown, reads) = memory_read::apart(&shown);
         let labels = labels(summary);
         let taken =
             [&text, &verdict, &facts].map(|part| part.lines().count()).iter().sum::<usize>();
@@ -107,6 +108,12 @@ pub fn render(
         }
         if !shown.is_empty() {
             write_legend(&mut text, &shown, width, &rates, styles);
+            text.push('\n');
+        }
+        if !reads.is_empty() {
+            text.push_str(&table(&memory_read::blocks(&reads), width, styles.look));
+            text.push('\n');
+            write_faint(&mut text, memory_read::LEGEND, width, styles.look.faint);
             text.push('\n');
         }
         if execution::wanted(summary) {
@@ -280,7 +287,7 @@ fn write_legend(
     rates: &Rates<'_>,
     styles: Styles,
 ) {
-    let has_key_pairs = |group: &&Group<'_>| group.workload().algorithm.has_key_pairs();
+    let has_key_pairs = |group: &&Group<'_>| group.has_key_pairs();
     let in_bytes = !shown.iter().all(has_key_pairs);
     let marked = |mark| {
         let mut rows = shown.iter().flat_map(|group| group.rows());

@@ -1,57 +1,23 @@
 //! Memory for a workload's jobs, laid out the same way for every provider and every run.
 
+use crate::pages::{PAGE, Pages};
 use alloc::vec;
 use alloc::vec::Vec;
 use cpb_core::Lengths;
 use cpb_core::material::{self, Part};
 use cpb_core::{CryptoWorkload, Data, DataSet, Depth, Job, KeyUse, Operation, Placement};
 
-/// Buffers begin on a page of their own, so that no two providers see another alignment.
-const PAGE: usize = 4096;
-
 /// Outputs begin this far behind a page, inputs on it: equal low address bits of a load and an
 /// earlier store (4 KiB aliasing) would make some cores wait.
 const OUTPUT_OFFSET: usize = PAGE / 2;
-
-/// The most memory that one round's jobs may take.
-const LIMIT: usize = 3 << 30;
-
-/// What messages and outputs lie in.
-enum Memory<'m> {
-    Own(Vec<u8>),
-    Lent(&'m mut [u8]),
-}
-
-impl<'m> Memory<'m> {
-    /// `size` zeros, of `lent` if there is something lent; none where they do not fit.
-    fn zeroed(size: usize, lent: Option<&'m mut [u8]>) -> Option<Self> {
-        if let Some(lent) = lent {
-            let bytes = lent.get_mut(..size)?;
-            bytes.fill(0);
-            return Some(Memory::Lent(bytes));
-        }
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(size).ok()?;
-        bytes.resize(size, 0);
-        Some(Memory::Own(bytes))
-    }
-
-    fn bytes(&mut self) -> &mut [u8] {
-        match self {
-            Memory::Own(bytes) => bytes,
-            Memory::Lent(bytes) => bytes,
-        }
-    }
-}
 
 /// Keys, IVs, messages and outputs of one workload.
 pub(crate) struct Arena<'m> {
     keys: Vec<Vec<u8>>,
     ivs: Vec<Vec<u8>>,
     associated: Vec<u8>,
-    memory: Memory<'m>,
-    /// Where the first page of `memory` begins.
-    origin: usize,
+    /// What messages and outputs lie in.
+    memory: Pages<'m>,
     tags: Vec<Vec<u8>>,
     layout: Layout,
 }
@@ -79,12 +45,7 @@ impl<'m> Arena<'m> {
             stride += (OUTPUT_OFFSET + output).next_multiple_of(PAGE);
         }
         let layout = Layout { jobs, input, output, in_place, stride };
-        let size = stride.checked_mul(jobs)?.checked_add(PAGE)?;
-        if size > LIMIT {
-            return None;
-        }
-        let mut memory = Memory::zeroed(size, lent)?;
-        let origin = memory.bytes().as_ptr().align_offset(PAGE);
+        let memory = Pages::zeroed(stride.checked_mul(jobs)?, lent)?;
         let made = |part, index, length| {
             let mut bytes = vec![0; length];
             material::fill(part, index, &mut bytes);
@@ -102,7 +63,6 @@ impl<'m> Arena<'m> {
             ivs: (0..jobs).map(|index| made(Part::Iv, index, shape.iv)).collect(),
             associated,
             memory,
-            origin,
             tags: vec![vec![0; tag]; jobs],
             layout,
         };
@@ -154,13 +114,13 @@ impl<'m> Arena<'m> {
 
     /// Inputs (and outputs where they are apart) of all jobs.
     fn buffers(&mut self) -> impl Iterator<Item = (&mut [u8], Option<&mut [u8]>)> {
-        buffers(self.layout, &mut self.memory.bytes()[self.origin..])
+        buffers(self.layout, self.memory.bytes())
     }
 
     /// The keys and the jobs: what a session is opened with.
     pub(crate) fn parts(&mut self) -> (Vec<&[u8]>, Vec<Job<'_>>) {
         let one_key = self.keys.len() == 1;
-        let places = buffers(self.layout, &mut self.memory.bytes()[self.origin..]);
+        let places = buffers(self.layout, self.memory.bytes());
         let rest = self.ivs.iter().zip(&mut self.tags);
         let jobs = places.zip(rest).enumerate().map(|(index, ((input, output), (iv, tag)))| Job {
             key: if one_key { 0 } else { index },

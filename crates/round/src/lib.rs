@@ -11,6 +11,9 @@ extern crate alloc;
 
 mod answers;
 mod arena;
+mod crypto;
+mod memory_read;
+mod pages;
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -18,8 +21,7 @@ use alloc::vec::Vec;
 use cpb_core::measure::{self, Budget, Expected, Queue, Setting, Store, Taken};
 use cpb_core::message::{self, Reply};
 use cpb_core::{
-    Checking, Clock, CryptoWorkload, Depth, Error, Histogram, Phase, Placement, Provider, Sample,
-    Unsupported,
+    Clock, Depth, Dispatch, Error, Histogram, Provider, Sample, Session, Unsupported, Workload,
 };
 
 /// What is measured, by what, and with what.
@@ -27,7 +29,7 @@ pub struct Plan<'a, C> {
     /// Who runs it.
     pub provider: &'a dyn Provider,
     /// What is run.
-    pub workload: &'a CryptoWorkload,
+    pub workload: &'a Workload,
     /// How much of it.
     pub budget: &'a Budget,
     /// What times it.
@@ -50,7 +52,7 @@ pub struct Seen {
     pub iterations: u32,
     /// Operations that were run, with the warm-up.
     pub operations: u64,
-    /// CRC-64 over the outputs and tags of all jobs; 0 where they cannot be foretold.
+    /// CRC-64 over the outputs and tags of all jobs, or the sum that a memory read finds; 0 where they cannot be foretold.
     pub output: u64,
 }
 
@@ -87,20 +89,29 @@ pub enum Stage {
     Done,
 }
 
+/// Whether a session for `workload` can be opened, and if not, why.
+///
+/// # Errors
+/// The provider's reason.
+pub fn supports(provider: &dyn Provider, workload: &Workload) -> Result<(), Unsupported> {
+    match workload {
+        Workload::Crypto(workload) => provider.supports(workload),
+        Workload::MemoryRead(workload) => memory_read::reader(provider)?.supports(workload),
+        // A family that was added to cpb-core alone.
+        _ => Err(Unsupported::Algorithm),
+    }
+}
+
 /// Whether `workload` can be measured with `provider` again and again.
 ///
 /// # Errors
 /// The provider's reason, or that a round would destroy what it works on.
-pub fn repeatable(provider: &dyn Provider, workload: &CryptoWorkload) -> Result<(), Unsupported> {
-    provider.supports(workload)?;
-    let overwritten = workload.placement == Placement::InPlace;
-    let once_only =
-        workload.algorithm.refuses(workload.operation) && workload.phase != Phase::Update;
-    if overwritten && once_only {
-        // After the first time the ciphertext is gone, and its tag or MAC refuses what took its place.
-        return Err(Unsupported::Mode);
+pub fn repeatable(provider: &dyn Provider, workload: &Workload) -> Result<(), Unsupported> {
+    supports(provider, workload)?;
+    match workload {
+        Workload::Crypto(workload) => crypto::repeatable(workload),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Measures, and tells `reached` how far it has come.
@@ -108,42 +119,75 @@ pub fn repeatable(provider: &dyn Provider, workload: &CryptoWorkload) -> Result<
 /// # Errors
 /// What the provider reported, that there is not enough memory, or [`Error::WrongAnswer`].
 pub fn run<C: Clock>(plan: Plan<'_, C>, reached: &mut dyn FnMut(Stage)) -> Result<Seen, Error> {
-    let Plan { provider, workload, budget, clock, computes, memory } = plan;
-    let mut arena = answers::prepare(provider, workload, memory)?;
-    let right = answers::first(provider, workload, &mut arena, computes)?;
+    match plan.workload {
+        Workload::Crypto(workload) => crypto::run(plan, workload, reached),
+        Workload::MemoryRead(workload) => memory_read::run(plan, workload, reached),
+        _ => Err(Unsupported::Algorithm.into()),
+    }
+}
 
-    let mut samples = vec![Sample::default(); budget.batches.into()];
-    let mut latency = Histogram::default();
-    let mut latency_in_flight = (workload.dispatch.depth != Depth::Jobs(1)).then(on_the_heap);
-    let mut ring = vec![0; arena.jobs()];
-    let mut queue = Queue::new(&mut ring);
-    let each = (workload.checking == Checking::Each)
-        .then_some(Expected { outputs: &right.outputs, length: arena.output_length() });
-    let mut taken = Taken::default();
-    let (keys, mut jobs) = arena.parts();
-    reached(Stage::Prepared);
-    provider.session(workload, &keys, &mut jobs, &mut |session| {
+/// The loop's side of a round, whatever the family: where samples go, and which jobs are free.
+struct Measuring<'a, C> {
+    budget: &'a Budget,
+    clock: &'a C,
+    dispatch: Dispatch,
+    samples: Vec<Sample>,
+    latency: Histogram,
+    latency_in_flight: Option<Box<Histogram>>,
+    ring: Vec<u16>,
+    taken: Taken,
+    operations: u64,
+}
+
+impl<'a, C: Clock> Measuring<'a, C> {
+    fn new(budget: &'a Budget, clock: &'a C, dispatch: Dispatch, jobs: usize) -> Self {
+        Measuring {
+            budget,
+            clock,
+            dispatch,
+            samples: vec![Sample::default(); budget.batches.into()],
+            latency: Histogram::default(),
+            latency_in_flight: (dispatch.depth != Depth::Jobs(1)).then(on_the_heap),
+            ring: vec![0; jobs],
+            taken: Taken::default(),
+            operations: 0,
+        }
+    }
+
+    /// One round in an open session.
+    fn round(
+        &mut self,
+        session: &mut dyn Session,
+        expected: Option<Expected<'_>>,
+        reached: &mut dyn FnMut(Stage),
+    ) -> Result<(), Error> {
+        let mut queue = Queue::new(&mut self.ring);
         reached(Stage::Open);
         let mut store = Store {
-            samples: &mut samples,
-            latency: &mut latency,
-            latency_in_flight: latency_in_flight.as_deref_mut(),
+            samples: &mut self.samples,
+            latency: &mut self.latency,
+            latency_in_flight: self.latency_in_flight.as_deref_mut(),
         };
-        let (dispatch, budget) = (workload.dispatch, *budget);
         let ready = &mut || reached(Stage::WarmedUp);
-        let setting = Setting { clock, dispatch, expected: each, budget, ready };
-        taken = measure::round(session, setting, &mut queue, &mut store)?;
+        let (clock, dispatch, budget) = (self.clock, self.dispatch, *self.budget);
+        let setting = Setting { clock, dispatch, expected, budget, ready };
+        self.taken = measure::round(session, setting, &mut queue, &mut store)?;
+        self.operations = queue.submitted();
         reached(Stage::Done);
         Ok(())
-    })?;
-    drop(jobs);
-    samples.truncate(taken.samples);
-    let operations = queue.submitted();
-    let foretold = provider.repeats(workload) && workload.algorithm.foretold(workload.operation);
-    let output = if foretold { right.checksum() } else { 0 };
-    answers::check_after(provider, workload, arena, right, operations, computes)?;
-    let iterations = taken.iterations;
-    Ok(Seen { samples, latency, latency_in_flight, iterations, operations, output })
+    }
+
+    fn seen(mut self, output: u64) -> Seen {
+        self.samples.truncate(self.taken.samples);
+        Seen {
+            samples: self.samples,
+            latency: self.latency,
+            latency_in_flight: self.latency_in_flight,
+            iterations: self.taken.iterations,
+            operations: self.operations,
+            output,
+        }
+    }
 }
 
 /// An empty histogram that is not on the stack, which is small on a board.

@@ -119,7 +119,7 @@ fn round(way: Way, phase: Phase) -> Result<Seen, Error> {
     };
     let plan = Plan {
         provider: &Counter { way, sessions: Cell::new(0) },
-        workload: &workload,
+        workload: &workload.into(),
         budget: &budget,
         clock: &Count(Cell::new(0)),
         computes: true,

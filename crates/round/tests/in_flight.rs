@@ -103,7 +103,7 @@ fn round(depth: u16) -> Seen {
     let time = Time::default();
     let plan = Plan {
         provider: &Engine(&time),
-        workload: &workload,
+        workload: &workload.into(),
         budget: &budget,
         clock: &&time,
         computes: true,

@@ -5,7 +5,7 @@ use crate::{pin, vector_state};
 use cpb_core::catalog;
 use cpb_core::measure::Budget;
 use cpb_core::message::{Counters, Round};
-use cpb_core::{Clock, CryptoWorkload, Error, Provider, Ticks, Unsupported};
+use cpb_core::{Clock, Error, Provider, Ticks, Unsupported, Workload};
 use cpb_round::{Plan, Seen, Stage};
 use std::sync::Barrier;
 
@@ -15,7 +15,7 @@ type Outcome = Result<(Seen, Counters), Error>;
 /// caller is.
 pub(crate) fn run<C: Clock + Sync>(
     provider: &(dyn Provider + Sync),
-    workload: &CryptoWorkload,
+    workload: &Workload,
     budget: &Budget,
     clock: &C,
     cpus: &[usize],
@@ -107,7 +107,7 @@ impl Drop for Meetings<'_> {
 
 fn thread<C: Clock>(
     provider: &dyn Provider,
-    workload: &CryptoWorkload,
+    workload: &Workload,
     budget: &Budget,
     clock: &C,
     reached: &mut dyn FnMut(Stage),

@@ -5,7 +5,7 @@ use crate::time::MonotonicRaw;
 use cpb_core::check::check;
 use cpb_core::frame::{self, Decoder, FrameError, MAX_FRAME};
 use cpb_core::message::{Hello, Reply, Request};
-use cpb_core::{Error, Provider, Unsupported, Workload};
+use cpb_core::{Error, Provider, Unsupported};
 use cpb_providers::Unavailable;
 use std::io::{self, Read, Write};
 
@@ -108,14 +108,14 @@ impl<W: Write> Runner<'_, W> {
                 };
                 self.wire.send(&reply)
             }
-            Request::Supports { provider, workload: Workload::Crypto(workload) } => {
+            Request::Supports { provider, workload } => {
                 let reply = match offered(self.offers, provider) {
-                    Ok(provider) => Reply::Supports(provider.supports(&workload)),
+                    Ok(provider) => Reply::Supports(cpb_round::supports(provider, &workload)),
                     Err(error) => Reply::Failed(error),
                 };
                 self.wire.send(&reply)
             }
-            Request::Round { provider, workload: Workload::Crypto(workload), budget, threads } => {
+            Request::Round { provider, workload, budget, threads } => {
                 let result = offered(self.offers, provider).and_then(|provider| {
                     let cpus = self.cpus.get(..threads.max(1).into()).ok_or(Unsupported::Device)?;
                     round::run(provider, &workload, &budget, &self.clock, cpus)
@@ -132,7 +132,7 @@ impl<W: Write> Runner<'_, W> {
                     Err(error) => self.wire.send(&Reply::Failed(error)),
                 }
             }
-            _ => self.wire.send(&Reply::Failed(Error::Contract)),
+            Request::Stop => self.wire.send(&Reply::Failed(Error::Contract)),
         }
     }
 }

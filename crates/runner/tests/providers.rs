@@ -5,9 +5,12 @@ mod process;
 
 use cpb_core::catalog;
 use cpb_core::measure::Budget;
+use cpb_core::memory_read::{Pattern, Width};
 use cpb_core::message::{Reply, Request};
+use cpb_core::sums;
 use cpb_core::{
-    Algorithm, CryptoWorkload, Error, Operation, Phase, Placement, Ticks, Unsupported, Workload,
+    Algorithm, CryptoWorkload, Error, MemoryReadWorkload, Operation, Phase, Placement, Ticks,
+    Unsupported, Workload,
 };
 use cpb_test_support::workloads::{sensible_ways, ways_with_key_pairs};
 use process::Runner;
@@ -57,6 +60,38 @@ const BUDGET: Budget = Budget {
     iterations: 1,
     counted: Ticks(0),
 };
+
+#[test]
+fn runners_read_memory_and_find_the_truth_or_say_that_they_do_not() {
+    let reads = Width::ALL.iter().flat_map(|&width| {
+        let read = move |pattern: &Pattern| MemoryReadWorkload::new(width, *pattern, 12800);
+        Pattern::ALL.iter().map(read)
+    });
+    let reads: Vec<MemoryReadWorkload> = reads.collect();
+    for name in [catalog::MEMORY, catalog::NULL, catalog::MEMCPY] {
+        let mut runner = Runner::start(name);
+        let mut right = 0;
+        for read in &reads {
+            let workload = Workload::MemoryRead(*read);
+            let supports = Request::Supports { provider: 0, workload };
+            let supported = runner.ask(&supports, |reply| match reply {
+                Reply::Supports(answer) => Some(answer),
+                _ => None,
+            });
+            let round = Request::Round { provider: 0, workload, budget: BUDGET, threads: 1 };
+            let outcome = runner.ask(&round, |reply| match reply {
+                Reply::Round(round) => Some(Ok(round.output)),
+                Reply::Failed(error) => Some(Err(error)),
+                _ => None,
+            });
+            assert_eq!(outcome, supported.map(|()| sums::truth(read)).map_err(Error::from));
+            right += u32::from(outcome.is_ok());
+        }
+        // Without vectors, and where a word of 64 bits is two, fewer.
+        let least = if name == catalog::MEMCPY { 0 } else { 6 };
+        assert!(right >= least && (right > 0) == (name != catalog::MEMCPY), "{name}: {right}");
+    }
+}
 
 #[test]
 fn all_runners_agree_about_every_round_and_refuse_what_they_do_not_support() {

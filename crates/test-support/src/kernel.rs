@@ -56,7 +56,7 @@ pub(crate) fn claim(name: &str) -> Claim {
 pub(crate) fn counters(cell: &Cell, time: f64) -> Counters {
     const WALL: u64 = 20_000_000;
     let operations = (WALL as f64 / time) as u64;
-    let small = cell.workload.message <= 64;
+    let small = cell.workload.size() <= 64;
     // Per operation, interrupts and waits; and the threads' share of a CPU in percent.
     let (interrupts, waits, own) = match cell.provider.as_str() {
         "cryptodev:cbc(aes)" => (Some(operations), 1, 31),
@@ -92,7 +92,7 @@ pub(crate) fn unsupported(lines: &mut Vec<Line>) {
     let mut cells: Vec<Cell> = Vec::new();
     lines.retain(|line| match line {
         Line::Round(round)
-            if round.cell.provider == "af_alg:cbc-dcp" && round.cell.workload.message == 16384 =>
+            if round.cell.provider == "af_alg:cbc-dcp" && round.cell.workload.size() == 16384 =>
         {
             if !cells.contains(&round.cell) {
                 cells.push(round.cell.clone());

@@ -13,6 +13,7 @@ use cpb_analysis::explain::explain;
 use cpb_analysis::fit::Shape;
 use cpb_analysis::location::Location;
 use cpb_analysis::passes::Passes;
+use cpb_analysis::units::Bytes;
 use cpb_core::message::ClockDescription;
 use cpb_core::{Algorithm, CryptoWorkload, Operation, Ticks};
 use cpb_record::{Batch, Cell, Line, Outcome, Reading, Record, Round};
@@ -63,7 +64,7 @@ fn source(line: &str) -> Source {
     let rounds: Vec<Round> =
         (0..).zip(&cell.rounds).map(|(pass, real)| as_round(real, pass)).collect();
     let passes = Passes::of(&rounds, Scale { clock: &clock, alone: None }).expect("figures");
-    let logs: Vec<f64> = passes.all.iter().filter_map(|pass| pass.cycles).map(f64::ln).collect();
+    let logs: Vec<f64> = passes.all.iter().filter_map(|pass| Some(pass.cycles?.0.ln())).collect();
     let location = Location::of(&logs).expect("passes").value.exp();
     Source { cost: cell.clock_cost, rounds: cell.rounds, location, logs }
 }
@@ -168,7 +169,8 @@ pub fn run(
             let source = &sources[random.usize(..sources.len())];
             let time = planted.at(size.into());
             cells.push((size.into(), time, source));
-            let workload = CryptoWorkload::new(Algorithm::Aes256Cbc, Operation::Encrypt, size);
+            let workload =
+                CryptoWorkload::new(Algorithm::Aes256Cbc, Operation::Encrypt, size).into();
             let cell = Cell { provider: provider.into(), workload, threads: 1 };
             for pass in 0..passes {
                 let drift = 1.0 + disturbance.drift * f64::from(pass) / f64::from(passes);
@@ -348,9 +350,9 @@ fn crossing(score: &mut Score, run: &Run, meet: f64) {
     match pair(&run.record).contest {
         Contest::Crosses(found) => {
             let [Crossing { bytes, low, high, .. }] = found[..] else { return };
-            score.inside += u32::from((low..=high).contains(&meet));
+            score.inside += u32::from((low.0..=high.0).contains(&meet));
             if let Some(oracle) = run.oracle {
-                score.off.push((bytes - meet).abs() / oracle);
+                score.off.push((bytes.0 - meet).abs() / oracle);
             }
         }
         Contest::Never { .. } => score.said_wrongly += 1,
@@ -373,7 +375,7 @@ fn switched(score: &mut Score, run: &Run, from: u32) {
     let costs = explanation.tasks[0].paths.iter().find(|costs| costs.provider == ENGINE);
     let shape = costs.and_then(|costs| costs.fit.as_ref().ok()).map(|fit| fit.shape);
     let right = |shape| match shape {
-        Shape::Switch { after, before } => after < f64::from(from) && before == f64::from(from),
+        Shape::Switch { after, before } => after < Bytes::from(from) && before == Bytes::from(from),
         Shape::Line | Shape::Poor => false,
     };
     score.found += u32::from(shape.is_some_and(right));

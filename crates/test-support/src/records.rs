@@ -1,11 +1,14 @@
 //! Records with planted costs and seeded noise.
 
 use crate::kernel;
+use cpb_core::memory_read::{Pattern, Width};
 use cpb_core::message::ClockDescription;
-use cpb_core::{CryptoWorkload, Error, Histogram, Kind, Operation, Phase, Ticks, Unsupported};
+use cpb_core::{
+    Error, Histogram, Kind, MemoryReadWorkload, Operation, Phase, Ticks, Unsupported, Workload,
+};
 use cpb_record::plan::Plan;
 use cpb_record::{
-    Batch, Cell, Check, End, Evidence, Header, Line, NotMeasured, NotMeasuredReason,
+    Batch, Cell, Check, Checked, End, Evidence, Header, Line, NotMeasured, NotMeasuredReason,
     ProviderRecord, Reading, Record, Round, SCHEMA,
 };
 use cpb_record::{Machine, State};
@@ -29,11 +32,13 @@ pub enum Case {
     Kernel,
     /// The same on an emulated CPU.
     KernelEmulated,
+    /// Reads of memory, some of which the provider does not have.
+    MemoryReads,
 }
 
 impl Case {
     /// Each of them.
-    pub const ALL: [Case; 8] = [
+    pub const ALL: [Case; 9] = [
         Case::Normal,
         Case::NoClock,
         Case::Failures,
@@ -42,6 +47,7 @@ impl Case {
         Case::Empty,
         Case::Kernel,
         Case::KernelEmulated,
+        Case::MemoryReads,
     ];
 
     fn plan(self) -> &'static str {
@@ -113,6 +119,20 @@ impl Case {
                 sizes = [16, 64, 256, 1024, 4096, 8192, 16384]
                 "#
             }
+            Case::MemoryReads => {
+                r#"
+                name = "memory-read"
+                reason = "How fast is memory read?"
+                providers = ["null", "memory"]
+                [[memory-read]]
+                sizes = ["4K", "64K", "8M"]
+                [[memory-read]]
+                widths = ["32-bit"]
+                sizes = ["4K"]
+                region = "flash"
+                cache = "cache-disabled"
+                "#
+            }
             Case::Threads => {
                 r#"
                 name = "threads"
@@ -154,6 +174,15 @@ pub fn planned(case: Case, plan: Plan, passes: u32) -> Record {
         }
         if matches!(case, Case::Kernel | Case::KernelEmulated) {
             kernel::unsupported(&mut lines);
+        }
+        if case == Case::MemoryReads {
+            let flash = |workload: &Workload| workload.to_string().contains("/flash");
+            lines.retain(|line| !matches!(line, Line::Round(round) if flash(&round.cell.workload)));
+            for workload in plan.workloads().into_iter().filter(flash) {
+                let cell = Cell { provider: "memory".into(), workload, threads: 1 };
+                let outcome = NotMeasuredReason::Unsupported(Unsupported::Device);
+                lines.push(Line::NotMeasured(NotMeasured { cell, outcome }));
+            }
         }
         if case == Case::Failures {
             failures(&mut lines);
@@ -234,7 +263,7 @@ fn header(case: Case, plan: Plan, names: &[String]) -> Header {
 fn checks(plan: &Plan, names: &[String], lines: &mut Vec<Line>) {
     let mut done = Vec::new();
     for workload in plan.workloads() {
-        let what = (workload.algorithm, workload.operation);
+        let what = Checked::of(&workload).unwrap();
         if done.contains(&what) {
             continue;
         }
@@ -244,8 +273,7 @@ fn checks(plan: &Plan, names: &[String], lines: &mut Vec<Line>) {
                 distinct: 0,
                 round_trips: 0,
                 provider: provider.clone(),
-                algorithm: what.0,
-                operation: what.1,
+                what,
                 right: 12,
                 unsupported: u32::from(provider.starts_with("mbedtls")),
                 wrong: None,
@@ -255,7 +283,12 @@ fn checks(plan: &Plan, names: &[String], lines: &mut Vec<Line>) {
 }
 
 /// Nanoseconds of an operation at 3 GHz.
-fn cost(provider: &str, workload: &CryptoWorkload) -> f64 {
+fn cost(provider: &str, workload: &Workload) -> f64 {
+    let workload = match workload {
+        Workload::Crypto(workload) => workload,
+        Workload::MemoryRead(read) => return if provider == "null" { 1.9 } else { reading(read) },
+        _ => unreachable!("no other family"),
+    };
     let kind = workload.algorithm.shape().kind;
     let (fixed, a_byte) = match provider {
         "null" => return 1.9,
@@ -275,6 +308,25 @@ fn cost(provider: &str, workload: &CryptoWorkload) -> f64 {
         _ => 1.0,
     };
     fixed + f64::from(workload.message) * a_byte * factor
+}
+
+/// Of a core that makes three loads a cycle, while what it reads comes from its nearest cache.
+fn reading(read: &MemoryReadWorkload) -> f64 {
+    let bytes = f64::from(read.bytes);
+    let load = match read.width {
+        Width::Bits8 => 1.0,
+        Width::Bits16 => 2.0,
+        Width::Bits32 => 4.0,
+        Width::Bits64 => 8.0,
+        Width::Widest => 32.0,
+    };
+    let turns = if read.pattern == Pattern::PingPong { 1.1 } else { 1.0 };
+    let most = match read.bytes {
+        0..=0x8000 => f64::INFINITY,
+        0x8001..=0x10_0000 => 40.0,
+        _ => 12.0 / turns,
+    };
+    2.0 + bytes / (3.0 * load * 3.0_f64).min(most)
 }
 
 fn measure(
@@ -343,8 +395,8 @@ fn round(case: Case, cell: Cell, pass: u32, time: f64, random: &mut fastrand::Rn
 }
 
 fn output(cell: &Cell) -> u64 {
-    let setup = cell.workload.phase == Phase::Setup;
-    if setup { 0 } else { 0xfeed + u64::from(cell.workload.message) }
+    let setup = cell.workload.crypto().is_some_and(|workload| workload.phase == Phase::Setup);
+    if setup { 0 } else { 0xfeed + u64::from(cell.workload.size()) }
 }
 
 /// Spoils a good record.
@@ -352,8 +404,9 @@ fn failures(lines: &mut Vec<Line>) {
     let mut without = Vec::new();
     lines.retain_mut(|line| {
         let Line::Round(round) = line else { return true };
-        let long = round.cell.workload.message > 16;
-        let ctr = round.cell.workload.algorithm.shape().kind == Kind::StreamCipher;
+        let long = round.cell.workload.size() > 16;
+        let crypto = round.cell.workload.crypto();
+        let ctr = crypto.is_some_and(|it| it.algorithm.shape().kind == Kind::StreamCipher);
         match (round.cell.provider.as_str(), ctr, long) {
             ("openssl:scalar", true, _) => without.push((
                 round.cell.clone(),
@@ -387,8 +440,10 @@ fn failures(lines: &mut Vec<Line>) {
         distinct: 0,
         round_trips: 0,
         provider: "openssl:nocrypto".into(),
-        algorithm: cpb_core::Algorithm::Aes128Ctr,
-        operation: Operation::Encrypt,
+        what: Checked::Crypto {
+            algorithm: cpb_core::Algorithm::Aes128Ctr,
+            operation: Operation::Encrypt,
+        },
         right: 3,
         unsupported: 0,
         wrong: Some("NIST SP 800-38A F.5.1: wrong output".into()),

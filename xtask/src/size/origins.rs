@@ -13,7 +13,7 @@ const LIBRARIES: [(&str, &str); 4] =
     [("aws-lc", "AWS-LC"), ("aws_lc", "AWS-LC"), ("mbedtls", "Mbed TLS"), ("openssl", "OpenSSL")];
 
 /// The files that `crates/cpb/build.rs` packs are called by what they are and their name: `VECTORS-sha`.
-const CARRIED: [&str; 5] = ["BOARDS", "FIRMWARE", "PLANS", "RECORDS", "VECTORS"];
+const CARRIED: [&str; 6] = ["BOARDS", "FIRMWARE", "PLANS", "RECORDS", "RUNNER", "VECTORS"];
 
 /// How much of a carried file's beginning is looked for.
 const BEGINNING: usize = 8;
@@ -59,7 +59,7 @@ impl Origins {
         same.or_else(|| found.first().copied())
     }
 
-    /// The carried files in a section, and the programs of other machines or processes inside it.
+    /// The carried files in a section.
     pub(crate) fn carried(&self, section: &[u8]) -> Vec<Piece<'_>> {
         let mut found = Vec::new();
         for (start, beginning) in section.array_windows::<BEGINNING>().enumerate() {
@@ -70,13 +70,6 @@ impl Origins {
                     start: start as u64,
                     bytes: content.len() as u64,
                     owner: owner.as_str(),
-                }));
-            } else if beginning.starts_with(b"\x7fELF") {
-                let bytes = length_of_elf(rest);
-                found.extend(bytes.map(|bytes| Piece {
-                    start: start as u64,
-                    bytes,
-                    owner: "carried runner",
                 }));
             }
         }
@@ -115,36 +108,19 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// How long the ELF file of 64 bits is that begins here: its table of sections is its end.
-fn length_of_elf(bytes: &[u8]) -> Option<u64> {
-    let number = |place: usize, size: usize| {
-        let bytes = bytes.get(place..place + size)?.iter().rev();
-        Some(bytes.fold(0, |number, byte| number << 8 | u64::from(*byte)))
-    };
-    let (sections, size, count) = (number(40, 8)?, number(58, 2)?, number(60, 2)?);
-    let end = sections.checked_add(size * count)?;
-    (bytes.get(4) == Some(&2) && end <= bytes.len() as u64).then_some(end)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn carried_files_and_programs_are_found_by_their_content() {
+    fn carried_files_are_found_by_their_content() {
         let mut origins = Origins::default();
         origins.add_carried("carried vectors", b"packed vectors of sha".to_vec());
         origins.add_carried("carried plans", b"packed vectors of aes, longer".to_vec());
-        let mut elf = vec![0; 70];
-        elf[..5].copy_from_slice(b"\x7fELF\x02");
-        elf[40] = 64;
-        elf[58] = 3;
-        elf[60] = 2;
-        let section = [b"...packed vectors of sha.packed vect".as_slice(), &elf, b"rest"].concat();
-        let found = origins.carried(&section);
+        let found = origins.carried(b"...packed vectors of sha.packed vect");
         let found: Vec<(u64, u64, &str)> =
             found.iter().map(|piece| (piece.start, piece.bytes, piece.owner)).collect();
-        assert_eq!(found, [(3, 21, "carried vectors"), (36, 70, "carried runner")]);
+        assert_eq!(found, [(3, 21, "carried vectors")]);
     }
 
     #[test]

@@ -165,11 +165,11 @@ fn core(data: CoreData, scored: &[Scored]) -> Core {
     let mut gains: BTreeMap<u16, Vec<f64>> = BTreeMap::new();
     let mut calls = Vec::new();
     let mine = scored.iter().filter(|row| data.table.as_ref() == Some(&row.core));
-    scores.entry(256).or_default().extend(mine.map(|row| row.score));
+    scores.entry(256).or_default().extend(mine.map(|row| row.score.0));
     for seen in &data.seen {
         let rates = seen.rates();
         for bits in [128, 192, 256] {
-            let score = rates.of_long(bits).map(|rate| rate / (seen.mhz * 1e3));
+            let score = rates.of_long(bits).map(|rate| rate.0 / (seen.clock.0 * 1e3));
             scores.entry(bits).or_default().extend(score);
             gains.entry(bits).or_default().extend(rates.gain(bits));
         }
@@ -182,7 +182,7 @@ fn core(data: CoreData, scored: &[Scored]) -> Core {
     let (mut scores, mut gains) = (constants(scores), constants(gains));
     for stated in &data.stated {
         let constant = |ln| Constant { ln, spread: STATED_SPREAD, readings: 1 };
-        let ln = (1e3 / stated.cycles_per_byte).ln();
+        let ln = (1e3 / stated.cycles_per_byte.0).ln();
         let longest = scores.get(&256).map(|longest| longest.ln);
         scores.entry(stated.bits).or_insert(constant(ln));
         if let Some(longest) = longest {

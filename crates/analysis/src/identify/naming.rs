@@ -9,6 +9,7 @@
 
 use super::cores::{Constant, Core, Cores, Gains};
 use super::{Implied, Observed};
+use crate::units::{BytesPerKilocycle, Hertz};
 use serde::Serialize;
 use std::f64::consts::TAU;
 
@@ -73,8 +74,9 @@ pub struct Candidate {
     pub family: String,
     /// How likely it is.
     pub probability: f64,
-    /// The clock that it would have, in Hz.
-    pub implied_hz: f64,
+    /// The clock that it would have.
+    #[serde(rename = "implied_hz")]
+    pub implied_clock: Hertz,
 }
 
 /// Names the core that made the figures.
@@ -99,11 +101,11 @@ pub(super) fn name(observed: &Observed, cores: &Cores) -> Implied {
     let Some(&(id, probability)) = families.first().filter(|best| best.1 >= SURE_OF_FAMILY) else {
         let worth = families.iter().filter(|(_, probability)| *probability >= WORTH_A_WORD);
         let candidate = |(id, probability): &(&str, f64)| {
-            let (low, high) = implied_clock(observed, cores, id, None)?;
+            let range = implied_clock(observed, cores, id, None)?;
             Some(Candidate {
                 family: cores.family(id).name.clone(),
                 probability: *probability,
-                implied_hz: (low * high).sqrt(),
+                implied_clock: middle(range),
             })
         };
         return Implied::Unknown {
@@ -136,7 +138,7 @@ fn prior(core: &Core, cores: &Cores) -> f64 {
 }
 
 fn why_unknown(observed: &Observed) -> &'static str {
-    match (observed.measured_hz.is_empty(), observed.stated_hz) {
+    match (observed.measured_clocks.is_empty(), observed.stated_clock) {
         (true, None) => "no clock is known, and the shape alone does not tell",
         (true, Some(_)) => "nobody measured the clock, and the shape alone does not tell",
         (false, _) => "the figures are those of no known core at this clock",
@@ -149,15 +151,15 @@ pub(super) fn clocks(
     observed: &Observed,
     cores: &Cores,
     name: &Name,
-) -> (Option<f64>, Option<(f64, f64)>) {
+) -> (Option<Hertz>, Option<(Hertz, Hertz)>) {
     let implied = implied_clock(observed, cores, &name.id, name.core.as_deref());
-    let measured = observed.measured_hz.iter().copied();
+    let measured = observed.measured_clocks.iter().copied();
     let measured = match implied {
-        Some((low, high)) => {
-            let off = |hz: f64| (hz / (low * high).sqrt()).ln().abs();
+        Some(range) => {
+            let off = |clock: Hertz| (clock / middle(range)).ln().abs();
             measured.min_by(|a, b| off(*a).total_cmp(&off(*b)))
         }
-        None => observed.measured_hz.first().copied(),
+        None => observed.measured_clocks.first().copied(),
     };
     (measured, implied)
 }
@@ -169,18 +171,45 @@ fn implied_clock(
     cores: &Cores,
     family: &str,
     core: Option<&str>,
-) -> Option<(f64, f64)> {
+) -> Option<(Hertz, Hertz)> {
     let mine = cores.cores.iter().filter(|known| known.family == family);
     let mine = mine.filter(|known| core.is_none_or(|core| core == known.name));
-    let clocks: Vec<f64> = mine.filter_map(|core| clock_of(observed, core)).collect();
-    let low = clocks.iter().copied().reduce(f64::min)?;
-    Some((low, clocks.into_iter().reduce(f64::max)?))
+    range(mine.filter_map(|core| clock_of(observed, core)))
+}
+
+/// Scores by key length in bits: rates by the highest clock that was measured, or else by the stated one.
+pub(super) fn scores(observed: &Observed) -> Vec<(u16, BytesPerKilocycle)> {
+    let Some(clock) = highest(observed).filter(|clock| clock.0 > 0.0) else {
+        return Vec::new();
+    };
+    let score = |bits| {
+        let rate = observed.rates.of_long(bits)?;
+        Some((bits, BytesPerKilocycle(rate.0 * 1000.0 / clock.0)))
+    };
+    [128, 192, 256].into_iter().filter_map(score).collect()
+}
+
+/// The highest clock that was measured, or else the one that is stated.
+pub(super) fn highest(observed: &Observed) -> Option<Hertz> {
+    let measured = range(observed.measured_clocks.iter().copied()).map(|(_, high)| high);
+    measured.or(observed.stated_clock)
+}
+
+/// The lowest and the highest of some clocks. `None` if there is none.
+pub(super) fn range(clocks: impl Iterator<Item = Hertz> + Clone) -> Option<(Hertz, Hertz)> {
+    let low = clocks.clone().map(|clock| clock.0).reduce(f64::min)?;
+    Some((Hertz(low), Hertz(clocks.map(|clock| clock.0).reduce(f64::max)?)))
+}
+
+/// The middle of two clocks, as a ratio.
+pub(super) fn middle((low, high): (Hertz, Hertz)) -> Hertz {
+    Hertz((low.0 * high.0).sqrt())
 }
 
 /// The clock at which this core has this rate.
-pub(super) fn clock_of(observed: &Observed, core: &Core) -> Option<f64> {
+pub(super) fn clock_of(observed: &Observed, core: &Core) -> Option<Hertz> {
     let bits = observed.rates.longest_key()?;
-    Some(observed.rates.of_long(bits)? * 1e3 / core.scores.get(&bits)?.ln.exp())
+    Some(Hertz(observed.rates.of_long(bits)?.0 * 1e3 / core.scores.get(&bits)?.ln.exp()))
 }
 
 /// How likely a core is to make such figures: a density over their logarithms.
@@ -228,22 +257,21 @@ fn another(observed: &Observed) -> f64 {
 fn score_density(observed: &Observed, density: impl Fn(u16, f64) -> f64) -> f64 {
     let Some(bits) = observed.rates.longest_key() else { return 1.0 };
     let Some(rate) = observed.rates.of_long(bits) else { return 1.0 };
-    let at = |hz: f64| density(bits, (rate * 1e3 / hz).ln());
+    let at = |hz: f64| density(bits, (rate.0 * 1e3 / hz).ln());
     let mean = |low: f64, high: f64| {
         let steps = ((high / low).ln() / STEP).ceil().clamp(1.0, MOST_STEPS);
         let clocks =
             (0..=steps as u32).map(|step| low * (high / low).powf(f64::from(step) / steps));
         clocks.map(at).sum::<f64>() / (steps + 1.0)
     };
-    let measured = &observed.measured_hz;
-    let (low, high) =
-        (measured.iter().copied().reduce(f64::min), measured.iter().copied().reduce(f64::max));
-    match (low, high, observed.stated_hz) {
-        (Some(low), Some(high), _) => {
-            let readings = measured.iter().map(|hz| at(*hz)).sum::<f64>() / measured.len() as f64;
-            AT_A_READING * readings + (1.0 - AT_A_READING) * mean(low, high)
+    let measured = &observed.measured_clocks;
+    match (range(measured.iter().copied()), observed.stated_clock) {
+        (Some((low, high)), _) => {
+            let readings = measured.iter().map(|clock| at(clock.0)).sum::<f64>();
+            let readings = readings / measured.len() as f64;
+            AT_A_READING * readings + (1.0 - AT_A_READING) * mean(low.0, high.0)
         }
-        (_, _, Some(stated)) => {
+        (_, Some(Hertz(stated))) => {
             let lower = mean(stated * LOWEST_SHARE_OF_STATED, stated);
             STATED_IS_RIGHT * at(stated) + (1.0 - STATED_IS_RIGHT) * lower
         }

@@ -2,6 +2,7 @@
 
 use super::{Observed, of_table};
 use crate::summary::{Figures, Summary, summarise};
+use crate::units::{BytesPerSecond, Hertz};
 use cpb_core::{Algorithm, CryptoWorkload, Operation, Phase};
 use cpb_record::{Evidence, ProviderRecord, Record};
 use cpb_record::{Machine, evidence};
@@ -32,7 +33,7 @@ pub fn told(machine: &Machine, cpus: &[usize]) -> Observed {
         architecture: architecture.cloned().unwrap_or_default(),
         // A system that lists none tells nothing.
         features: Some(machine.features.clone()).filter(|features| !features.is_empty()),
-        stated_hz: hz(machine.state.frequency_limits_khz.1),
+        stated_clock: clock(machine.state.frequency_limits_khz.1),
         emulated: evidence::emulated(machine),
         ..Observed::default()
     }
@@ -54,9 +55,9 @@ pub(super) fn place(cpus: &[usize]) -> String {
     words.collect::<Vec<String>>().join(", ")
 }
 
-/// Thousands of hertz as hertz; 0 is none.
-pub(super) fn hz(khz: u64) -> Option<f64> {
-    (khz > 0).then_some(khz as f64 * 1e3)
+/// A clock of thousands of hertz; 0 is none.
+pub(super) fn clock(khz: u64) -> Option<Hertz> {
+    (khz > 0).then_some(Hertz(khz as f64 * 1e3))
 }
 
 /// A run of cpb's.
@@ -74,13 +75,14 @@ fn measured(record: &Record) -> Observed {
     // All at one clock: what each takes in cycles, at the clock of the longest.
     let clock = KEYS.iter().rev().find_map(|(_, algorithm)| {
         let figures = of_largest(&summary, WITH, *algorithm, Phase::Update)?;
-        Some(figures.rate?.value.0 * figures.cycles_per_byte?.value.0)
+        Some(Hertz(figures.rate?.value.0 * figures.cycles_per_byte?.value.0))
     });
-    observed.measured_hz.extend(clock);
+    observed.measured_clocks.extend(clock);
     for (bits, algorithm) in KEYS {
         for (workload, figures) in cells(&summary, WITH, algorithm, Phase::Update) {
-            let by_cycles = clock.zip(figures.cycles_per_byte).map(|(hz, cost)| hz / cost.value.0);
-            let rate = by_cycles.or(figures.rate.map(|rate| rate.value.0));
+            let by_cycles = clock.zip(figures.cycles_per_byte);
+            let by_cycles = by_cycles.map(|(clock, cost)| BytesPerSecond(clock.0 / cost.value.0));
+            let rate = by_cycles.or(figures.rate.map(|rate| rate.value));
             observed.rates.insert(bits, workload.message, rate.unwrap_or_default());
         }
     }
@@ -94,8 +96,8 @@ fn gain(summary: &Summary) -> Option<f64> {
         let with = of_largest(summary, WITH, Algorithm::Aes256Cbc, phase)?;
         let without = of_largest(summary, WITHOUT, Algorithm::Aes256Cbc, phase)?;
         match (with.cycles_per_byte, without.cycles_per_byte) {
-            (Some(with), Some(without)) => Some(without.value.0 / with.value.0),
-            _ => Some(with.rate?.value.0 / without.rate?.value.0),
+            (Some(with), Some(without)) => Some(without.value / with.value),
+            _ => Some(with.rate?.value / without.rate?.value),
         }
     })
 }
@@ -107,14 +109,14 @@ fn cells<'a>(
     algorithm: Algorithm,
     phase: Phase,
 ) -> impl Iterator<Item = (&'a CryptoWorkload, &'a Figures)> {
-    let rows = summary.cells.iter().filter(move |row| {
-        let workload = &row.workload;
+    let rows = summary.cells.iter().filter_map(|row| Some((row.workload.crypto()?, row)));
+    let its = rows.filter(move |(workload, row)| {
         row.provider == provider
             && row.threads == 1
             && (workload.algorithm, workload.operation, workload.phase)
                 == (algorithm, Operation::Encrypt, phase)
     });
-    rows.filter_map(|row| Some((&row.workload, &**row.figures.measured()?)))
+    its.filter_map(|(workload, row)| Some((workload, &**row.figures.measured()?)))
 }
 
 /// Those of the largest message.
@@ -149,7 +151,7 @@ mod tests {
             let mut rounds = fixtures::noisy_rounds(seed, 20, cycles / 3.0, 0.001);
             for round in &mut rounds {
                 round.cell.provider = provider.to_owned();
-                round.cell.workload = workload;
+                round.cell.workload = workload.into();
             }
             rounds
         };
@@ -185,12 +187,14 @@ mod tests {
         let found = identify(core, &Cores::load());
         let Implied::Named(name) = &found.implied else { panic!("{found:?}") };
         assert_eq!(name.family, "Cortex-A53 or A55");
-        let near = |hz: Option<f64>| hz.is_some_and(|hz| (hz / 3e9 - 1.0).abs() < 0.01);
-        assert!(near(found.measured_hz) && near(found.implied_hz.map(|(low, _)| low)), "{found:?}");
+        let near =
+            |clock: Option<Hertz>| clock.is_some_and(|clock| (clock.0 / 3e9 - 1.0).abs() < 0.01);
+        let implied = found.implied_clock.map(|(low, _)| low);
+        assert!(near(found.measured_clock) && near(implied), "{found:?}");
         let [
             Misfit::Extension { listed: true, gain, agree: Some(true) },
             Misfit::AnotherCore { .. },
-            Misfit::StatedClock { stated_hz: 3.6e9, measured: true, .. },
+            Misfit::StatedClock { stated: Hertz(3.6e9), measured: true, .. },
         ] = found.verdicts[..]
         else {
             panic!("{:?}", found.verdicts)
@@ -205,7 +209,7 @@ mod tests {
         let found = identify(&observed(&record)[0], &Cores::load());
         let Implied::NotApplicable { why } = &found.implied else { panic!("{found:?}") };
         assert!(why.contains("its clock mean"), "{why}");
-        assert_eq!((found.measured_hz, found.verdicts.len()), (None, 0));
+        assert_eq!((found.measured_clock, found.verdicts.len()), (None, 0));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What a published table or another tool's log knows of each core. Its figures are text.
 
-use super::of_record::{hz, place, told};
+use super::of_record::{clock, place, told};
 use super::{Observed, Rates};
+use crate::units::{BytesPerSecond, Hertz};
 use cpb_record::{ClockReading, Cores, Published, Record, Source, When};
 
 /// What the constants are of, by its operation and phase: nothing else at the same time, a stream.
@@ -35,7 +36,7 @@ fn of_cores(record: &Record, source: &Source, cores: &Cores, cells: &[&Published
         _ => name.trim().to_owned(),
     };
     let listed = Some(cores.features.clone()).filter(|features| !features.is_empty());
-    let measured = |when| hz(cores.fastest(when).and_then(ClockReading::measured)?);
+    let measured = |when| clock(cores.fastest(when).and_then(ClockReading::measured)?);
     let (rates, apart) = rates(cells);
     Observed {
         place: match cores.cpus.is_empty() {
@@ -44,8 +45,8 @@ fn of_cores(record: &Record, source: &Source, cores: &Cores, cells: &[&Published
         },
         reported,
         features: listed.or(machine.features.clone()),
-        stated_hz: cores.stated_khz.and_then(hz),
-        measured_hz: [When::Before, When::After].into_iter().filter_map(measured).collect(),
+        stated_clock: cores.stated_khz.and_then(clock),
+        measured_clocks: [When::Before, When::After].into_iter().filter_map(measured).collect(),
         elsewhere: match cores.pinned {
             Some(false) => cores.others.clone(),
             _ => Vec::new(),
@@ -65,14 +66,15 @@ fn who(cell: &Published) -> (&str, Option<u64>, &str) {
 fn of_rows(record: &Record, cells: &[&Published]) -> Observed {
     let first = cells.first();
     let machine = first.map_or("", |cell| cell.machine.as_str());
+    let clock = first.and_then(|cell| cell.core_hz);
     let (rates, apart) = rates(cells);
     Observed {
         place: machine.split(", ").next().unwrap_or_default().to_owned(),
         reported: machine.rsplit_once(", ").map_or("", |(_, core)| core).to_owned(),
-        measured_hz: first.and_then(|cell| cell.core_hz).map(|hz| hz as f64).into_iter().collect(),
+        measured_clocks: clock.map(|hz| Hertz(hz as f64)).into_iter().collect(),
         rates,
         apart,
-        stated_hz: None,
+        stated_clock: None,
         ..told(&record.header.machine, &[])
     }
 }
@@ -87,8 +89,12 @@ fn rates(cells: &[&Published]) -> (Rates, f64) {
             continue;
         };
         let rate = f64::from(bytes) * 1e9 / time;
-        highest.insert(bits, bytes, highest.at(bits, bytes).map_or(rate, |known| known.max(rate)));
-        lowest.insert(bits, bytes, lowest.at(bits, bytes).map_or(rate, |known| known.min(rate)));
+        let of = |rates: &Rates, more: fn(f64, f64) -> f64| {
+            let known = rates.at(bits, bytes).map_or(rate, |known| more(known.0, rate));
+            BytesPerSecond(known)
+        };
+        highest.insert(bits, bytes, of(&highest, f64::max));
+        lowest.insert(bits, bytes, of(&lowest, f64::min));
     }
     let apart = |bits| Some(highest.of_long(bits)? / lowest.of_long(bits)? - 1.0);
     let apart = [128, 192, 256].into_iter().filter_map(apart).fold(0.0, f64::max);

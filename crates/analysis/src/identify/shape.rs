@@ -1,6 +1,6 @@
 //! What rates tell before any core is known.
 
-use super::Observed;
+use crate::units::{BytesPerSecond, Seconds};
 use std::collections::BTreeMap;
 
 /// Rates from this message length on have no part of a call in them that matters: 0.2 to 0.6 % at
@@ -10,20 +10,20 @@ const LONG: u32 = 8192;
 /// One block of AES.
 const BLOCK: u32 = 16;
 
-/// Rates of AES-CBC encryption of a stream, bytes a second, by key length in bits and message length.
+/// Rates of AES-CBC encryption of a stream by key length in bits and message length.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rates(BTreeMap<(u16, u32), f64>);
+pub struct Rates(BTreeMap<(u16, u32), BytesPerSecond>);
 
 impl Rates {
     /// Adds a rate; one that is no positive number is none.
-    pub fn insert(&mut self, bits: u16, bytes: u32, rate: f64) {
-        if rate.is_finite() && rate > 0.0 {
+    pub fn insert(&mut self, bits: u16, bytes: u32, rate: BytesPerSecond) {
+        if rate.0.is_finite() && rate.0 > 0.0 {
             self.0.insert((bits, bytes), rate);
         }
     }
 
     /// The rate at one message length.
-    pub fn at(&self, bits: u16, bytes: u32) -> Option<f64> {
+    pub fn at(&self, bits: u16, bytes: u32) -> Option<BytesPerSecond> {
         self.0.get(&(bits, bytes)).copied()
     }
 
@@ -33,13 +33,13 @@ impl Rates {
     }
 
     /// The rate at the largest message, if that is long enough.
-    pub fn of_long(&self, bits: u16) -> Option<f64> {
+    pub fn of_long(&self, bits: u16) -> Option<BytesPerSecond> {
         let last = self.0.range((bits, LONG)..=(bits, u32::MAX)).next_back();
         last.map(|(_, rate)| *rate)
     }
 
     /// The rate at one block.
-    pub fn of_block(&self, bits: u16) -> Option<f64> {
+    pub fn of_block(&self, bits: u16) -> Option<BytesPerSecond> {
         self.at(bits, BLOCK)
     }
 
@@ -60,21 +60,10 @@ impl Rates {
         (blocks > 0.0).then_some(blocks)
     }
 
-    /// The same in seconds.
-    pub fn call_seconds(&self, bits: u16) -> Option<f64> {
-        Some(self.call(bits)? * f64::from(BLOCK) / self.of_long(bits)?)
+    /// The same as a time.
+    pub fn call_time(&self, bits: u16) -> Option<Seconds> {
+        Some(Seconds(self.call(bits)? * f64::from(BLOCK) / self.of_long(bits)?.0))
     }
-}
-
-/// Thousands of bytes a second for each MHz of the highest clock that was measured, or else of the one
-/// that is stated.
-pub(super) fn scores(observed: &Observed) -> Vec<(u16, f64)> {
-    let measured = observed.measured_hz.iter().copied().reduce(f64::max);
-    let Some(hz) = measured.or(observed.stated_hz).filter(|hz| *hz > 0.0) else {
-        return Vec::new();
-    };
-    let score = |bits| Some((bits, observed.rates.of_long(bits)? * 1000.0 / hz));
-    [128, 192, 256].into_iter().filter_map(score).collect()
 }
 
 #[cfg(test)]
@@ -85,10 +74,10 @@ mod tests {
     fn rates_that_are_none_tell_nothing() {
         let mut rates = Rates::default();
         for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            rates.insert(256, 16_384, rate);
+            rates.insert(256, 16_384, BytesPerSecond(rate));
         }
         assert!(rates.is_empty());
-        rates.insert(256, 1024, 1e6);
+        rates.insert(256, 1024, BytesPerSecond(1e6));
         assert_eq!((rates.of_long(256), rates.longest_key()), (None, None), "too short");
     }
 
@@ -96,11 +85,11 @@ mod tests {
     fn a_call_costs_what_one_block_takes_beyond_a_block() {
         let mut rates = Rates::default();
         // 2 cycles a byte; 16 bytes take 32 cycles and a call 96.
-        rates.insert(256, 16, 16.0 / 128.0 * 1e9);
-        rates.insert(256, 16_384, 0.5e9);
-        rates.insert(128, 16_384, 0.75e9);
+        rates.insert(256, 16, BytesPerSecond(16.0 / 128.0 * 1e9));
+        rates.insert(256, 16_384, BytesPerSecond(0.5e9));
+        rates.insert(128, 16_384, BytesPerSecond(0.75e9));
         assert_eq!(rates.call(256), Some(3.0));
-        assert!((rates.call_seconds(256).unwrap() - 96e-9).abs() < 1e-15);
+        assert!((rates.call_time(256).unwrap().0 - 96e-9).abs() < 1e-15);
         assert_eq!((rates.gain(128), rates.gain(192), rates.gain(256)), (Some(1.5), None, None));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::cores::{Cores, LeftOut, readings};
 use super::*;
+use crate::units::{KilobytesPerSecond, Megahertz};
 
 /// Rows of a log: key length, kB/s of 16 bytes, of 16 KiB.
 type Rows<'a> = &'a [(u16, f64, f64)];
@@ -15,16 +16,16 @@ const ROCK_5B_A76: Rows<'_> =
 fn observed(reported: &str, mhz: f64, rows: Rows<'_>) -> Observed {
     let mut rates = Rates::default();
     for (bits, block, long) in rows {
-        rates.insert(*bits, 16, block * 1e3);
-        rates.insert(*bits, 16_384, long * 1e3);
+        rates.insert(*bits, 16, KilobytesPerSecond(*block).into());
+        rates.insert(*bits, 16_384, KilobytesPerSecond(*long).into());
     }
     Observed {
         place: "cpu0".into(),
         reported: reported.into(),
         architecture: "aarch64".into(),
         features: Some(vec!["fp".into(), "aes".into()]),
-        stated_hz: Some(mhz * 1e6),
-        measured_hz: vec![mhz * 1e6],
+        stated_clock: Some(Megahertz(mhz).into()),
+        measured_clocks: vec![Megahertz(mhz).into()],
         rates,
         ..Observed::default()
     }
@@ -61,7 +62,7 @@ fn a_core_that_is_left_out_is_named_as_itself_as_its_family_or_not_at_all() {
         let log = if reading.log.is_empty() { "-" } else { &reading.log };
         let cores = Cores::without(LeftOut { log, row });
         let observed = Observed {
-            measured_hz: vec![reading.mhz * 1e6],
+            measured_clocks: vec![reading.clock.into()],
             rates: reading.rates.clone(),
             ..Observed::default()
         };
@@ -100,11 +101,14 @@ fn a_core_that_is_left_out_is_named_as_itself_as_its_family_or_not_at_all() {
 
 #[test]
 fn the_shape_alone_names_the_cores_whose_shape_is_like_no_other() {
-    let board =
-        Observed { measured_hz: Vec::new(), stated_hz: None, ..observed("", 1.0, ESPRESSOBIN) };
+    let board = Observed {
+        measured_clocks: Vec::new(),
+        stated_clock: None,
+        ..observed("", 1.0, ESPRESSOBIN)
+    };
     assert_eq!(named(&board).1, "Cortex-A53 or A55");
-    let (low, high) = found(&board).implied_hz.expect("a clock without a clock");
-    assert!((785e6..795e6).contains(&(low * high).sqrt()), "{low} {high}");
+    let (low, high) = found(&board).implied_clock.expect("a clock without a clock");
+    assert!((785e6..795e6).contains(&(low.0 * high.0).sqrt()), "{low:?} {high:?}");
     let board = Observed { rates: observed("", 1.0, ROCK_5B_A76).rates, ..board };
     assert_eq!(why_not(&board), "no clock is known, and the shape alone does not tell");
 }
@@ -112,33 +116,34 @@ fn the_shape_alone_names_the_cores_whose_shape_is_like_no_other() {
 #[test]
 fn a_clock_that_is_not_what_the_system_states_is_found() {
     // ESPRESSObin: cpufreq says 1000 MHz.
-    let board = Observed { stated_hz: Some(1e9), ..observed("Cortex-A53", 789.7, ESPRESSOBIN) };
+    let board =
+        Observed { stated_clock: Some(Hertz(1e9)), ..observed("Cortex-A53", 789.7, ESPRESSOBIN) };
     let found = found(&board);
-    let [Misfit::StatedClock { stated_hz, actual_hz, measured }] = found.verdicts[..] else {
+    let [Misfit::StatedClock { stated, actual, measured }] = found.verdicts[..] else {
         panic!("{:?}", found.verdicts)
     };
-    assert_eq!((stated_hz, actual_hz, measured), (1e9, 789.7e6, true));
+    assert_eq!((stated, actual, measured), (Hertz(1e9), Hertz(789.7e6), true));
     assert!(found.verdicts[0].is_wrong());
 }
 
 #[test]
 fn a_stated_clock_that_nobody_measured_is_held_against_what_the_shape_implies() {
-    let board = Observed { measured_hz: Vec::new(), ..observed("Cortex-A53", 1000.0, ESPRESSOBIN) };
-    let [Misfit::StatedClock { actual_hz, measured: false, .. }] = found(&board).verdicts[..]
-    else {
+    let board =
+        Observed { measured_clocks: Vec::new(), ..observed("Cortex-A53", 1000.0, ESPRESSOBIN) };
+    let [Misfit::StatedClock { actual, measured: false, .. }] = found(&board).verdicts[..] else {
         panic!("{:?}", found(&board))
     };
-    assert!((actual_hz / 789.7e6 - 1.0).abs() < 0.01, "{actual_hz}");
+    assert!((actual.0 / 789.7e6 - 1.0).abs() < 0.01, "{actual:?}");
 }
 
 #[test]
 fn of_two_clocks_the_one_that_fits_is_taken_and_the_other_is_told() {
     let mut board = observed("Cortex-A76", 2348.4, ROCK_5B_A76);
-    board.measured_hz = vec![823e6, 2348.4e6];
+    board.measured_clocks = vec![Hertz(823e6), Hertz(2348.4e6)];
     let found = found(&board);
     assert!(matches!(found.implied, Implied::Named(_)), "{found:?}");
-    assert_eq!(found.measured_hz, Some(2348.4e6));
-    assert_eq!(found.verdicts, [Misfit::ClockMoved { low_hz: 823e6, high_hz: 2348.4e6 }]);
+    assert_eq!(found.measured_clock, Some(Hertz(2348.4e6)));
+    assert_eq!(found.verdicts, [Misfit::ClockMoved { low: Hertz(823e6), high: Hertz(2348.4e6) }]);
 }
 
 #[test]
@@ -161,7 +166,7 @@ fn figures_above_two_cycles_a_round_are_flagged_and_not_named() {
     let [Misfit::AboveBound { bits: 256, score, bound }] = found.verdicts[..] else {
         panic!("{:?}", found.verdicts)
     };
-    assert_eq!((score.round(), bound.round()), (928.0, 571.0));
+    assert_eq!((score.0.round(), bound.0.round()), (928.0, 571.0));
     // 3 % are allowed.
     for (score, flagged) in [(588.0, false), (589.0, true)] {
         let board = observed("", 1000.0, &[(256, 300_000.0, score * 1e3)]);
@@ -231,7 +236,7 @@ fn an_extension_that_the_features_do_not_list_is_told_and_named_where_calls_are_
     assert_eq!(named(&board).1, "Cortex-A72 to X925");
     assert_eq!(found(&board).verdicts, [Misfit::ExtensionNotListed]);
     board.rates = Rates::default();
-    board.rates.insert(256, 16_384, 1_023_600e3);
+    board.rates.insert(256, 16_384, KilobytesPerSecond(1_023_600.0).into());
     assert!(matches!(found(&board).implied, Implied::Accelerator { .. }));
     assert_eq!(found(&board).verdicts, [Misfit::ExtensionNotListed]);
 }

@@ -2,23 +2,27 @@
 
 use super::cores::Cores;
 use super::{Identified, Implied, Observed, naming};
+use crate::units::{BytesPerKilocycle, Cycles, Hertz, Seconds};
 use serde::Serialize;
 
 /// Clocks, and bounds, that differ by no more than this agree.
 const AGREE: f64 = 0.03;
 
-/// Two cycles for each of 10, 12 and 14 rounds: 16 bytes in 20, 24 and 28 cycles. Thousands of bytes a
-/// second for each MHz.
-const BOUNDS: [(u16, f64); 3] = [(128, 800.0), (192, 16_000.0 / 24.0), (256, 16_000.0 / 28.0)];
+/// Two cycles for each of 10, 12 and 14 rounds: 16 bytes in 20, 24 and 28 cycles.
+const BOUNDS: [(u16, BytesPerKilocycle); 3] = [
+    (128, BytesPerKilocycle(800.0)),
+    (192, BytesPerKilocycle(16_000.0 / 24.0)),
+    (256, BytesPerKilocycle(16_000.0 / 28.0)),
+];
 
 /// Below, nothing computes AES-256 by the extension: the slowest core known has 217 of Cortex-A35's, and
 /// ThunderX2's AES-128 would make 120 of it. Software has 20 to 70.
-const SOFTWARE: f64 = 100.0;
+const SOFTWARE: BytesPerKilocycle = BytesPerKilocycle(100.0);
 
 /// A call that costs more than this in time and in cycles goes to the kernel, and from there to an engine
 /// or a driver: calls of a library take 20 to 300 cycles.
-const KERNEL_SECONDS: f64 = 2e-6;
-const KERNEL_CYCLES: f64 = 2000.0;
+const KERNEL_TIME: Seconds = Seconds(2e-6);
+const KERNEL_CYCLES: Cycles = Cycles(2000.0);
 
 /// Said of a core whose features do not list AES.
 const NO_EXTENSION: &str = "the core has no Crypto Extensions";
@@ -36,7 +40,7 @@ const EXTENSION_GAIN: f64 = 1.8;
 /// And less than this is none.
 const NO_GAIN: f64 = 1.2;
 
-/// Something that does not fit. Clocks are in Hz.
+/// Something that does not fit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Misfit {
@@ -44,10 +48,10 @@ pub enum Misfit {
     AboveBound {
         /// Key length.
         bits: u16,
-        /// Thousands of bytes a second for each MHz.
-        score: f64,
+        /// Rate by clock.
+        score: BytesPerKilocycle,
         /// What it should be at most.
-        bound: f64,
+        bound: BytesPerKilocycle,
     },
     /// A longer key is faster than a shorter one: rows of several cores or clocks.
     KeyOrder {
@@ -59,25 +63,31 @@ pub enum Misfit {
     /// What the system states is not the clock.
     StatedClock {
         /// What it states.
-        stated_hz: f64,
+        #[serde(rename = "stated_hz")]
+        stated: Hertz,
         /// What it is.
-        actual_hz: f64,
+        #[serde(rename = "actual_hz")]
+        actual: Hertz,
         /// Whether that was measured; else the figures imply it.
         measured: bool,
     },
     /// The measured clock is not the one that the figures were made at.
     MeasuredClock {
         /// What was measured.
-        measured_hz: f64,
+        #[serde(rename = "measured_hz")]
+        measured: Hertz,
         /// What the figures imply.
-        implied_hz: f64,
+        #[serde(rename = "implied_hz")]
+        implied: Hertz,
     },
     /// The clock was measured more than once, and moved.
     ClockMoved {
         /// Lowest.
-        low_hz: f64,
+        #[serde(rename = "low_hz")]
+        low: Hertz,
         /// Highest.
-        high_hz: f64,
+        #[serde(rename = "high_hz")]
+        high: Hertz,
     },
     /// The system reports a core that the figures are not of.
     AnotherCore {
@@ -91,7 +101,8 @@ pub enum Misfit {
         /// What the system reports.
         reported: String,
         /// The clock.
-        hz: f64,
+        #[serde(rename = "hz")]
+        clock: Hertz,
     },
     /// The features list the extension, and the figures are those of software.
     ExtensionNotUsed,
@@ -144,7 +155,10 @@ fn lists_aes(observed: &Observed) -> Option<bool> {
 }
 
 /// Why no constant applies, if none does.
-pub(super) fn not_applicable(observed: &Observed, scores: &[(u16, f64)]) -> Option<Implied> {
+pub(super) fn not_applicable(
+    observed: &Observed,
+    scores: &[(u16, BytesPerKilocycle)],
+) -> Option<Implied> {
     let not = |why: String| Some(Implied::NotApplicable { why });
     let accelerator = |why: String| Some(Implied::Accelerator { why });
     if let Some(sign) = &observed.emulated {
@@ -209,13 +223,12 @@ fn of_openssl(tool: &str) -> bool {
 /// What a call costs in microseconds, if the kernel has a part in it.
 fn kernel_call(observed: &Observed) -> Option<f64> {
     let bits = observed.rates.longest_key()?;
-    let seconds = observed.rates.call_seconds(bits)?;
-    let hz = observed.measured_hz.iter().copied().reduce(f64::max).or(observed.stated_hz);
-    let many = hz.is_none_or(|hz| seconds * hz > KERNEL_CYCLES);
-    (seconds > KERNEL_SECONDS && many).then_some(seconds * 1e6)
+    let time = observed.rates.call_time(bits)?;
+    let many = naming::highest(observed).is_none_or(|clock| time.0 * clock.0 > KERNEL_CYCLES.0);
+    (time > KERNEL_TIME && many).then_some(time.0 * 1e6)
 }
 
-fn above_bound(scores: &[(u16, f64)]) -> Option<Misfit> {
+fn above_bound(scores: &[(u16, BytesPerKilocycle)]) -> Option<Misfit> {
     // The longest key says most: its bound is never missed by a call's cost.
     scores.iter().rev().find_map(|(bits, score)| {
         let (bits, bound) = BOUNDS.into_iter().find(|bound| bound.0 == *bits)?;
@@ -233,8 +246,8 @@ fn key_order(observed: &Observed) -> Option<Misfit> {
 }
 
 /// How far apart two clocks are, as a share of the second; of a range its nearer end.
-fn apart(hz: f64, low: f64, high: f64) -> f64 {
-    if hz < low { 1.0 - hz / low } else { (hz / high - 1.0).max(0.0) }
+fn apart(clock: Hertz, (low, high): (Hertz, Hertz)) -> f64 {
+    if clock < low { 1.0 - clock / low } else { (clock / high - 1.0).max(0.0) }
 }
 
 /// All that does not fit.
@@ -298,7 +311,7 @@ fn core(observed: &Observed, cores: &Cores, implied: &Implied) -> Option<Misfit>
         }
         Implied::Unknown { .. } => Some(Misfit::ReportedNeeds {
             reported: observed.reported.clone(),
-            hz: naming::clock_of(observed, reported)?,
+            clock: naming::clock_of(observed, reported)?,
         }),
         Implied::NotApplicable { .. } | Implied::Accelerator { .. } => None,
     }
@@ -306,27 +319,24 @@ fn core(observed: &Observed, cores: &Cores, implied: &Implied) -> Option<Misfit>
 
 fn clocks(observed: &Observed, found: &Identified) -> Vec<Misfit> {
     let mut verdicts = Vec::new();
-    let measured = observed.measured_hz.iter().copied();
-    if let (Some(low_hz), Some(high_hz)) =
-        (measured.clone().reduce(f64::min), measured.reduce(f64::max))
-        && apart(high_hz, low_hz, low_hz) > AGREE
+    if let Some((low, high)) = naming::range(observed.measured_clocks.iter().copied())
+        && apart(high, (low, low)) > AGREE
     {
-        verdicts.push(Misfit::ClockMoved { low_hz, high_hz });
+        verdicts.push(Misfit::ClockMoved { low, high });
     }
-    if let (Some(measured_hz), Some((low, high))) = (found.measured_hz, found.implied_hz)
-        && apart(measured_hz, low, high) > AGREE
+    if let (Some(measured), Some(range)) = (found.measured_clock, found.implied_clock)
+        && apart(measured, range) > AGREE
     {
-        let implied_hz = (low * high).sqrt();
-        verdicts.push(Misfit::MeasuredClock { measured_hz, implied_hz });
+        verdicts.push(Misfit::MeasuredClock { measured, implied: naming::middle(range) });
     }
-    if let Some(stated_hz) = observed.stated_hz {
-        let measured = found.measured_hz.map(|hz| (hz, hz, true));
-        let implied = found.implied_hz.map(|(low, high)| (low, high, false));
+    if let Some(stated) = observed.stated_clock {
+        let measured = found.measured_clock.map(|clock| ((clock, clock), true));
+        let implied = found.implied_clock.map(|range| (range, false));
         let off = measured.into_iter().chain(implied);
-        let mut off = off.filter(|(low, high, _)| apart(stated_hz, *low, *high) > AGREE);
-        if let Some((low, high, measured)) = off.next() {
-            let actual_hz = (low * high).sqrt();
-            verdicts.push(Misfit::StatedClock { stated_hz, actual_hz, measured });
+        let mut off = off.filter(|(range, _)| apart(stated, *range) > AGREE);
+        if let Some((range, measured)) = off.next() {
+            let actual = naming::middle(range);
+            verdicts.push(Misfit::StatedClock { stated, actual, measured });
         }
     }
     verdicts

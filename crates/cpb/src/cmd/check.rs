@@ -10,10 +10,11 @@ use crate::vectors::Vectors;
 use anyhow::{Result, bail};
 use clap::Args;
 use cpb_core::catalog;
-use cpb_core::{Algorithm, Error, Operation};
+use cpb_core::memory_read::{Pattern, Width};
+use cpb_core::{Algorithm, Error, MemoryReadWorkload};
 use cpb_record::budget::Seconds;
 use cpb_record::names;
-use cpb_record::{Check, NotMeasuredReason, ProviderRecord};
+use cpb_record::{Check, Checked, NotMeasuredReason, ProviderRecord};
 use cpb_report::{left, right};
 use std::num::NonZero;
 use std::panic::resume_unwind;
@@ -50,8 +51,10 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let known = here.discover(&arguments.provider, &arguments.runner, &Affinity::default())?;
     let known: Vec<&Discovered> =
         known.iter().filter(|known| catalog::computes(&known.spec.name)).collect();
-    let columns = columns(&known, &algorithms, &vectors, &here.timeouts);
-    output::print(&matrix(&algorithms, &columns, output::width()))?;
+    let names: Vec<&str> = known.iter().map(|known| known.spec.name.as_str()).collect();
+    let rows = rows(&algorithms, &names);
+    let columns = columns(&known, &rows, &vectors, &here.timeouts);
+    output::print(&matrix(&rows, &columns, output::width()))?;
     if columns.iter().any(|column| column.gave_up || !column.wrong.is_empty()) {
         return Ok(FAILED);
     }
@@ -66,7 +69,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
 /// thread computes.
 fn columns(
     known: &[&Discovered],
-    algorithms: &[Algorithm],
+    rows: &[Checked],
     vectors: &Vectors,
     timeouts: &Timeouts,
 ) -> Vec<Column> {
@@ -79,7 +82,7 @@ fn columns(
         let mut done = Vec::new();
         while let Some((place, (known, runner))) = next() {
             let restart = || start(known);
-            done.push((place, Column::check(known, runner, restart, algorithms, vectors)));
+            done.push((place, Column::check(known, runner, restart, rows, vectors)));
         }
         done
     };
@@ -136,7 +139,7 @@ impl Column {
         known: &Discovered,
         runner: Option<Result<Conversation, RunnerError>>,
         restart: impl Fn() -> Result<Conversation, RunnerError>,
-        algorithms: &[Algorithm],
+        rows: &[Checked],
         vectors: &Vectors,
     ) -> Column {
         let name = known.spec.name.clone();
@@ -155,7 +158,7 @@ impl Column {
                 return column;
             }
         };
-        for what in rows(algorithms) {
+        for &what in rows {
             let (check, reason) = known_answers(&mut runner, &known.spec, vectors, what);
             let right = check.as_ref().map(Shown::of).unwrap_or_default();
             let answer = match reason {
@@ -197,11 +200,26 @@ impl Column {
     }
 }
 
-fn rows(algorithms: &[Algorithm]) -> Vec<(Algorithm, Operation)> {
-    let with = |&algorithm: &Algorithm| {
-        algorithm.operations().iter().map(move |operation| (algorithm, *operation))
+/// What is checked of these algorithms; if they are all, of reads of memory as well. What none of the providers is for is
+/// left out.
+fn rows(algorithms: &[Algorithm], providers: &[&str]) -> Vec<Checked> {
+    let of_algorithm = |&algorithm: &Algorithm| {
+        let operations = algorithm.operations().iter();
+        operations.map(move |&operation| Checked::Crypto { algorithm, operation })
     };
-    algorithms.iter().flat_map(with).collect()
+    let mut rows: Vec<Checked> = algorithms.iter().flat_map(of_algorithm).collect();
+    if providers.iter().all(|name| *name == catalog::MEMORY) {
+        rows.clear();
+    }
+    let any_reads = providers.iter().any(|name| catalog::reads_memory(name));
+    if algorithms == Algorithm::ALL && any_reads {
+        for &width in Width::ALL {
+            rows.extend(Pattern::ALL.iter().map(|&pattern| Checked::MemoryRead {
+                workload: MemoryReadWorkload::new(width, pattern, 0),
+            }));
+        }
+    }
+    rows
 }
 
 /// Width of an algorithm; a longer one has a line of its own.
@@ -239,13 +257,12 @@ fn blocks(columns: &[Column], most: usize) -> Vec<&[Column]> {
 
 /// Algorithms down, providers across, so many at a time as fit, and what went wrong in words below.
 /// Algorithms that none of a block's providers has are left out of it.
-fn matrix(algorithms: &[Algorithm], columns: &[Column], width: usize) -> String {
-    let rows = rows(algorithms);
+fn matrix(rows: &[Checked], columns: &[Column], width: usize) -> String {
     let mut text = String::new();
     let mut heading = "known answers right";
     let blocks = blocks(columns, width);
     for block in &blocks {
-        text += &block_text(heading, &rows, block, blocks.len() > 1);
+        text += &block_text(heading, rows, block, blocks.len() > 1);
         text.push('\n');
         heading = "";
     }
@@ -272,19 +289,13 @@ fn matrix(algorithms: &[Algorithm], columns: &[Column], width: usize) -> String 
             text += &format!("{}: {absent}\n", column.name);
         }
         for Wrong { row, words, .. } in &column.wrong {
-            let (algorithm, operation) = rows[*row];
-            text += &format!("{} {algorithm} {operation}: {words}\n", column.name);
+            text += &format!("{} {}: {words}\n", column.name, rows[*row]);
         }
     }
     text
 }
 
-fn block_text(
-    title: &str,
-    rows: &[(Algorithm, Operation)],
-    columns: &[Column],
-    only_theirs: bool,
-) -> String {
+fn block_text(title: &str, rows: &[Checked], columns: &[Column], only_theirs: bool) -> String {
     let line = |first: &str, cells: Vec<String>| {
         let mut line = left(first, FIRST);
         for (cell, column) in cells.iter().zip(columns) {
@@ -303,9 +314,13 @@ fn block_text(
         let variants = columns.iter().map(|column| heading(column).1.to_owned()).collect();
         text += &line("", variants);
     }
-    for (row, (algorithm, operation)) in rows.iter().enumerate() {
+    for (row, what) in rows.iter().enumerate() {
         let cells: Vec<String> = columns.iter().map(|column| column.cell(row)).collect();
         if !only_theirs || cells.iter().any(|cell| cell != "-") {
+            let Checked::Crypto { algorithm, operation } = what else {
+                text += &line(&format!("{what} "), cells);
+                continue;
+            };
             let mut name = algorithm.name();
             if name.len() >= NAME {
                 text += &format!("{name}\n");
@@ -326,6 +341,7 @@ mod tests {
     #[test]
     fn many_providers_are_shown_in_blocks_that_fit_with_the_algorithms_that_they_have() {
         let algorithms = [Algorithm::Aes128Cbc, Algorithm::Sha256, Algorithm::HmacDrbgSha512];
+        let rows = rows(&algorithms, &["mbedtls:c"]);
         let column = |(number, name): (usize, &str)| Column {
             name: name.to_owned(),
             absent: None,
@@ -344,7 +360,7 @@ mod tests {
             "mbedtls:c",
         ];
         let columns: Vec<Column> = names.into_iter().enumerate().map(column).collect();
-        let text = matrix(&algorithms, &columns, WIDTH);
+        let text = matrix(&rows, &columns, WIDTH);
         let longest = 2 + names[4].len() - "af_alg:".len() + FIRST;
         for line in text.lines() {
             let wide = line.contains("as-long") || columns[4].name.len() > 60 && line.len() > WIDTH;
@@ -359,7 +375,7 @@ mod tests {
 
         // A block in which nobody has anything is no table.
         let none = |column: Column| Column { right: vec![None; 4], ..column };
-        let text = matrix(&algorithms, &columns.into_iter().map(none).collect::<Vec<_>>(), WIDTH);
+        let text = matrix(&rows, &columns.into_iter().map(none).collect::<Vec<_>>(), WIDTH);
         assert!(text.contains("none of these: mbedtls:c\n") && !text.contains("sha-256"), "{text}");
         assert!(text.contains("- not had here"), "{text}");
     }

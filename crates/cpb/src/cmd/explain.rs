@@ -6,6 +6,7 @@ use crate::library;
 use anyhow::{Result, bail};
 use clap::Args;
 use cpb_analysis::explain::{Explanation, Question, explain};
+use cpb_analysis::units::OperationsPerSecond;
 use cpb_record::size::Size;
 use std::path::PathBuf;
 
@@ -57,7 +58,8 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let records: Vec<_> = records.into_iter().map(|(_, record)| record).collect();
     let bytes = arguments.size.map(|size| size.bytes());
     let asked = bytes.is_some() || arguments.rate.is_some();
-    let question = asked.then_some(Question { bytes, rate: arguments.rate });
+    let question =
+        asked.then_some(Question { bytes, rate: arguments.rate.map(OperationsPerSecond) });
     let explanation = explain(&records, question);
     if bytes.is_none()
         && arguments.rate.is_some()

@@ -7,8 +7,13 @@ use crate::vectors::Vectors;
 use anyhow::Result;
 use cpb_core::catalog;
 use cpb_core::check::Finding;
-use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Unsupported};
-use cpb_record::{Cell, Check, Line, NotMeasuredReason, Round};
+use cpb_core::measure::Budget;
+use cpb_core::memory_read::BLOCK;
+use cpb_core::sums;
+use cpb_core::{
+    Algorithm, CryptoWorkload, Error, MemoryReadWorkload, Operation, Unsupported, Workload,
+};
+use cpb_record::{Cell, Check, Checked, Line, NotMeasuredReason, Round};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -42,18 +47,17 @@ impl Run<'_> {
                     continue;
                 }
             };
-            let mut tried: HashMap<(Algorithm, Operation), Option<NotMeasuredReason>> =
-                HashMap::new();
+            let mut tried: HashMap<Checked, Option<NotMeasuredReason>> = HashMap::new();
             for cell in of_its_algorithms(mine, &source, &mut runner) {
                 if let Some(why) = source.launch.lost() {
                     self.without(&cell, unreached(&why))?;
                     continue;
                 }
-                let what = (cell.workload.algorithm, cell.workload.operation);
+                let Some(what) = Checked::of(&cell.workload) else { continue };
                 self.watch.progress(
                     0.0,
                     Duration::ZERO,
-                    &format!("checking {} {}", source.name, what.0),
+                    &format!("checking {} {what}", source.name),
                 );
                 if let std::collections::hash_map::Entry::Vacant(place) = tried.entry(what) {
                     let (check, reason) = match &mut runner {
@@ -127,29 +131,90 @@ fn not_again() -> NotMeasuredReason {
     NotMeasuredReason::Failed { error: Error::Crashed, detail }
 }
 
-/// Tries every known answer of one algorithm and operation. The second part is why its cells are
-/// not to be measured, if so.
+/// Tries every known answer of some workloads. The second part is why their cells are not to be
+/// measured, if so.
 pub fn known_answers(
     runner: &mut Conversation,
     source: &RunnerSpec,
     vectors: &Vectors,
-    (algorithm, operation): (Algorithm, Operation),
+    what: Checked,
 ) -> (Option<Check>, Option<NotMeasuredReason>) {
-    let mut check = Check {
+    let check = Check {
         provider: source.name.clone(),
-        algorithm,
-        operation,
+        what,
         right: 0,
         distinct: 0,
         round_trips: 0,
         unsupported: 0,
         wrong: None,
     };
+    match what {
+        Checked::Crypto { algorithm, operation } => {
+            published_answers(runner, source, vectors, (algorithm, operation), check)
+        }
+        Checked::MemoryRead { workload } => known_sums(runner, source, workload, check),
+    }
+}
+
+/// Working sets whose sum is known: the smallest, whole pages, and what is none.
+const SUMMED: [u32; 4] = [BLOCK, 4096, 4096 + BLOCK, 65536];
+
+/// A round of one operation: nothing of it is a figure.
+const ONCE: Budget<Duration> = Budget {
+    warmup: Duration::ZERO,
+    batch: Duration::ZERO,
+    limit: Duration::ZERO,
+    batches: 1,
+    latencies: 0,
+    iterations: 1,
+    counted: Duration::ZERO,
+};
+
+/// Reads some working sets. The runner's answer is held against the sum that this side computes.
+fn known_sums(
+    runner: &mut Conversation,
+    source: &RunnerSpec,
+    workload: MemoryReadWorkload,
+    mut check: Check,
+) -> (Option<Check>, Option<NotMeasuredReason>) {
+    let mut why_not = None;
+    for bytes in SUMMED {
+        let read = MemoryReadWorkload { bytes, ..workload };
+        let wrong = |mut check: Check, error: Error, detail: String| {
+            check.wrong = Some(format!("{read}: {error}"));
+            (Some(check), Some(NotMeasuredReason::Failed { error, detail }))
+        };
+        match runner.round(source.provider, &Workload::MemoryRead(read), &ONCE, 1) {
+            Ok(Ok(seen)) if seen.round.output == sums::truth(&read) => check.right += 1,
+            Ok(Ok(_)) => return wrong(check, Error::WrongAnswer, read.to_string()),
+            Ok(Err(Error::Unsupported(reason))) => {
+                check.unsupported += 1;
+                why_not = Some(NotMeasuredReason::Unsupported(reason));
+            }
+            Ok(Err(error)) => return wrong(check, error, read.to_string()),
+            Err(lost) => {
+                let detail = format!("at {read}: {}", lost.detail);
+                return wrong(check, lost.error, detail);
+            }
+        }
+    }
+    let reason = if check.right == 0 { why_not } else { None };
+    (Some(check), reason)
+}
+
+/// The published answers of one algorithm and operation.
+fn published_answers(
+    runner: &mut Conversation,
+    source: &RunnerSpec,
+    vectors: &Vectors,
+    (algorithm, operation): (Algorithm, Operation),
+    mut check: Check,
+) -> (Option<Check>, Option<NotMeasuredReason>) {
     // Whoever does not have the algorithm need not say so case by case.
     let usual = algorithm.shape().block.max(algorithm.shortest());
     let length = algorithm.fixed_message(operation).unwrap_or(usual);
     let plain = CryptoWorkload::new(algorithm, operation, length as u32);
-    let supported = runner.supports(source.provider, &plain);
+    let supported = runner.supports(source.provider, &plain.into());
     if let Ok(Err(reason @ (Unsupported::Algorithm | Unsupported::BuildOption))) = supported {
         check.unsupported = vectors.cases(algorithm, operation).len() as u32;
         return (Some(check), Some(NotMeasuredReason::Unsupported(reason)));

@@ -6,7 +6,7 @@ use cpb_core::check::Finding;
 use cpb_core::frame::{self, Decoder, FrameError, MAX_FRAME};
 use cpb_core::measure::Budget;
 use cpb_core::message::{ClockDescription, Reply, Request};
-use cpb_core::{CryptoWorkload, Error, Identity, Operation, Ticks, Unsupported, Workload};
+use cpb_core::{DataSet, Error, Identity, Operation, Ticks, Unsupported, Workload};
 use cpb_record::{NO_ANSWER, ProviderRecord};
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering;
@@ -197,10 +197,9 @@ impl Conversation {
     pub fn supports(
         &mut self,
         provider: u8,
-        workload: &CryptoWorkload,
+        workload: &Workload,
     ) -> Result<Result<(), Unsupported>, RunnerError> {
-        let workload = Workload::Crypto(*workload);
-        let request = Request::Supports { provider, workload };
+        let request = Request::Supports { provider, workload: *workload };
         self.ask(&request, Duration::ZERO, |reply| match reply {
             Reply::Supports(answer) => Some(answer),
             Reply::Failed(Error::Unsupported(reason)) => Some(Err(reason)),
@@ -216,14 +215,14 @@ impl Conversation {
     pub fn round(
         &mut self,
         provider: u8,
-        workload: &CryptoWorkload,
+        workload: &Workload,
         budget: &Budget<Duration>,
         threads: u8,
     ) -> Result<Result<Seen, Error>, RunnerError> {
         let work = longest(workload, budget, threads);
         let request = Request::Round {
             provider,
-            workload: Workload::Crypto(*workload),
+            workload: *workload,
             budget: in_ticks(budget, self.clock.frequency),
             threads,
         };
@@ -273,18 +272,19 @@ fn in_ticks(budget: &Budget<Duration>, frequency: u64) -> Budget {
 
 /// How long a round may take beyond the usual time: what it was given, and the untimed work on
 /// long messages (making, checking, a few operations) at the pace of a slow core.
-fn longest(workload: &CryptoWorkload, budget: &Budget<Duration>, threads: u8) -> Duration {
+fn longest(workload: &Workload, budget: &Budget<Duration>, threads: u8) -> Duration {
     const SLOW_BYTES_PER_SECOND: f64 = 2e6;
     const UNTIMED_OPERATIONS: f64 = 12.0;
     let given = budget.warmup + 2 * budget.limit + budget.counted;
-    let jobs = match workload.data {
-        cpb_core::DataSet::Same => 1.0,
-        cpb_core::DataSet::Unique { chunks } => f64::from(chunks),
+    let jobs = match workload.crypto().map(|workload| workload.data) {
+        Some(DataSet::Unique { chunks }) => f64::from(chunks),
+        Some(DataSet::Same) | None => 1.0,
     };
-    let bytes = f64::from(workload.message) * jobs * UNTIMED_OPERATIONS * f64::from(threads);
+    let slowest = workload.crypto().map(|workload| by_large_keys(workload.operation));
+    let bytes = f64::from(workload.size()) * jobs * UNTIMED_OPERATIONS * f64::from(threads);
     given
         + Duration::from_secs_f64(bytes / SLOW_BYTES_PER_SECOND)
-        + by_large_keys(workload.operation) * threads.into()
+        + slowest.unwrap_or_default() * threads.into()
 }
 
 /// How long the slowest operations may take, of which a round has a few: a pair of RSA-4096 takes seconds,

@@ -185,7 +185,7 @@ proptest! {
         header in header(), lines in vec(line(), 0..12),
     ) {
         let record = Record::assemble(header, lines);
-        let question = Question { bytes: Some(390), rate: Some(2000.0) };
+        let question = Question { bytes: Some(390), rate: Some(cpb_analysis::units::OperationsPerSecond(2000.0)) };
         let explanation = explain([&record, &record], Some(question));
         cpb_report::explain::render(&explanation, 80, false);
         let compared = compare::runs(&record, &record, compare::Pairs::ByName);

@@ -60,7 +60,7 @@ fn a_run_ends_before_its_time_when_its_record_is_full() {
         used_before: Duration::ZERO,
         company: None,
     };
-    let workload = CryptoWorkload::new(Algorithm::Sha256, Operation::Hash, 16);
+    let workload = CryptoWorkload::new(Algorithm::Sha256, Operation::Hash, 16).into();
     let cell = Cell { provider: PROVIDER.into(), workload, threads: 1 };
     let ended = run.measure(vec![cell], 0, HashMap::new(), &enough).expect("a writable record");
     let kept = schedule::CELL_BATCHES / u64::from(schedule::BATCHES);

@@ -2,7 +2,7 @@
 
 use super::Measured;
 use super::tables::scrolled_as;
-use crate::groups::{Comparisons, heading};
+use crate::groups::{Comparisons, in_words};
 use crate::{format, published};
 use cpb_analysis::execution::{CpuUse, Execution};
 use cpb_analysis::summary::{Figures, Known, Row};
@@ -34,10 +34,10 @@ use Column::{Number as N, Text as T};
 const COLUMNS: &[Column] = &[
     T("path", |cell| cell.row.provider.clone()),
     T("record", |cell| cell.run.to_owned()),
-    T("algorithm", |cell| cell.row.workload.algorithm.to_string()),
-    T("operation", |cell| cell.row.workload.operation.to_string()),
+    T("algorithm", |cell| format::algorithm(&cell.row.workload)),
+    T("operation", |cell| format::operation(&cell.row.workload)),
     T("variant", variant),
-    N("message (B)", |cell| Some(cell.row.workload.message.into())),
+    N("size (B)", |cell| Some(cell.row.workload.size().into())),
     N("threads", |cell| Some(cell.row.threads.into())),
     T("fastest", |cell| match cell.comparisons.mark(cell.row) {
         Some('=') => "tie".to_owned(),
@@ -73,7 +73,7 @@ const COLUMNS: &[Column] = &[
     N("CPU (%)", |cell| Some(cpu(cell)?.own * 100.0)),
     N("CPU user (%)", |cell| Some(cpu(cell)?.user? * 100.0)),
     N("CPU system (%)", |cell| Some(cpu(cell)?.system? * 100.0)),
-    N("CPU (ms/MB)", |cell| Some(cpu(cell)?.seconds_per_megabyte? * 1e3)),
+    N("CPU (ms/MB)", |cell| Some(cpu(cell)?.seconds_per_megabyte?.0 * 1e3)),
     N("all CPUs (%)", |cell| Some(cpu(cell)?.machine? * 100.0)),
     N("softirq (%)", |cell| Some(cpu(cell)?.softirq? * 100.0)),
     T("without a figure", |cell| match &cell.row.figures {
@@ -83,7 +83,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 fn variant(cell: &Cell<'_>) -> String {
-    let words = heading(&cell.row.workload, 1, false);
+    let words = in_words(&cell.row.workload, 1);
     words.split_once(", ").map(|(_, variant)| variant.to_owned()).unwrap_or_default()
 }
 

@@ -13,7 +13,7 @@ use super::tables::scrolled;
 use crate::compare::{apart, drawn};
 use crate::explain_text::{size, what};
 use crate::format::percent;
-use crate::groups::heading;
+use crate::groups::in_words;
 use anyhow::Result;
 use cpb_analysis::compare::{Compared, ComparedCell, Kind, MeanRatio};
 use cpb_analysis::location::median;
@@ -377,7 +377,7 @@ const HEADS: [Heading; 14] = [
 fn variant(row: &ComparedCell) -> String {
     match &row.subject {
         Subject::Measured(workload) => {
-            let words = heading(workload, 1, false);
+            let words = in_words(workload, 1);
             words.split_once(", ").map(|(_, variant)| variant.to_owned()).unwrap_or_default()
         }
         Subject::Published { phase, .. } => phase.clone().unwrap_or_default(),

@@ -67,7 +67,7 @@ pub(super) fn rates(
     let margins = Margins { rate: true, gain: true, cycles: true };
     let heading = if group.sizes == [0] { "Time of an operation" } else { "MB/s" };
     // What is done with key pairs has its operations per second and its percentile there as well.
-    let more = if group.workload().algorithm.has_key_pairs() { 2 } else { 0 };
+    let more = if group.has_key_pairs() { 2 } else { 0 };
     let table = rates.block(group, &group.sizes, group.sizes.len() + more, margins);
     let points = |figures: &Figures, bytes| Some(point(bytes, figures.rate.as_ref()?, 1e-6));
     let series = of_group(group, explained, marks, points);
@@ -183,7 +183,7 @@ fn of_group(
 /// The paths of a group that are drawn at first.
 fn first_of_group<'a>(group: &Group<'a>) -> Vec<&'a str> {
     let time = |provider: &str, size: u32| {
-        Some((size, group.row(provider, size)?.figures.measured()?.time.value.0))
+        Some((size, group.row(provider, size)?.figures.measured()?.time.value))
     };
     let times = |provider: &'a str| {
         (provider, group.sizes.iter().filter_map(|size| time(provider, *size)).collect())
@@ -193,7 +193,7 @@ fn first_of_group<'a>(group: &Group<'a>) -> Vec<&'a str> {
 
 /// The paths of a task that are drawn at first.
 fn first(task: &Explained) -> Vec<&str> {
-    let time = |cost: &SizeCost| (cost.bytes, cost.time.value.0);
+    let time = |cost: &SizeCost| (cost.bytes, cost.time.value);
     let times = task
         .paths
         .iter()
@@ -207,11 +207,17 @@ fn curves(costs: &Costs) -> Vec<Vec<(f64, f64)>> {
         let step = |number: usize| {
             let share = number as f64 / (FIT_POINTS - 1) as f64;
             let bytes = line.from * (line.to / line.from).powf(share);
-            (bytes, bytes * 1e3 / line.at(bytes))
+            (bytes.0, bytes.0 * 1e3 / line.at(bytes).0)
         };
         (0..FIT_POINTS).map(step).filter(|(_, rate)| rate.is_finite() && *rate > 0.0).collect()
     };
-    costs.fit.iter().flat_map(|fit| &fit.lines).filter(|line| line.from > 0.0).map(curve).collect()
+    costs
+        .fit
+        .iter()
+        .flat_map(|fit| &fit.lines)
+        .filter(|line| line.from.0 > 0.0)
+        .map(curve)
+        .collect()
 }
 
 /// The crossovers from one recommended path to the next.
@@ -351,7 +357,7 @@ pub(super) fn cpu(heading: &str, task: &Explained, marks: &Marks) -> Option<Figu
     if !task.subject.has_sizes() || !costs().any(|cost| cost.cpu_share.is_some()) {
         return None;
     }
-    let milliseconds = |cost: &SizeCost| cost.cpu_seconds_per_megabyte.map(|s| s * 1e3);
+    let milliseconds = |cost: &SizeCost| cost.cpu_seconds_per_megabyte.map(|s| s.0 * 1e3);
     let first = first(task);
     let series = task.paths.iter().filter_map(|costs| {
         let point = |cost: &SizeCost| {
@@ -372,7 +378,7 @@ pub(super) fn cpu(heading: &str, task: &Explained, marks: &Marks) -> Option<Figu
         }
     };
     let mut tables = vec![table("CPU ms per MB", |cost| {
-        cost.cpu_seconds_per_megabyte.map(|seconds| short(seconds * 1e3))
+        cost.cpu_seconds_per_megabyte.map(|seconds| short(seconds.0 * 1e3))
     })];
     if !busy {
         tables.push(table("share of a core", |cost| cost.cpu_share.map(share)));

@@ -6,6 +6,7 @@ use super::plot::Series;
 use super::tables;
 use crate::explain::costs_block;
 use crate::explain_text::{notes, what};
+use crate::format;
 use crate::groups::{Comparisons, Group};
 use crate::table::Block;
 use crate::{by_size, execution};
@@ -66,7 +67,7 @@ pub(super) fn measured(
     }
     let comparisons = Comparisons::of(summary);
     Operation {
-        algorithm: group.workload().algorithm.to_string(),
+        algorithm: format::algorithm(group.workload()),
         title: group.heading.clone(),
         machine: String::new(),
         main: match refused {
@@ -85,7 +86,7 @@ pub(super) fn published(task: &Explained, marks: &Marks) -> Operation {
     let title = what(&task.subject, task.threads);
     let algorithm = match &task.subject {
         Subject::Published { algorithm, .. } => algorithm.clone(),
-        Subject::Measured(workload) => workload.algorithm.to_string(),
+        Subject::Measured(workload) => format::algorithm(workload),
     };
     Operation {
         algorithm,

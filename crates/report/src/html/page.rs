@@ -146,7 +146,7 @@ fn meta(part: &Part<'_>) -> Markup {
                 span class=(class) { (evidence_word(run.evidence)) }
                 " plan " (run.plan) ", " (run.passes) " passes"
                 @if let Some(seconds) = run.seconds {
-                    " in " (thousands(seconds.round() as u64)) " s"
+                    " in " (thousands(seconds.0.round() as u64)) " s"
                 }
                 @if run.interrupted { ", stopped early" }
                 ", " time datetime=(run.began) { (minute(&run.began)) }

@@ -11,6 +11,7 @@ use super::axis::Axis;
 use super::labels;
 use super::marks::{Mark, REACH};
 use anyhow::{Error, Result};
+use cpb_analysis::units::Bytes;
 use maud::{Markup, PreEscaped, html};
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -86,10 +87,10 @@ pub(super) struct Series {
 
 impl Series {
     /// Its figure at a size: by its fit where there is one, else on the straight between two points.
-    pub(super) fn at(&self, bytes: f64) -> Option<f64> {
-        let fitted = self.curves.iter().find_map(|curve| between(curve, bytes));
+    pub(super) fn at(&self, bytes: Bytes) -> Option<f64> {
+        let fitted = self.curves.iter().find_map(|curve| between(curve, bytes.0));
         let points = self.points.iter().filter_map(|point| place(point.bytes, point.value));
-        fitted.or_else(|| between(&points.collect::<Vec<_>>(), bytes))
+        fitted.or_else(|| between(&points.collect::<Vec<_>>(), bytes.0))
     }
 }
 
@@ -105,11 +106,11 @@ pub(super) fn between(points: &[(f64, f64)], bytes: f64) -> Option<f64> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
     /// The crossover.
-    pub(super) bytes: f64,
+    pub(super) bytes: Bytes,
     /// The rate that both have there.
     pub(super) value: f64,
     /// Its interval's ends, as far as they were measured.
-    pub(super) interval: (f64, f64),
+    pub(super) interval: (Bytes, Bytes),
 }
 
 /// How points are shown.
@@ -225,9 +226,9 @@ impl Plot {
             .x_desc("message length in bytes, K = 1024")
             .draw()?;
         for Crossing { bytes, interval: (low, high), .. } in &self.crossings {
-            let band = [(*low, bottom), (*high, top)];
+            let band = [(low.0, bottom), (high.0, top)];
             chart.draw_series([Rectangle::new(band, AXIS.mix(SHADE).filled())])?;
-            let line = vec![(*bytes, bottom), (*bytes, top)];
+            let line = vec![(bytes.0, bottom), (bytes.0, top)];
             chart.draw_series([PathElement::new(line, INK.stroke_width(THIN))])?;
         }
         Ok(())
@@ -235,7 +236,7 @@ impl Plot {
 
     fn draw_crossings(&self, chart: &mut Chart<'_, '_>) -> Result<()> {
         for crossing in self.crossings.iter().filter(|crossing| crossing.value > 0.0) {
-            let at = (crossing.bytes, crossing.value);
+            let at = (crossing.bytes.0, crossing.value);
             chart.draw_series([Circle::new(at, 17, INK.stroke_width(3))])?;
         }
         Ok(())
@@ -510,8 +511,8 @@ mod tests {
     #[test]
     fn a_crossing_lies_on_the_fit_where_there_is_one() {
         let fitted = series(vec![vec![(16.0, 10.0), (1024.0, 160.0)]]);
-        assert!((fitted.at(128.0).unwrap() - 40.0).abs() < 1e-9);
-        assert!((series(Vec::new()).at(64.0).unwrap() - 10f64.powf(1.5)).abs() < 1e-9);
-        assert_eq!(series(Vec::new()).at(8192.0), None);
+        assert!((fitted.at(Bytes(128.0)).unwrap() - 40.0).abs() < 1e-9);
+        assert!((series(Vec::new()).at(Bytes(64.0)).unwrap() - 10f64.powf(1.5)).abs() < 1e-9);
+        assert_eq!(series(Vec::new()).at(Bytes(8192.0)), None);
     }
 }

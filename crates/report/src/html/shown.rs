@@ -1,20 +1,22 @@
 //! Which paths a plot shows at first: of more than [`SHOWN`] lines nobody can tell one from another.
 
+use cpb_analysis::units::Nanoseconds;
+
 /// The most paths that are drawn at first; the page's reader can switch on the others.
 pub(super) const SHOWN: usize = 8;
 
 /// The names of the paths that matter most: those that are the fastest at some size, then those that
 /// come nearest to the fastest at one. `costs` are each path's (message length, time).
-pub(super) fn first<'a>(costs: &[(&'a str, Vec<(u32, f64)>)]) -> Vec<&'a str> {
+pub(super) fn first<'a>(costs: &[(&'a str, Vec<(u32, Nanoseconds)>)]) -> Vec<&'a str> {
     let least = |bytes: u32| {
         let all = costs.iter().flat_map(|(_, sizes)| sizes).filter(|(size, _)| *size == bytes);
-        all.map(|(_, time)| *time).fold(f64::INFINITY, f64::min)
+        Nanoseconds(all.map(|(_, time)| time.0).fold(f64::INFINITY, f64::min))
     };
     let mut ranks: Vec<(&str, usize, f64)> = costs
         .iter()
         .filter(|(_, sizes)| !sizes.is_empty())
         .map(|(name, sizes)| {
-            let ratios = || sizes.iter().map(|(bytes, time)| time / least(*bytes));
+            let ratios = || sizes.iter().map(|(bytes, time)| *time / least(*bytes));
             let wins = ratios().filter(|ratio| *ratio <= 1.0).count();
             (*name, wins, ratios().fold(f64::INFINITY, f64::min))
         })
@@ -32,15 +34,15 @@ mod tests {
     fn the_fastest_somewhere_come_first_then_who_comes_nearest() {
         let names: Vec<String> = (0..12).map(|number| format!("path-{number}")).collect();
         // Slower by a tenth from path to path; the last is the fastest at the large size.
-        let mut costs: Vec<(&str, Vec<(u32, f64)>)> = names
+        let mut costs: Vec<(&str, Vec<(u32, Nanoseconds)>)> = names
             .iter()
             .enumerate()
             .map(|(place, name)| {
                 let time = 1.0 + 0.1 * place as f64;
-                (name.as_str(), vec![(16, time), (1024, 10.0 * time)])
+                (name.as_str(), vec![(16, Nanoseconds(time)), (1024, Nanoseconds(10.0 * time))])
             })
             .collect();
-        costs[11].1[1].1 = 1.0;
+        costs[11].1[1].1 = Nanoseconds(1.0);
         costs[5].1.clear();
         let first = first(&costs);
         let expected = [0, 11, 1, 2, 3, 4, 6, 7].map(|place| names[place].as_str());

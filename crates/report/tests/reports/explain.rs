@@ -1,6 +1,7 @@
 //! What `cpb explain` says of published tables and of made-up records.
 
 use cpb_analysis::explain::{Explanation, Question, explain};
+use cpb_analysis::units::OperationsPerSecond;
 use cpb_record::Record;
 use cpb_record::store;
 use cpb_report::explain::render;
@@ -44,14 +45,14 @@ fn on_the_imx6_software_wins_at_every_size() {
 
 #[test]
 fn a_load_of_ones_own_is_answered_per_path() {
-    let question = Question { bytes: Some(390), rate: Some(2000.0) };
+    let question = Question { bytes: Some(390), rate: Some(OperationsPerSecond(2000.0)) };
     insta::assert_snapshot!("imx6_load_80", render(&imx6(Some(question)), 80, false));
     let size = Question { bytes: Some(390), rate: None };
     insta::assert_snapshot!("imx6_size_80", render(&imx6(Some(size)), 80, false));
     let measured = imx6(Some(Question { bytes: Some(1024), rate: None }));
     let answer = measured.tasks[0].answer.as_ref().expect("1 KiB was measured");
     assert!(answer.measured && answer.take == ["software"], "{answer:?}");
-    let beyond = Question { bytes: Some(9000), rate: Some(2000.0) };
+    let beyond = Question { bytes: Some(9000), rate: Some(OperationsPerSecond(2000.0)) };
     assert!(imx6(Some(beyond)).tasks[0].paths.iter().all(|costs| costs.load.is_none()));
 }
 
@@ -70,6 +71,7 @@ fn made_up_records_are_explained() {
     insta::assert_snapshot!("failures_80", render(&case(Case::Failures), 80, false));
     insta::assert_snapshot!("threads_80", render(&case(Case::Threads), 80, false));
     insta::assert_snapshot!("empty_80", render(&case(Case::Empty), 80, false));
+    insta::assert_snapshot!("memory_reads_80", render(&case(Case::MemoryReads), 80, false));
 }
 
 #[test]

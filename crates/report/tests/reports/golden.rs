@@ -37,6 +37,17 @@ fn a_normal_run() {
 }
 
 #[test]
+fn reads_of_memory() {
+    insta::assert_snapshot!("memory_reads_80", terminal(Case::MemoryReads, 80));
+    insta::assert_snapshot!("memory_reads_markdown", markdown::render(&summary(Case::MemoryReads)));
+    insta::assert_snapshot!("memory_reads_csv", csv::render(&summary(Case::MemoryReads)).unwrap());
+    insta::assert_snapshot!(
+        "memory_reads_json",
+        json::render(&summary(Case::MemoryReads)).unwrap()
+    );
+}
+
+#[test]
 fn a_run_without_a_known_clock_with_many_sizes_and_phases() {
     insta::assert_snapshot!("no_clock_80", terminal(Case::NoClock, 80));
     insta::assert_snapshot!("no_clock_all_80", all(Case::NoClock, 80));

@@ -3,6 +3,7 @@
 
 use super::Family;
 use crate::identify::Rates;
+use crate::units::{BytesPerKilocycle, CyclesPerByte, KilobytesPerSecond, Megahertz};
 use cpb_record::{Line, Quantity};
 use serde::Deserialize;
 
@@ -40,21 +41,23 @@ pub(super) struct CoreData {
 #[serde(deny_unknown_fields)]
 pub(super) struct Seen {
     pub(super) log: String,
-    pub(super) mhz: f64,
+    #[serde(rename = "mhz")]
+    pub(super) clock: Megahertz,
     #[serde(rename = "openssl")]
     pub(super) _openssl: String,
+    /// The rates at 16 bytes and at 16 KiB.
     #[serde(default)]
-    pub(super) aes128: Option<[f64; 2]>,
+    pub(super) aes128: Option<[KilobytesPerSecond; 2]>,
     #[serde(default)]
-    pub(super) aes192: Option<[f64; 2]>,
-    pub(super) aes256: [f64; 2],
+    pub(super) aes192: Option<[KilobytesPerSecond; 2]>,
+    pub(super) aes256: [KilobytesPerSecond; 2],
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Stated {
     pub(super) bits: u16,
-    pub(super) cycles_per_byte: f64,
+    pub(super) cycles_per_byte: CyclesPerByte,
     #[serde(rename = "source")]
     pub(super) _source: String,
 }
@@ -65,7 +68,7 @@ impl Seen {
         for (bits, row) in [(128, self.aes128), (192, self.aes192), (256, Some(self.aes256))] {
             let row = row.into_iter().flatten();
             for (bytes, kilobytes) in [16, 16_384].into_iter().zip(row) {
-                rates.insert(bits, bytes, kilobytes * 1e3);
+                rates.insert(bits, bytes, kilobytes.into());
             }
         }
         rates
@@ -76,7 +79,7 @@ impl Seen {
 pub(super) struct Scored {
     pub(super) core: String,
     pub(super) machine: String,
-    pub(super) score: f64,
+    pub(super) score: BytesPerKilocycle,
 }
 
 impl File {
@@ -95,7 +98,8 @@ pub(super) fn table() -> Vec<Scored> {
         let (machine, core) = cell.machine.rsplit_once(", ")?;
         let score =
             cell.number(Quantity::KilobytesPerSecond)? / cell.number(Quantity::Megahertz)?;
-        Some(Scored { core: core.to_owned(), machine: machine.to_owned(), score })
+        let (core, machine) = (core.to_owned(), machine.to_owned());
+        Some(Scored { core, machine, score: BytesPerKilocycle(score) })
     });
     scored.collect()
 }
@@ -107,7 +111,7 @@ pub(in super::super) struct Reading {
     pub(in super::super) family: String,
     pub(in super::super) log: String,
     pub(in super::super) row: Option<(String, String)>,
-    pub(in super::super) mhz: f64,
+    pub(in super::super) clock: Megahertz,
     pub(in super::super) rates: Rates,
 }
 
@@ -116,23 +120,24 @@ pub(in super::super) fn readings() -> Vec<Reading> {
     let file = File::load();
     let mut readings = Vec::new();
     for core in &file.core {
-        let reading = |log: &str, row, mhz, rates| Reading {
+        let reading = |log: &str, row, clock, rates| Reading {
             core: core.name.clone(),
             family: core.family.clone(),
             log: log.to_owned(),
             row,
-            mhz,
+            clock,
             rates,
         };
-        readings
-            .extend(core.seen.iter().map(|seen| reading(&seen.log, None, seen.mhz, seen.rates())));
+        readings.extend(
+            core.seen.iter().map(|seen| reading(&seen.log, None, seen.clock, seen.rates())),
+        );
         for row in table().iter().filter(|row| core.table.as_ref() == Some(&row.core)) {
             let mut rates = Rates::default();
-            rates.insert(256, 16_384, row.score * 1e6);
+            rates.insert(256, 16_384, KilobytesPerSecond(row.score.0 * 1e3).into());
             readings.push(reading(
                 "",
                 Some((row.core.clone(), row.machine.clone())),
-                1000.0,
+                Megahertz(1000.0),
                 rates,
             ));
         }

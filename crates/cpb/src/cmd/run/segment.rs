@@ -21,7 +21,7 @@ use cpb_core::catalog;
 use cpb_core::kernel::KernelSurvey;
 use cpb_core::measure::Budget;
 use cpb_core::message::ClockDescription;
-use cpb_core::{Algorithm, CryptoWorkload, Error};
+use cpb_core::{Algorithm, Error, Workload};
 use cpb_record::Machine;
 use cpb_record::budget::{Percent, Seconds};
 use cpb_record::evidence;
@@ -459,16 +459,22 @@ fn header(
 /// and so are some algorithms.
 fn nobody_is_for(providers: &[String], plan: &Plan) -> String {
     let for_one = |name: &String| {
+        if name == catalog::MEMORY {
+            return Some(format!("{name} is for reads of memory only: `--plan memory-read`"));
+        }
         let mut algorithms = Algorithm::ALL.iter().filter(|a| catalog::is_for(name, **a));
         let only = algorithms.next()?;
         algorithms.next().is_none().then(|| format!("{name} is for {only} only: `-a {only}`"))
     };
-    let of_one = |workload: CryptoWorkload| {
-        let algorithm = workload.algorithm;
+    let of_one = |workload: Workload| {
+        let what = match &workload {
+            Workload::Crypto(workload) => workload.algorithm.name(),
+            _ => "reads of memory",
+        };
         let mut names = catalog::LIST.iter().map(|entry| entry.name);
         names
-            .find(|name| catalog::is_for(name, algorithm))
-            .map(|name| format!("of these providers none has {algorithm}: `-p {name}`"))
+            .find(|name| *name != catalog::NULL && catalog::is_for_workload(name, &workload))
+            .map(|name| format!("of these providers none has {what}: `-p {name}`"))
     };
     let mut why: BTreeSet<String> = providers.iter().filter_map(for_one).collect();
     if why.is_empty() {

@@ -1,15 +1,16 @@
 //! Lines of records, as random as their types allow.
 
 use cpb_core::kernel::{Availability, KernelChoice, KernelSurvey, SurveyedDriver};
+use cpb_core::memory_read::{Cache, Pattern, Region, Width};
 use cpb_core::message::{ClockDescription, Counters, CpuTime};
 use cpb_core::{
-    Algorithm, Claim, CryptoWorkload, DataSet, Error, KeyUse, Meaning, Operation, Phase, Placement,
-    Ticks, Unsupported,
+    Algorithm, Claim, CryptoWorkload, DataSet, Error, KeyUse, Meaning, MemoryReadWorkload,
+    Operation, Phase, Placement, Ticks, Unsupported, Workload,
 };
 use cpb_providers::kernel_crypto::{Driver, Selftest};
 use cpb_record::plan::Plan;
 use cpb_record::{
-    Batch, Cell, Check, ClockReading, Cores, End, Evidence, Flag, FlagKind, Header, Line,
+    Batch, Cell, Check, Checked, ClockReading, Cores, End, Evidence, Flag, FlagKind, Header, Line,
     NotMeasured, NotMeasuredReason, Printed, ProviderRecord, Published, PublishedPath, Quantity,
     Reading, Round, SCHEMA, Source, Times, When,
 };
@@ -24,7 +25,21 @@ fn word() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z0-9:./-]{0,20}", any::<String>()]
 }
 
-fn workload() -> impl Strategy<Value = CryptoWorkload> {
+fn workload() -> impl Strategy<Value = Workload> {
+    prop_oneof![crypto().prop_map(Workload::Crypto), read().prop_map(Workload::MemoryRead)]
+}
+
+fn read() -> impl Strategy<Value = MemoryReadWorkload> {
+    let how = (select(Width::ALL), select(Pattern::ALL), any::<u32>());
+    let place = (select(Region::ALL), select(Cache::ALL));
+    (how, place).prop_map(|((width, pattern, bytes), (region, cache))| MemoryReadWorkload {
+        region,
+        cache,
+        ..MemoryReadWorkload::new(width, pattern, bytes)
+    })
+}
+
+fn crypto() -> impl Strategy<Value = CryptoWorkload> {
     let what = (select(Algorithm::ALL), select(Operation::ALL), select(Phase::ALL));
     let how = (any::<u32>(), any::<u32>(), select(Placement::ALL), select(KeyUse::ALL));
     (what, how, option::of(any::<u32>())).prop_map(
@@ -193,6 +208,11 @@ fn plan() -> impl Strategy<Value = Plan> {
         plan.budget = format!("{}s", f64::from(seconds) / 7.0 + 0.1).parse().unwrap();
         plan.providers = provider.into_iter().collect();
         plan.threads = threads;
+        if hundredths % 2 == 0 {
+            let reads =
+                cpb::library::plan(Some("memory-read".as_ref())).expect("a plan that is carried");
+            plan.memory_read = reads.memory_read;
+        }
         plan
     })
 }
@@ -361,21 +381,25 @@ fn published() -> impl Strategy<Value = Published> {
     })
 }
 
+fn checked(cell: Cell) -> Option<(String, Checked)> {
+    Some((cell.provider, Checked::of(&cell.workload)?))
+}
+
 pub(crate) fn line() -> impl Strategy<Value = Line> {
-    let check = (cell(), any::<(u32, u32, u32, u32)>(), option::of(word())).prop_map(
-        |(Cell { provider, workload, .. }, (right, distinct, round_trips, unsupported), wrong)| {
-            Check {
-                distinct,
-                round_trips,
-                provider,
-                algorithm: workload.algorithm,
-                operation: workload.operation,
-                right,
-                unsupported,
-                wrong,
-            }
-        },
-    );
+    let check = (
+        cell().prop_filter_map("of no known family", checked),
+        any::<(u32, u32, u32, u32)>(),
+        option::of(word()),
+    )
+        .prop_map(|((provider, what), (right, distinct, round_trips, unsupported), wrong)| Check {
+            distinct,
+            round_trips,
+            provider,
+            what,
+            right,
+            unsupported,
+            wrong,
+        });
     let end = (word(), any::<bool>(), state(), vec(word(), 0..3)).prop_map(
         |(ended, interrupted, state, warnings)| End { ended, interrupted, state, warnings },
     );

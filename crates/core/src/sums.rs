@@ -1,0 +1,44 @@
+//! The answers of memory reads: what memory is filled with, and the sum of it.
+
+use crate::material::{self, Part};
+use crate::memory_read::{MemoryReadWorkload, Width};
+
+/// Fills buffer number `index` of a working set.
+pub fn fill(index: usize, buffer: &mut [u8]) {
+    material::fill(Part::Message, index, buffer);
+}
+
+/// The sum that one operation must find: that of all words of the workload's width, little-endian, modulo two to the
+/// width. The widest loads count as the 64-bit words that they consist of. It is computed from the rule by which memory
+/// is filled: no memory is read for it.
+pub fn truth(workload: &MemoryReadWorkload) -> u64 {
+    let mut sum: u64 = 0;
+    for index in 0..workload.buffers() {
+        let mut state = material::seed(Part::Message, index);
+        for _ in 0..workload.buffer() / 8 {
+            let mut word = [0; 8];
+            material::fill_from(&mut state, &mut word);
+            let part = match workload.width {
+                Width::Bits8 => word.iter().map(|byte| u64::from(*byte)).sum(),
+                Width::Bits16 => added(word.as_chunks().0, |half| u16::from_le_bytes(half).into()),
+                Width::Bits32 => added(word.as_chunks().0, |half| u32::from_le_bytes(half).into()),
+                Width::Bits64 | Width::Widest => u64::from_le_bytes(word),
+            };
+            sum = sum.wrapping_add(part);
+        }
+    }
+    match workload.width {
+        Width::Bits8 => sum & u64::from(u8::MAX),
+        Width::Bits16 => sum & u64::from(u16::MAX),
+        Width::Bits32 => sum & u64::from(u32::MAX),
+        Width::Bits64 | Width::Widest => sum,
+    }
+}
+
+fn added<const N: usize>(words: &[[u8; N]], value: fn([u8; N]) -> u64) -> u64 {
+    words.iter().map(|word| value(*word)).sum()
+}
+
+#[cfg(test)]
+#[path = "sums_tests.rs"]
+mod tests;

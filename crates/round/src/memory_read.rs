@@ -1,0 +1,59 @@
+//! Reads of memory.
+
+use crate::pages::{PAGE, Pages};
+use crate::{Measuring, Plan, Seen, Stage};
+use cpb_core::check::once;
+use cpb_core::memory_read::{Pattern, Region};
+use cpb_core::sums;
+use cpb_core::{
+    Clock, Dispatch, Error, MemoryReadWorkload, MemoryReader, Provider, Unsupported, WorkingSet,
+};
+
+/// What reads memory for `provider`.
+pub(crate) fn reader(provider: &dyn Provider) -> Result<&dyn MemoryReader, Unsupported> {
+    provider.memory_reader().ok_or(Unsupported::Algorithm)
+}
+
+/// The sum is held against the truth twice: after one untimed operation, and after all of them.
+pub(crate) fn run<C: Clock>(
+    plan: Plan<'_, C>,
+    workload: &MemoryReadWorkload,
+    reached: &mut dyn FnMut(Stage),
+) -> Result<Seen, Error> {
+    let Plan { provider, budget, clock, computes, memory, .. } = plan;
+    let reader = reader(provider)?;
+    workload.valid()?;
+    if workload.region != Region::Ram {
+        return Err(Unsupported::Device.into());
+    }
+    let (length, count) = (workload.buffer(), workload.buffers());
+    let stride = length.next_multiple_of(PAGE);
+    let mut pages = Pages::zeroed(stride * count, memory).ok_or(Unsupported::Memory)?;
+    let mut buffers = pages.bytes().chunks_mut(stride).map(|buffer| &mut buffer[..length]);
+    let mut filled = |index| {
+        let buffer = buffers.next().unwrap_or_default();
+        sums::fill(index, buffer);
+        &*buffer
+    };
+    let set = match workload.pattern {
+        Pattern::Linear => WorkingSet::Linear(filled(0)),
+        Pattern::PingPong => WorkingSet::PingPong(filled(0), filled(1)),
+    };
+    let truth = sums::truth(workload);
+    let is_right = |sum: u64, operations: u64| !computes || sum == truth.wrapping_mul(operations);
+
+    let mut sum = 0;
+    reader.session(workload, set, &mut sum, &mut |session| once(session, 0))?;
+    if !is_right(sum, 1) {
+        return Err(Error::WrongAnswer);
+    }
+    let mut measuring = Measuring::new(budget, clock, Dispatch::SERIAL, 1);
+    let mut sum = 0;
+    reached(Stage::Prepared);
+    reader
+        .session(workload, set, &mut sum, &mut |session| measuring.round(session, None, reached))?;
+    if !is_right(sum, measuring.operations) {
+        return Err(Error::WrongAnswer);
+    }
+    Ok(measuring.seen(truth))
+}
