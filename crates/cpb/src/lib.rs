@@ -8,6 +8,7 @@ mod child;
 pub mod cmd;
 pub mod company;
 pub mod discovery;
+pub mod inputs;
 pub mod lab;
 pub mod library;
 pub mod probe;

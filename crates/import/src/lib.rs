@@ -22,6 +22,8 @@ mod speed_table;
 mod text;
 mod wolfcrypt;
 
+pub mod naming;
+
 use anyhow::{Result, anyhow, bail};
 use cpb_record::Record;
 use cpb_record::store;
@@ -121,6 +123,11 @@ pub fn parse(
         draft.warnings.push(format!("Line {line} is not UTF-8; what cannot be read is replaced."));
     }
     store::as_read(draft.record(name, format))
+}
+
+/// Whether a line of `bytes` at least is one of a log that can be read.
+pub fn is_log(bytes: Vec<u8>) -> bool {
+    Text::new(bytes).and_then(|text| detect(&text).map(|_| ())).is_ok()
 }
 
 /// The first format in the list that one line at least is of.

@@ -72,6 +72,7 @@ struct Call {
 fn read(text: &Text, options: &Options) -> Result<Draft> {
     let mut calls: Vec<Call> = Vec::new();
     let mut columns = None;
+    let mut cut = Vec::new();
     let mut next = Call::default();
     for line in text.lines() {
         let text = line.text.as_ref();
@@ -96,6 +97,8 @@ fn read(text: &Text, options: &Options) -> Result<Draft> {
             }
             next.told = true;
             next.counts.push(doing);
+        } else if text.starts_with("Doing ") {
+            cut.push(line.number);
         } else if let Some(sizes) = speed_table::heading(text) {
             next.sizes = sizes;
         } else if let Some(heading) = doing::public_heading(text) {
@@ -116,6 +119,9 @@ fn read(text: &Text, options: &Options) -> Result<Draft> {
     }
     keep(&mut calls, next);
     let mut draft = Draft::default();
+    for line in cut {
+        draft.warn(format!("Line {line} is cut before its end: it gives no figure."));
+    }
     let several = calls.len() > 1;
     for (place, mut call) in calls.into_iter().enumerate() {
         call.elapsed |= options.elapsed;

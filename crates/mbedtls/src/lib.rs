@@ -54,7 +54,7 @@ pub fn succeeded(status: c_int) -> Result<(), Error> {
     if status == 0 { Ok(()) } else { Err(failed(status)) }
 }
 
-/// Out of line: in line in each call it made AES-CBC of 16 bytes 2 % slower (bench/mbedtls_generics.py).
+/// Out of line, so that the code in line in each call is short.
 #[cold]
 fn failed(status: c_int) -> Error {
     match status {

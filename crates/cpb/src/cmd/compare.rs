@@ -3,7 +3,7 @@
 use super::filter::{Filter, Sizes};
 use super::report::{names, same_file};
 use super::{DONE, FAILED, file, output};
-use crate::library;
+use crate::inputs;
 use anyhow::{Result, bail};
 use clap::Args;
 use cpb_analysis::compare::{self, Compared, Kind, Pairs};
@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
     cpb compare imxrt-mbedtls RECORD.jsonl --between software:none,mbedtls"
 )]
 pub(super) struct Arguments {
-    /// The first record: a file, or a published one of `cpb list records`
+    /// The first record: a file, a published one of `cpb list records`, or a log of another tool
     first: PathBuf,
     /// The second
     #[arg(required_unless_present = "between")]
@@ -62,7 +62,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         file::may_replace(output, arguments.overwrite)?;
     }
     let read = |path: &Path| -> Result<Record> {
-        arguments.filter.applied_to(&arguments.sizes, path, library::record(path)?)
+        arguments.filter.applied_to(&arguments.sizes, path, inputs::record(path)?)
     };
     let first = read(&arguments.first)?;
     let second = arguments.second.as_deref().map(read).transpose()?;

@@ -2,7 +2,7 @@
 
 use super::filter::{Filter, Sizes};
 use super::{DONE, output};
-use crate::library;
+use crate::inputs;
 use anyhow::{Result, bail};
 use clap::Args;
 use cpb_analysis::explain::{Explanation, Question, explain};
@@ -13,11 +13,13 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cpb explain cpb-results/default-20260101T120000Z.jsonl\n  \
     cpb explain imx6                             published tables: `cpb list records`\n  \
+    cpb explain software.txt engine.txt          logs of other tools: `openssl speed` and others\n  \
+    cpb explain software=a.txt engine=b.txt      the same, with names for their paths\n  \
     cpb explain RECORD --size 390                which path for messages of 390 bytes\n  \
     cpb explain RECORD --size 390 --rate 2000/s  what your own load takes")]
 pub(super) struct Arguments {
-    /// The records: files, or published ones of `cpb list records`. Published tables of one machine
-    /// are explained together
+    /// The records: files, published ones of `cpb list records`, or logs of other tools, as FILE or NAME=FILE.
+    /// Published tables and logs of one machine are explained together
     #[arg(required = true)]
     records: Vec<PathBuf>,
     #[command(flatten)]
@@ -53,7 +55,7 @@ fn rate(text: &str) -> Result<f64> {
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
-    let records = library::records(&arguments.records)?;
+    let records = inputs::records(&arguments.records)?;
     let records = arguments.filter.applied(&Sizes::default(), records)?;
     let records: Vec<_> = records.into_iter().map(|(_, record)| record).collect();
     let bytes = arguments.size.map(|size| size.bytes());

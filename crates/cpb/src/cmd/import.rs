@@ -1,9 +1,9 @@
 //! `cpb import`: other tools' logs as records.
 
 use super::{DONE, output};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::Args;
-use cpb_import::{FORMATS, Options};
+use cpb_import::{FORMATS, Options, naming};
 use cpb_record::store::Store;
 use cpb_record::{Line, Record};
 use std::path::{Path, PathBuf};
@@ -23,13 +23,21 @@ pub(super) struct Arguments {
     /// The command was given -elapsed: its seconds are the clock's, not the CPU's
     #[arg(long)]
     elapsed: bool,
+    /// The machine that the log is of. Logs of one machine are explained together
+    #[arg(long, value_name = "NAME")]
+    machine: Option<String>,
+    /// What the log's path is called, instead of its library
+    #[arg(long, value_name = "NAME")]
+    path: Option<String>,
 }
 
 fn after_help() -> String {
     let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     format!(
         "Examples:\n  cpb import sbc-bench.log\n  cpb import logs/*.txt -o records/\n  \
-         openssl speed -elapsed -evp aes-128-cbc 2>&1 | cpb import - -o speed.jsonl\n\n\
+         openssl speed -elapsed -evp aes-128-cbc 2>&1 | cpb import - -o speed.jsonl\n  \
+         cpb import afalg.txt --machine imx6 --path engine\n\n\
+         `cpb explain`, `compare`, `show` and `report` take logs as well, without a record.\n\n\
          Formats: {}. Figures keep the characters and the line that they were printed in; what is no \
          figure keeps the reason. If one log cannot be read, nothing is written.",
         names.join(", ")
@@ -43,7 +51,10 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let mut refused = Vec::new();
     for file in &arguments.files {
         match cpb_import::read(file, format, &options) {
-            Ok(record) => records.push((file, record)),
+            Ok(mut record) => {
+                name(&mut record, &arguments).with_context(|| file.display().to_string())?;
+                records.push((file, record));
+            }
             Err(error) => refused.push(format!("{error:#}")),
         }
     }
@@ -60,6 +71,17 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         output::say(&format!("record: {}", path.display()));
     }
     Ok(DONE)
+}
+
+/// Gives the machine and the path the names that the user says.
+fn name(record: &mut Record, arguments: &Arguments) -> Result<()> {
+    if let Some(machine) = &arguments.machine {
+        naming::name_machine(record, machine)?;
+    }
+    if let Some(path) = &arguments.path {
+        naming::name_path(record, path)?;
+    }
+    Ok(())
 }
 
 /// Where each record goes, each to a place of its own, none to one that is taken.

@@ -2,7 +2,7 @@
 
 use super::filter::{Filter, Sizes};
 use super::{DONE, file, output};
-use crate::library;
+use crate::inputs;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use cpb_record::Record;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
     The page needs no network and no other file; with several records they stand in it one after \
     the other, and published tables of one machine together.")]
 pub(super) struct Arguments {
-    /// The records: files, or published ones of `cpb list records`
+    /// The records: files, published ones of `cpb list records`, or logs of other tools, as FILE or NAME=FILE
     #[arg(required = true)]
     records: Vec<PathBuf>,
     #[command(flatten)]
@@ -88,7 +88,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         }
         file::may_replace(path, arguments.overwrite)?;
     }
-    let read = library::records(&arguments.records)?;
+    let read = inputs::records(&arguments.records)?;
     let (paths, read): (Vec<PathBuf>, Vec<Record>) =
         arguments.filter.applied(&arguments.sizes, read)?.into_iter().unzip();
     let records: Vec<(String, Record)> = names(&paths).into_iter().zip(read).collect();

@@ -2,7 +2,7 @@
 
 use super::filter::{Filter, Sizes};
 use super::{DONE, output};
-use crate::library;
+use crate::inputs;
 use anyhow::Result;
 use clap::Args;
 use cpb_record::Record;
@@ -31,7 +31,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let named = std::slice::from_ref(&arguments.record);
-    let records = arguments.filter.applied(&arguments.sizes, library::records(named)?)?;
+    let records = arguments.filter.applied(&arguments.sizes, inputs::records(named)?)?;
     let records: Vec<(String, Record)> =
         records.into_iter().map(|(path, record)| (path.display().to_string(), record)).collect();
     let (all, by_size) = (arguments.all, arguments.by_size);

@@ -9,6 +9,7 @@ mod filter;
 mod identify;
 mod import;
 mod library;
+mod logs;
 mod output;
 mod providers_page;
 mod report;

@@ -44,7 +44,8 @@ pub(super) fn line(text: &str, line: u32) -> Option<Doing> {
     let number = |text: &str| text.parse::<f64>().is_ok();
     let what = what.strip_suffix(" ops").unwrap_or(what);
     let what = what.strip_suffix("'s").unwrap_or(what);
-    let stated = stated.strip_suffix('s').unwrap_or(stated);
+    // Without the unit the line is cut, perhaps in the middle of its number.
+    let stated = stated.strip_suffix('s')?;
     let sound = number(nominal) && number(count) && number(stated);
     sound.then(|| Doing {
         what: what.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -232,6 +233,7 @@ mod tests {
             "Doing well for a start: it works in time",
             "Doing aes-128-cbc for 3s on 16 size blocks: ",
             "Doing aes-128-cbc for 3s on 16 size blocks: 12",
+            "Doing aes-128-cbc for 3s on 16 size blocks: 12 aes-128-cbc's in 3.0",
         ] {
             assert_eq!(line(other, 1), None, "{other}");
         }
