@@ -209,8 +209,8 @@ def product_shape():
         return int(re.search(pattern, text).group(1).replace("_", ""))
 
     return (
-        number(schedule, r"warmup: Ticks\(([\d_]+)\)") // 1000,
-        number(schedule, r"batch: Ticks\(([\d_]+)\)") // 1000,
+        number(schedule, r"warmup: Duration::from_micros\(([\d_]+)\)"),
+        number(schedule, r"batch: Duration::from_micros\(([\d_]+)\)"),
         number(schedule, r"BATCHES: u16 = (\d+)"),
         1,
         number(clock, r"REFERENCE: Ticks = Ticks\(([\d_]+)\)") // 1000,
