@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Is the AF_ALG provider as fast as the interface: at 16 bytes, against a plain C loop over libkcapi?
+"""Is the AF_ALG provider as fast as its interface allows: at 16 bytes, compared with a plain C loop over libkcapi?
 
-Both encrypt AES-128-CBC by the same driver of the same kernel, in one guest of the lab, one right
-after the other in many short pairs, taking turns to go first. Emulation makes times of a guest's CPU
-mean nothing, but a ratio of two programs that do the same system calls is one of what they do beside
-them.
+Both encrypt AES-128-CBC with the same driver of the same kernel, in one guest of the lab. They run directly one after
+the other in many short pairs, and take turns to go first. Under emulation, times in a guest mean nothing. But the
+ratio of two programs that make the same system calls compares what they do in addition to these calls.
 
 Target: cpb's speed as a share of the loop's, lower bound of the 95 % interval at least 0.95.
 """
@@ -27,9 +26,9 @@ PAIRS = 60
 SIZE = 16
 TARGET = 0.95
 BATCHES = 4
-# libkcapi's two ways to hand a message over; its own choice depends on the length.
+# libkcapi's two ways to pass a message to the kernel; by default the length decides.
 WAYS = ["sendmsg", "vmsplice"]
-# Operations of a batch of the loop's: as long as one of cpb's, BATCH_US, by the first figures of each.
+# Operations per batch of the loop: chosen with the first figures so that a batch lasts as long as cpb's, BATCH_US.
 OPERATIONS = {False: 500, True: 200}
 BATCH_US = 20_000
 
@@ -43,13 +42,14 @@ def main():
     order = [cpb, "lab", "run", guest, "--", "sh", "-c", "tar x -C /tmp && exec sh /tmp/pairs.sh"]
     files = {"direct": direct, "libkcapi_loop": loop}
     packed = archive(files, script([cpu_driver, ENGINE]))
-    # A static cpb is its own guest's as well.
+    # A static cpb also runs in its own guest.
     done = subprocess.run(order, input=packed, stdout=subprocess.PIPE, check=True)
     report(watch, *parse(done.stdout.decode()))
 
 
 def script(drivers):
-    """What the guest runs: the kernel's name, then all pairs, each figure under a line that names it."""
+    """The guest's script: it prints the kernel's name and runs all pairs, with a line before each figure that names
+    it."""
     lines = ["set -e", "cd /tmp", 'echo "kernel $(uname -r)"']
     for driver in drivers:
         how = f"10000,{BATCH_US},{BATCHES},1,10"
@@ -65,7 +65,7 @@ def script(drivers):
 
 
 def archive(files, text):
-    """A tar of programs and the script."""
+    """A tar archive of the programs and the script."""
     whole = io.BytesIO()
     with tarfile.open(fileobj=whole, mode="w") as tar:
         for name, path in files.items():
@@ -77,8 +77,8 @@ def archive(files, text):
 
 
 def parse(text):
-    """The kernel, and {driver: {who: nanoseconds of an operation, a process each}}. A process's figure
-    is its least batch: what disturbs one lengthens it."""
+    """The kernel, and {driver: {program: [nanoseconds per operation in each process]}}. A process's figure is its
+    shortest batch, because disturbances lengthen batches."""
     kernel, found, batches = None, {}, []
     for line in text.splitlines():
         if line.startswith("kernel "):
@@ -101,7 +101,7 @@ def parse(text):
 
 
 def report(watch, kernel, found):
-    """The result file."""
+    """Writes the result file."""
     result = Result(
         "af_alg",
         "is the AF_ALG provider as fast as the interface: at 16 bytes, against a plain C loop over libkcapi?",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""How long does it take to read a large record and explain it, and how much memory?
+"""How long does it take to read and explain a large record, and how much memory does it need?
 
-A measured record's rounds are repeated under other message lengths, until there are 10,000 cells of 200
-samples. Target: `cpb explain` in under 5 s and 500 MiB.
+The rounds of a measured record are repeated with other message lengths until there are 10,000 cells of 200 samples.
+Target: `cpb explain` in under 5 s and 500 MiB.
 """
 
 import json
@@ -23,7 +23,8 @@ MOST_MIB = 500
 
 
 def enlarge(small, large):
-    """Writes the rounds of `small` for as many message lengths as it takes. Returns cells and samples."""
+    """Writes the rounds of `small` with as many message lengths as necessary. Returns the numbers of cells and
+    samples."""
     lines = small.read_text().splitlines()
     rounds, others = {}, []
     for line in lines:
@@ -53,7 +54,7 @@ def enlarge(small, large):
 
 
 def spent(command):
-    """Wall-clock seconds and peak memory in MiB of a command whose output nobody reads."""
+    """Wall-clock seconds and peak memory in MiB of a command whose output is discarded."""
     start = time.monotonic()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
@@ -82,7 +83,7 @@ def main():
         "compare": ["compare", large, large],
         "report": ["report", large, "-o", folder / "large.html"],
     }
-    # The first read of the file fills the system's cache.
+    # The first read of the file fills the page cache.
     spent([program, "show", large])
     found = {word: spent([program, *arguments]) for word, arguments in commands.items()}
     result = Result(

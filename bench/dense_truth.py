@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """Does the advice of a default run hold at the sizes that it did not measure?
 
-A dense record of the machine (dense.toml, six minutes) stands for the truth, its own error included: two of its
-costs differ if their 95 % intervals leave a ratio of 1 out. Ten default runs are held against it. With
-`--before BINARY`, ten runs by an earlier cpb and its own default plan as well, each between two of the others.
+A dense record of the machine (dense.toml, six minutes) is the reference. Its own error is included: two of its costs
+differ if the 95 % interval of their ratio excludes 1. Ten default runs are compared with it. With `--before BINARY`,
+there are also ten runs of an earlier cpb with its own default plan, which alternate with the others.
 
-Targets: where a pair of providers crosses once and a run reports a crossover, its interval meets the dense one in at
+Targets: if a pair of providers crosses once and a run reports a crossover, its interval overlaps the dense one in at
 least 90 of 100 cases; the regret of the advice, at each dense size of whole blocks, is at most 1 % at the 95th
-percentile and 10 % at worst; advice at 95 % of the sizes. The regret is what the worst of the advised paths costs more
-than the best.
+percentile and 10 % at worst; there is advice at 95 % of the sizes. The regret is the additional cost of the worst
+advised path compared with the best path.
 
-Beside that: how far dense costs are off the straight line between sizes of the default plan, and how often the interval
-of `cpb explain --size N` holds the dense time where a run did not measure that size.
+The script also reports how far dense costs are off the straight line between sizes of the default plan, and how often
+the interval of `cpb explain --size N` contains the dense time if a run did not measure that size.
 """
 
 import itertools
@@ -42,7 +42,7 @@ def main():
     records = defaultdict(list)
     for number in range(RUNS):
         if number == RUNS // 2:
-            # In the middle, so that a machine that drifts is equally far from all runs.
+            # In the middle, so that drift of the machine affects the runs before and after equally.
             cpb.run(dense, "--plan", pathlib.Path(__file__).parent / "plans" / "dense.toml")
         for name, binary in binaries.items():
             record = folder / f"{name}-{number}.jsonl"
@@ -57,13 +57,13 @@ def main():
 
 
 def explained(binary, record, *options):
-    """What that cpb says of a record."""
+    """The explanation of a record by that cpb."""
     command = [binary, "explain", "--json", *options, record]
     return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
 
 
 def costs(summary):
-    """{task: {provider: {size: (cost, margin)}}} in cycles if they are known, and margins as shares."""
+    """{task: {provider: {size: (cost, margin)}}}, in cycles if they are known; margins are shares."""
     found = defaultdict(lambda: defaultdict(dict))
     for (provider, workload), figures in cpb.figures(summary).items():
         estimate = figures["cycles_per_operation"] or figures["ns_per_operation"]
@@ -85,13 +85,13 @@ def times(summary):
 
 
 def hertz(summary):
-    """The core's clock in a run; 1 where it is unknown."""
+    """The core's clock in a run; 1 if it is unknown."""
     return summary["clock"]["median"] if summary["clock"] else 1.0
 
 
 def held(summary, records):
-    """Of estimates at sizes that a run did not measure: how many there are, and how many hold the dense time, at the
-    clock that the run had."""
+    """The number of estimates at sizes that a run did not measure, and the number of those that contain the dense
+    time, at the run's clock."""
     dense, clock = times(summary), hertz(summary)
     sizes = sorted({size for task in dense.values() for path in task.values() for size in path})
     all_of_them = inside = 0
@@ -110,7 +110,8 @@ def held(summary, records):
 
 
 def off_the_line(truth):
-    """By which share dense costs are off the line through the default plan's sizes: (whole blocks, partial ones)."""
+    """How far dense costs are off the line through the default plan's sizes, as shares: (whole blocks, partial
+    ones)."""
     plan = tomllib.loads((build.ROOT / "plans" / "default.toml").read_text())
     planned = sorted({size for measure in plan["measure"] for size in measure["sizes"]})
     found = ([], [])
@@ -126,7 +127,7 @@ def off_the_line(truth):
 
 
 def side(one, other):
-    """-1 if the first is sure to cost less, 1 if the second is, else 0."""
+    """-1 if the first certainly costs less, 1 if the second does, else 0."""
     difference = math.log(one[0] / other[0])
     if abs(difference) <= math.hypot(one[1], other[1]):
         return 0
@@ -134,7 +135,7 @@ def side(one, other):
 
 
 def crossings(one, other, whole=True):
-    """Where two paths cross by their dense costs: [(low, high)] between sizes at which different ones win."""
+    """The crossovers of two paths' dense costs: [(low, high)] between sizes at which different paths win."""
     sizes = sorted(size for size in one if size in other and not (whole and size % BLOCK))
     decided = [(size, side(one[size], other[size])) for size in sizes]
     decided = [(size, winner) for size, winner in decided if winner]
@@ -150,12 +151,12 @@ def claimed(contest):
 
 
 def edge(border):
-    """The size at which advice changes, by this cpb or an earlier one."""
+    """The size at which the advice changes, as reported by this cpb or an earlier one."""
     return border["bytes"] if isinstance(border, dict) else border
 
 
 def advised(advice, size):
-    """The paths that are advised at a size: none where the advice itself says that it is not known."""
+    """The paths that are advised at a size; empty if the advice itself says that the best path is unknown."""
     borders = [one["to"] for one in advice if isinstance(one["to"], dict)]
     if any(border.get("open") and border["low"] < size < border["high"] for border in borders):
         return []
@@ -169,12 +170,12 @@ def advised(advice, size):
 
 
 def task_name(subject):
-    """The task of an explanation as a workload without its size."""
+    """The task of an explanation, as a workload without its size."""
     return subject["measured"].rsplit("/", 1)[0] if "measured" in subject else None
 
 
 def score(truth, explanations):
-    """How often crossovers meet, how wide their intervals are, what the advice loses."""
+    """How often crossovers overlap, how wide their intervals are, and what the advice loses."""
     found = {"once": 0, "met": 0, "said": 0, "widths": [], "regrets": [], "partial": [], "none": 0, "asked": 0}
     found["ranges"] = []
     for explanation in explanations:
@@ -190,7 +191,7 @@ def score(truth, explanations):
 
 
 def meet(found, dense, pair):
-    """One pair of a run against the dense record."""
+    """Compares one pair of a run with the dense record."""
     one, other = dense.get(pair["first"]), dense.get(pair["second"])
     if not one or not other:
         return
@@ -206,7 +207,7 @@ def meet(found, dense, pair):
 
 
 def regret(found, dense, advice):
-    """The advice of a run for one task against the dense record."""
+    """Compares the advice of a run for one task with the dense record."""
     sizes = sorted({size for path in dense.values() for size in path})
     for size in sizes:
         here = {name: path[size][0] for name, path in dense.items() if size in path}
@@ -228,7 +229,7 @@ def quantile(values, share):
 
 
 def report(truth, scores, estimates, watch):
-    """The result file."""
+    """Writes the result file."""
     paths = len({name for task in truth.values() for name in task})
     cells = sum(len(sizes) for task in truth.values() for sizes in task.values())
     result = Result(

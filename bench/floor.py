@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What does the harness itself cost: an operation of the null provider, through the same loop?
+"""What is the harness overhead: the cost of an operation of the null provider in the same loop?
 
-Target: at most 3 ns an operation, measured in each run and shown.
+Target: at most 3 ns per operation, measured in each run and shown.
 """
 
 import subprocess
@@ -12,7 +12,7 @@ from lib.spread import median, spread
 
 RUNS = 10
 TARGET_NS = 3.0
-# As little as `cpb run` can be asked for besides the null provider, which is in every run.
+# The smallest run that can be requested in addition to the null provider, which is part of every run.
 LITTLE = ["-p", "openssl", "-a", "aes-256-cbc", "--operation", "encrypt", "-s", "16"]
 
 

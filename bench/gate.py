@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Does `cpb compare --fail-if-slower` cry wolf, and does it see a slowdown of 3 %?
+"""Does `cpb compare --fail-if-slower` raise false alarms, and does it detect a slowdown of 3 %?
 
-Default runs of an unchanged machine, quiet and with a program on each CPU, are compared with each other, each pair of
-two neighbours and of two that are further apart. Then one provider of each later run is made slower by 3 %, in the
-record: its batches last 3 % longer, with the noise that they have. So the plant is what a slower library would be, and
-whether the gate sees it is not a matter of chance in one run. A gate that is to find 3 % has to allow less: allowed are
-2 %, and beside that 3 %, where a slowdown of 3 % is on the border.
+Default runs on an unchanged machine are compared with each other, both without other load and with a program on each
+CPU. The pairs are neighbours and runs that are further apart. Then the batches of one provider in the record of each
+later run are made 3 % longer, and keep their noise. So the planted slowdown behaves like a slower library, and whether
+the gate detects it does not depend on chance in one run. A gate that must detect 3 % has to allow less. The script
+tests 2 %, and also 3 %, for which a slowdown of 3 % is at the limit.
 
-`--again` compares the records of the last time once more, without measuring.
+`--again` compares the records of the last time again, without measuring.
 
-Targets, with 2 % allowed: at most 1 of 100 pairs of an unchanged machine fails; at least 95 of 100 plants are found.
+Targets, with 2 % allowed: at most 1 of 100 pairs of an unchanged machine fails; at least 95 of 100 planted slowdowns
+are detected.
 """
 
 import contextlib
@@ -105,7 +106,7 @@ def fails(before, after, allowed):
 
 
 def plant(records, folder):
-    """How often a planted slowdown is found, by what is allowed, and how often it was planted."""
+    """How often a planted slowdown is detected, by the allowed share, and how often one was planted."""
     found, tried = dict.fromkeys(ALLOWED, 0), 0
     for before, after in itertools.pairwise(records):
         for provider in PLANTED:
@@ -119,7 +120,7 @@ def plant(records, folder):
 
 
 def slower(line, provider):
-    """A line of a record, with the provider's batches longer."""
+    """A line of a record, with longer batches if it belongs to the provider."""
     if not line.startswith('{"round"'):
         return line
     entry = json.loads(line)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """How many logs a second does `cpb import` read, and how much memory does a hostile file take?
 
-The logs are those of sbc-bench in $CPB_SAMPLES, again and again until there are 1,000. Target: over 100 a second.
-Hostile files have 1 GiB: one line, empty lines, rows of a table, an open list. Target: each is refused with
+The logs are sbc-bench's in $CPB_SAMPLES, repeated until there are 1,000. Target: over 100 a second. The hostile files
+have 1 GiB each: one line, empty lines, rows of a table, a list that is never closed. Target: each is refused with
 exit status 2, in under 256 MiB.
 """
 
@@ -24,7 +24,7 @@ REFUSED = 2
 
 
 def spent(command):
-    """Exit status, wall-clock seconds and peak memory in MiB of a command whose output nobody reads."""
+    """Exit status, wall-clock seconds and peak memory in MiB of a command whose output is discarded."""
     start = time.monotonic()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
@@ -32,7 +32,7 @@ def spent(command):
 
 
 def hostile(path, head, unit):
-    """A file of 1 GiB: `head`, then `unit` without end."""
+    """A file of 1 GiB: `head`, then `unit` repeated to the end."""
     block = unit * ((1 << 20) // len(unit))
     with path.open("wb") as file:
         file.write(head)

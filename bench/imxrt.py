@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How far is the simulator's Mbed TLS, built by GCC, from the published figures of the same library on
-the same chips, built by IAR? And what does it cost to read messages from memory behind the bus?
+"""How far is the simulator's Mbed TLS, built by GCC, from the published figures of the same library on the same
+chips, built by IAR? And what does it cost to read messages from memory behind the bus?
 
-`make imxrt` builds the images and runs this. Everything printed is simulated, but for the published
-figures: another compiler's code, shown beside ours and never fitted to. `--check` holds them against
-bench/results/imxrt.json: of the same image they must be the very same; where the compiler is the same but
-code lies elsewhere, about the same; by another compiler, two runs must be equal.
+`make imxrt` builds the images and runs this script. Everything printed is simulated, except the published figures.
+Those come from another compiler's code; they are shown next to ours, and the simulator is never fitted to them.
+`--check` compares the figures with bench/results/imxrt.json. For the same image they must be identical. For the same
+compiler with a different code layout they must be about the same. For another compiler, two runs must be equal.
 """
 
 import argparse
@@ -25,12 +25,12 @@ RECORD = ROOT / "records" / "imxrt-mbedtls.jsonl"
 GOLDEN = ROOT / "bench" / "results" / "imxrt.json"
 LEVELS = ["O0", "O1", "O2", "O3", "Os"]
 CHIPS = {"rt1060": "imxrt1060", "rt1170": "imxrt1170"}
-# Where the two boards of the published table differ: messages in non-cacheable memory behind the bus.
+# The two boards of the published table differ in this: messages are in non-cacheable memory behind the bus.
 BEHIND = "-buffers-ocram-nc"
-# How far figures may be apart where the C code is the same but lies elsewhere, as it does in every folder
-# that the repository is built in: bench/layout.py measures it, 6 % for memcpy and far less for the rest.
+# The allowed difference between figures if the C code is the same but its addresses differ, as in every folder that
+# the repository is built in. Measured by bench/layout.py: 6 % for memcpy and far less for the rest.
 LAYOUT = 0.1
-# The memory's own bound; the documents have no figure of it.
+# The memory's own limit, for which the documents have no figure.
 BOUND = "memcpy"
 
 
@@ -55,7 +55,7 @@ def main():
 
 
 def published():
-    """Cycles per byte by (chip, algorithm, IAR's optimisation) of the software rows."""
+    """Cycles per byte by (chip, algorithm, IAR's optimisation), from the software rows."""
     rows = {}
     for line in RECORD.read_text().splitlines():
         cell = json.loads(line).get("published")
@@ -68,7 +68,7 @@ def published():
 
 
 def simulate(program, images, levels):
-    """What each image measures: {name: {"image", "compiler", "sizes", "cycles", "rows"}}, see lib/simulated.py."""
+    """The results of each image: {name: {"image", "compiler", "sizes", "cycles", "rows"}}, see lib/simulated.py."""
     names = [f"{chip}-evk-{level}{place}-solo" for chip in CHIPS.values() for level in levels for place in ("", BEHIND)]
     present = [name for name in names if (images / f"{name}.elf").exists()]
     if not present:
@@ -78,8 +78,8 @@ def simulate(program, images, levels):
 
 
 def lines_of(published, ours):
-    """Rows of the table: chip, algorithm, IAR's two figures, ours by level, behind the bus, and loads
-    and stores a byte of -O2."""
+    """Rows of the table: chip, algorithm, IAR's two figures, ours by level, those behind the bus, and loads and
+    stores per byte at -O2."""
     for chip in CHIPS.values():
         for algorithm in [*sorted({a for c, a, _ in published if c == chip}), BOUND]:
             none, high = (published.get((chip, algorithm, o)) for o in ("none", "high-speed"))
@@ -128,7 +128,7 @@ def table(published, ours):
 
 
 def check(ours, again):
-    """Prints what is not as it was kept; returns whether anything is."""
+    """Prints the differences from the stored figures. Returns 1 if there are any, else 0."""
     kept = json.loads(GOLDEN.read_text())
     wrong, ways = [], Counter()
     for name, image in ours.items():
@@ -146,7 +146,7 @@ OTHER_COMPILER = "another compiler, run twice"
 
 
 def compare(name, image, known, again):
-    """What of an image is not as is known of it, and how the two were compared."""
+    """The differences between an image's results and the stored ones, and how the two were compared."""
     if known.get("image") == image["image"]:
         return differences(name, image, known, 0), SAME_IMAGE
     if known.get("compiler") == image["compiler"]:
@@ -155,7 +155,7 @@ def compare(name, image, known, again):
 
 
 def differences(name, image, known, margin):
-    """The known rows of which the image has another answer, or cycles further off than the margin."""
+    """The stored rows for which the image has another answer, or cycles that differ by more than the margin."""
     for row, (cycles, *_, answer) in known["rows"].items():
         found = image["rows"].get(row)
         if found is None or found[-1] != answer or abs(found[0] / cycles - 1) > margin:

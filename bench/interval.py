@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How long until an interval of a given width: cpb or `openssl speed`, on the default plan's cells?
+"""How long does it take until an interval has a given width: for cpb or `openssl speed`, on the default plan's cells?
 
-For each OpenSSL cell, the time after which half of the 95 % interval is 1 % and 0.3 % of the figure.
-Of cpb by subsampling the passes of default runs; of `openssl speed -elapsed` by the standard
-deviation of repeated runs of 1 s, taken on by 1/sqrt(runs) and Student's t.
+For each OpenSSL cell, this is the time after which half of the 95 % interval is 1 % and 0.3 % of the figure. For cpb
+it comes from subsampling the passes of default runs. For `openssl speed -elapsed` it comes from the standard
+deviation of repeated runs of 1 s, extrapolated with 1/sqrt(runs) and Student's t.
 
-Targets: the default plan takes 20 s ± 3 s; a warm `cpb list` less than 100 ms.
+Targets: the default plan takes 20 s ± 3 s; a warm `cpb list` takes less than 100 ms.
 """
 
 import math
@@ -47,7 +47,7 @@ def main():
 
 
 def listing(count=20):
-    """Seconds that `cpb list` takes when it has run before."""
+    """Seconds that `cpb list` takes with a warm page cache."""
     found = []
     for _ in range(count + 1):
         start = time.monotonic()
@@ -57,8 +57,8 @@ def listing(count=20):
 
 
 def passes_for(values, width, chance):
-    """How many passes make the half-width of cpb's interval `width`: subsampled where the record has
-    enough of them, else taken on by the inverse square root. The least number is 3."""
+    """How many passes make the half-width of cpb's interval `width`: subsampled if the record has enough of them,
+    otherwise extrapolated with the inverse square root. At least 3."""
     count = 3
     while count <= len(values):
         drawn = [figures.located(chance.sample(values, count))[1] for _ in range(DRAWS)]
@@ -75,7 +75,7 @@ def needed(records, figure):
     found = {}
     for record, seconds in records:
         cells = figures.cells(record)
-        # What one round costs, all in: starting processes, checking answers, filling memory.
+        # The total cost of one round: starting processes, checking answers, filling memory.
         one = seconds / sum(len(passes) for passes in cells.values())
         for (provider, workload), batches in cells.items():
             if provider != "openssl":
@@ -88,14 +88,14 @@ def needed(records, figure):
 
 
 def shown(seconds):
-    """Seconds, short."""
+    """Seconds in a short form."""
     if seconds == float("inf"):
         return "never"
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.3g} s"
 
 
 def report(records, took, speeds, lists, watch):
-    """The result file."""
+    """Writes the result file."""
     result = Result(
         "interval",
         "how long until an interval of a given width: cpb or `openssl speed`, on the default plan's OpenSSL cells?",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Does cpb read the same level as `openssl speed` for what is done with key pairs?
+"""Does cpb measure the same level as `openssl speed` for key-pair operations?
 
-The same library from the same source with the same options, on the same CPU, in pairs that take turns to go
-first. An agreement with a peer whose key is read already is what `openssl speed` times.
+Both use the same library from the same source with the same options, on the same CPU, in pairs that take turns to go
+first. For key agreement, `openssl speed` times an agreement with a peer whose key is already parsed.
 
 Target: RSA-2048 and ECDSA P-256 (sign, verify) and X25519, operations per second within 3 %.
 """
@@ -13,7 +13,7 @@ from lib.spread import mean, median, median_interval
 
 PAIRS = 5
 TARGET = 0.03
-# What `openssl speed` calls an algorithm, and what its rates are of, in its order.
+# The name of an algorithm in `openssl speed`, and the operations that its rates belong to, in its order.
 PEERS = {
     "rsa2048": ["rsa-2048-pkcs1/sign/message/32", "rsa-2048-pkcs1/verify/message/32"],
     "ecdsap256": ["ecdsa-p256/sign/message/32", "ecdsa-p256/verify/message/32"],
@@ -69,7 +69,7 @@ def pair(app, cpu, record, peer, cells, first):
 
 
 def report(app, pairs, watch):
-    """The result file."""
+    """Writes the result file."""
     result = Result(
         "key_pairs",
         "does cpb read the same level as `openssl speed` for what is done with key pairs?",

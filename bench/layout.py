@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How much do the figures of a Cortex-M7 move when the same code only lies elsewhere?
+"""How much do the figures of a Cortex-M7 change when only the addresses of the same code change?
 
-rustc orders functions by names that depend on the folder in which it builds. Here it is told to choose other
-names, a number of times; the C code is one and the same. Everything is simulated: a core without caches in
-the way (code in ITCM, data in DTCM), so that what moves is the branch predictor's hits and the fetches.
+rustc orders functions by names that depend on the folder in which it builds. Here it is made to choose other names,
+several times; the C code stays the same. Everything is simulated: a core whose caches play no part (code in ITCM,
+data in DTCM), so that the changes come from the branch predictor's hits and the fetches.
 """
 
 import os
@@ -43,7 +43,7 @@ def main():
 
 
 def layout(program, number):
-    """What the board measures if functions are called as number `number` says."""
+    """The figures of the board if functions are named according to `number`."""
     scratch = build.scratch("layout")
     environment = {
         **os.environ,

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Does cpb read the same level as `openssl speed`, where both time the same thing?
+"""Does cpb measure the same level as `openssl speed`, if both time the same thing?
 
-Steps of a stream without end, 16 KiB, in place, by the same library from the same source with the
-same options, on the same CPU, in many short pairs, because the core's clock drifts.
+Both time steps of an endless stream, 16 KiB, in place, with the same library from the same source with the same
+options, on the same CPU. They run in many short pairs, because the core's clock drifts.
 
 Target: AES-256-CBC encryption, wall-clock time per byte, ratio within 2 %.
 """
@@ -14,7 +14,7 @@ from lib.spread import mean, median, median_interval
 PAIRS = 12
 SIZE = 16384
 TARGET = 0.02
-# Each workload of bench/plans/level.toml, and how like the loop of `openssl speed` it is.
+# Each workload of bench/plans/level.toml, and how similar it is to the loop of `openssl speed`.
 CELLS = {
     "aes-256-cbc/encrypt/update/16384/in-place": "same calls",
     "aes-256-cbc/decrypt/update/16384/in-place": "same calls",
@@ -40,8 +40,8 @@ def main():
 
 
 def pair(app, cpu, record, plan, cell, first):
-    """Nanoseconds per byte by cpb's figure, by the plain mean of its batches, and by `openssl speed` in
-    wall-clock and in user time, one right after the other."""
+    """Nanoseconds per byte by cpb's figure, by the plain mean of its batches, and by `openssl speed` in wall-clock
+    and in user time, measured directly one after the other."""
     algorithm, operation, phase, *_ = cell.split("/")
 
     def peers():
@@ -57,7 +57,7 @@ def pair(app, cpu, record, plan, cell, first):
 
 
 def report(app, pairs, watch):
-    """The result file."""
+    """Writes the result file."""
     result = Result(
         "level",
         "does cpb read the same level as `openssl speed`, where both time the same thing?",

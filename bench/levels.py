@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Which address draws the speed of a cell whose passes lie on two levels?
+"""Which address determines the speed of a cell whose passes lie on two levels?
 
-AES-256-GCM of Mbed TLS, 1 KiB: first as usual, where the kernel places stack, heap and libraries of each process at
-random; then with all of them fixed (`setarch -R`), and the stack alone moved by a variable of the environment, which
-the kernel puts above it, in steps of 16 bytes. If the level goes with the stack's place within a cache line, it is the
-stack.
+The cell is AES-256-GCM of Mbed TLS, 1 KiB. It is measured first as usual, where the kernel places stack, heap and
+libraries of each process at random. Then all of them are fixed (`setarch -R`), and only the stack is moved, in steps
+of 16 bytes, by an environment variable, which the kernel places above it. If the level depends on the stack's place
+within a cache line, the stack is the cause.
 """
 
 import collections
@@ -24,7 +24,7 @@ def main():
     folder = build.scratch("records", "levels")
     usual = measured(folder / "usual.jsonl", [], "6s")
     rows, places = [], collections.defaultdict(list)
-    # A variable of no length is one more than none: all moves are from there.
+    # An empty variable also moves the stack, so the steps are counted from there.
     for moved in range(0, MOVED, STEP):
         values = measured(folder / "fixed.jsonl", ["setarch", "-R", "env", f"PAD={'x' * moved}"], SECONDS)
         places[moved % LINE].append(median(values))

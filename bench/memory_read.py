@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Does cpb read memory as fast as an independent program, and does the rate grow with the width of a load?
 
-The peer is stress-ng's memrate, from Debian: volatile loads of 8 to 64 bits, sixteen a turn, whose values it drops. It
-reports a mean over all of its time, disturbances included, so the best of its runs counts; cpb discards what was
-disturbed, and the median of its runs counts. Runs of both alternate.
+The peer is stress-ng's memrate, from Debian: volatile loads of 8 to 64 bits, sixteen per iteration, whose values it
+discards. It reports a mean over all of its time, disturbances included, so the best of its runs counts. cpb discards
+disturbed batches, so the median of its runs counts. Runs of both alternate.
 
-Target: 64-bit loads at 256 KiB at least 0.9 of the peer's rate. In the nearest cache twice the width is 1.8 to 2.2
-times the rate, up to 64 bits.
+Target: 64-bit loads at 256 KiB at least 0.9 of the peer's rate. In the nearest cache, twice the width gives 1.8 to
+2.2 times the rate, up to 64 bits.
 """
 
 import itertools
@@ -25,7 +25,7 @@ WIDTHS = [8, 16, 32, 64]
 AT_LEAST = 0.9
 DOUBLED = 1.8, 2.2
 PEER = "stress-ng"
-# What it is linked with and few machines have.
+# Libraries that it is linked with and that few machines have.
 LIBRARIES = ["libipsec-mb1", "libjudydebian1", "libsctp1"]
 MIB = 1 << 20
 
@@ -36,7 +36,7 @@ def workload(width, size, pattern="linear"):
 
 
 def ours(record):
-    """Rates by workload in bytes a second, of a short run."""
+    """Rates by workload in bytes a second, from a short run."""
     plan = build.ROOT / "plans" / "memory-read.toml"
     sizes = ",".join(str(size) for size in SIZES)
     summary, _ = cpb.run(record, "--plan", plan, "-s", sizes, "--budget", "10s")
@@ -48,7 +48,7 @@ def ours(record):
 
 
 def rates(text):
-    """What memrate says of reads: {width: bytes a second}. Its MB are MiB."""
+    """The rates of reads that memrate prints: {width: bytes a second}. Its MB are MiB."""
     found = re.findall(r"([0-9.]+) read(\d+) MB per sec", text)
     return {int(width): float(rate) * MIB for rate, width in found}
 
@@ -66,7 +66,7 @@ def theirs():
 
 
 def gigabytes(rate):
-    """In GB/s, or nothing."""
+    """The rate in GB/s; empty if it was not measured."""
     return "-" if rate is None else f"{rate / 1e9:.1f}"
 
 

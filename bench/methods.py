@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Which way of making a figure of raw batches repeats best from run to run, and reads the same on a
-busy machine? The experiment behind METHOD's choices.
+"""Which way of computing a figure from raw batches varies least between runs, and gives the same level on a busy
+machine? This is the experiment behind METHOD's choices.
 
-Two parts. The same records, each figure computed in many ways: so the ways differ, not the luck of
-the run. Then rounds of other shapes (batch, warm-up, batches, sessions, reference chain), taken in
-turns at equal total time: evidence for the numbers in crates/cpb/src/schedule.rs.
+There are two parts. In the first, each figure is computed from the same records in many ways, so that differences
+come from the ways and not from chance in a run. In the second, rounds of other shapes (batch, warm-up, batches,
+sessions, reference chain) take turns with equal total time: evidence for the numbers in crates/cpb/src/schedule.rs.
 """
 
 import itertools
@@ -44,7 +44,7 @@ def main():
 
 
 def records(name):
-    """Runs of the default plan, shorter: for each, the batches of its cells and its summary."""
+    """Runs of the default plan, but shorter: for each, the batches of its cells and its summary."""
     found = []
     for number in range(RUNS):
         path = build.scratch("records") / f"{name}-{number}.jsonl"
@@ -54,7 +54,7 @@ def records(name):
     return found
 
 
-# ---- the same batches, in many ways
+# ---- the same batches, computed in many ways
 
 WALL, CYCLES = figures.nanoseconds, figures.cycles
 
@@ -72,7 +72,7 @@ def pooled(statistic, figure, agreement=ANY):
 
 
 def by_pass(location, figure, agreement=figures.AGREEMENT, crowded=False, within=lower_quartile, passes=None):
-    """One value of each pass, then a location over passes."""
+    """One value per pass, then a location over passes."""
 
     def of(all_passes):
         values = figures.passes(all_passes[:passes], figure, agreement, crowded, within)
@@ -119,7 +119,7 @@ SLOPES = {
 
 
 def series(runs, method):
-    """A method's figure of each cell, run by run; cells without a figure in some run are left out."""
+    """A method's figure of each cell in each run; cells without a figure in some run are left out."""
     found = {}
     for cell in runs[0]:
         values = [method(cells[cell]) for cells in runs if cell in cells]
@@ -129,7 +129,7 @@ def series(runs, method):
 
 
 def slopes(runs, method):
-    """The slope over message sizes of each provider and operation, run by run."""
+    """The slope over message sizes of each provider and operation in each run."""
     groups = {}
     for (provider, workload), values in series(runs, method).items():
         algorithm, operation, phase, size, *rest = workload.split("/")
@@ -142,7 +142,7 @@ def slopes(runs, method):
 
 
 def compare_methods(result, calm, busy):
-    """The table of methods."""
+    """Writes the table of methods."""
     sets = [[cells for cells, _ in runs] for runs in (calm, busy)]
     rows = []
     for name, method, of in itertools.chain(
@@ -170,12 +170,12 @@ def compare_methods(result, calm, busy):
 
 
 def crowded(summary):
-    """Share of batches that had to share their core."""
+    """The share of batches that had to share their core."""
     return summary["noise"]["crowded"] / summary["noise"]["batches"]
 
 
 def scatter(all_values):
-    """Median, nine tenths and worst of the variations from run to run."""
+    """The median, the 90th percentile and the maximum of the variations between runs."""
     found = [variation(values) for values in all_values]
     if not found:
         return [""] * 3
@@ -183,7 +183,7 @@ def scatter(all_values):
 
 
 def agreement_with_cpb(path):
-    """That the arithmetic here is cpb's."""
+    """A sentence on how closely this script's arithmetic agrees with cpb's."""
     method = METHODS[BOLD]
     reported = cpb.figures(cpb.show(path))
     furthest = 0
@@ -218,7 +218,7 @@ def product_shape():
 
 
 def variants(shape):
-    """Shapes that differ from the product's in one thing."""
+    """Shapes that differ from the product's in one parameter."""
     warmup, batch, batches, sessions, reference = shape
     found = {"as in the product": shape}
     for value in (0, 100, 300, 1600):
@@ -234,7 +234,7 @@ def variants(shape):
 
 
 def overhead(summary):
-    """Microseconds that a round costs beside warm-up, batches and references: processes, checks."""
+    """Microseconds that a round takes in addition to warm-up, batches and references: processes, checks."""
     warmup, batch, batches, _, reference = product_shape()
     rounds = sum(figures["processes"] for figures in cpb.figures(summary).values())
     alone = warmup + batches * (batch + reference) + reference
@@ -249,7 +249,7 @@ class Shapes:
         for what in ("aes-256-cbc/encrypt/message", "aes-256-gcm/encrypt/message", "sha-256/hash/message")
         for size in (16, 1024, 16384)
     ]
-    # Passes of the product's shape in a run; others get as many as fit in the same time.
+    # Passes of the product's shape in a run. Other shapes get as many as fit in the same time.
     PASSES = 15
 
     def __init__(self, program, overhead):
@@ -268,7 +268,7 @@ class Shapes:
         return self.overhead + sessions * (warmup + reference) + batches * (batch + reference)
 
     def measure(self):
-        """All runs; shapes and cells in random order in each process, a process a pass."""
+        """All runs, with shapes and cells in random order in each process, and one process per pass."""
         chance = random.Random(1)
         for number in range(RUNS):
             run = {}
@@ -295,7 +295,7 @@ class Shapes:
         return [json.loads(line) for line in output.splitlines()]
 
     def report(self, result):
-        """The table of shapes."""
+        """Writes the table of shapes."""
         method = METHODS[BOLD]
         base = {cell: self.series("as in the product", cell, method) for cell in self.CELLS}
         rows = []
@@ -328,13 +328,13 @@ class Shapes:
         result.table(heads, rows)
 
     def series(self, name, cell, method):
-        """A cell's figure in each run; nothing if one is missing."""
+        """A cell's figure in each run; empty if one is missing."""
         values = [method(passes) for passes in self.found[name, cell]]
         return values if all(values) else []
 
 
 def describe(shape):
-    """A shape in words."""
+    """A description of a shape."""
     warmup, batch, batches, sessions, reference = shape
     return (
         f"{warmup} µs of warm-up, {batches} batches of {batch} µs in {sessions} session, a reference of "

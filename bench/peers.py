@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What do the benchmarks that libraries bring say beside cpb?
+"""How do the libraries' own benchmarks compare with cpb?
 
-Mbed TLS's own benchmark, linked with the very object code that cpb measures, makes the same calls on 1 KiB.
-libgcrypt's bench-slope tells the cost of a byte: the slope over messages of 16 to 4112 bytes. cpb's provider
-`libgcrypt` runs the same library, the system's, and the slope over its figures is taken likewise.
+Mbed TLS's own benchmark, linked with the same object code that cpb measures, makes the same calls on 1 KiB.
+libgcrypt's bench-slope reports the cost of a byte: the slope over messages of 16 to 4112 bytes. cpb's provider
+`libgcrypt` runs the same library, the system's, and the slope over its figures is computed in the same way.
 """
 
 import os
@@ -18,9 +18,9 @@ from lib.spread import median, median_interval, slope
 
 PAIRS = 7
 SIZE = 1024
-# Those of bench/plans/peers.toml: every eighth of bench-slope's.
+# The sizes in bench/plans/peers.toml: every eighth of bench-slope's sizes.
 SIZES = range(16, 4113, 512)
-# Each workload without its length, what Mbed TLS's benchmark calls it, and the words by which it is asked.
+# Each workload without its length, its name in Mbed TLS's benchmark, and the arguments that select it there.
 BENCHMARK = {
     "aes-256-cbc/encrypt/update/{}/in-place": "AES-CBC-256",
     "aes-256-ctr/encrypt/update/{}/in-place": "AES-CTR-256",
@@ -30,7 +30,7 @@ BENCHMARK = {
     "sha-512/hash/message/{}": "SHA-512",
 }
 ASKED = ["aes_cbc", "aes_ctr", "aes_gcm", "chachapoly", "sha256", "sha512"]
-# What bench-slope calls them: whole messages all of them.
+# The names in bench-slope; all are whole messages.
 SLOPE = {
     "aes-256-cbc/encrypt/message/{}/in-place": "AES256 CBC enc",
     "aes-256-ctr/encrypt/message/{}/in-place": "AES256 CTR enc",
@@ -61,7 +61,7 @@ def main():
 
 
 def in_turn(first, own, peer):
-    """Both, one right after the other."""
+    """Runs both, directly one after the other."""
     if first:
         return own(), peer()
     theirs = peer()
@@ -69,7 +69,7 @@ def in_turn(first, own, peer):
 
 
 def measured(providers, *more):
-    """cpb's summary of the plan by these providers."""
+    """cpb's summary of the plan with these providers."""
     plan = ["--plan", build.ROOT / "bench/plans/peers.toml", "-p", ",".join(providers)]
     record = build.scratch("records") / "peers.jsonl"
     summary, _ = cpb.run(record, *plan, "--cpu", str(machine.measuring_cpu()), *more)
@@ -77,7 +77,7 @@ def measured(providers, *more):
 
 
 def beside_benchmark(programs, first):
-    """Nanoseconds a byte: cpb's, the benchmark's, and the benchmark's by the CPU time that it got."""
+    """Nanoseconds per byte: cpb's, the benchmark's, and the benchmark's relative to the CPU time that it got."""
 
     def peers():
         found = {}
@@ -101,7 +101,7 @@ def beside_benchmark(programs, first):
 
 
 def beside_slope(program, first):
-    """Nanoseconds a byte of libgcrypt: the slope over cpb's figures, and that of bench-slope."""
+    """Nanoseconds per byte of libgcrypt: the slope over cpb's figures, and that of bench-slope."""
 
     def peer():
         found = {}
@@ -123,7 +123,7 @@ def beside_slope(program, first):
 
 
 def printed(command):
-    """What a program prints on the CPU that cpb measures on, and the share of that CPU it got meanwhile."""
+    """The output of a program on the CPU that cpb measures on, and the share of that CPU that it got."""
     pin = {machine.measuring_cpu()}
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     done = subprocess.run(
@@ -134,7 +134,7 @@ def printed(command):
 
 
 def report(benchmarked, sloped, version, watch):
-    """The result file."""
+    """Writes the result file."""
     result = Result("peers", "what do the benchmarks that libraries bring say beside cpb?", "bench/peers.py")
     program, library = (
         mbedtls.version(folder) for folder in (source("mbedtls", mbedtls.SUITE), mbedtls.package_source())

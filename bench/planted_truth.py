@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Does `cpb explain` find planted costs again, in the noise of real runs?
+"""Does `cpb explain` find planted costs in the noise of real runs?
 
-crates/report/examples/planted_truth.rs makes records of two paths with known costs. Their noise is drawn
-from rounds of real runs (crates/test-support/src/noise), of a quiet and of a loaded machine; to half of them
-come bursts, drift, and two states of the core's clock.
+crates/report/examples/planted_truth.rs generates records of two paths with known costs. Their noise is drawn from
+rounds of real runs (crates/test-support/src/noise) of a quiet and of a loaded machine. Half of them also have bursts,
+drift, and two states of the core's clock.
 
-Targets: the true crossover lies in the printed interval in at least 93 % of runs, and the estimate in it, by straight
+Targets: the true crossover lies in the printed interval in at least 93 % of runs; the estimate in it, by straight
 lines as they are planted, is typically off by at most half of the interval of an oracle that knows the noise; "never"
 is right at least 97 % of the time; a path that switches inside at a known size is found.
 """
@@ -27,12 +27,12 @@ def main():
 
 
 def parse(text):
-    """A word and a figure a line."""
+    """Parses lines of a word and a figure each."""
     return {word: float(figure) for word, figure in (line.split() for line in text.splitlines())}
 
 
 def shares(found):
-    """What the targets are about: coverage, "never" said rightly, switches found."""
+    """The figures for the targets: coverage, correct reports of "never", switches found."""
     never = found["said_rightly"] + found["said_wrongly"]
     return (
         found["inside"] / found["crossing"],
@@ -42,7 +42,7 @@ def shares(found):
 
 
 def report(found, watch):
-    """The result file."""
+    """Writes the result file."""
     coverage, never, switches = shares(found)
     result = Result(
         "planted_truth",

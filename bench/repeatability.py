@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How far apart are the figures of the same cell in ten runs of the default plan, and how far those
-of `openssl speed`? With --loaded, while a program on each CPU never sleeps.
+"""How far apart are the figures of the same cell in ten runs of the default plan, compared with those of `openssl
+speed`? With --loaded, a program on each CPU never sleeps meanwhile.
 
-Targets: AES-256-CBC encryption of 16 B and 16 KiB, largest reported cycles per byte at most 0.3 %
-above the smallest with the machine left alone, 1 % loaded; and a twentieth of what `openssl speed
--elapsed` spreads, loaded a tenth of what its better mode does.
+Targets: for AES-256-CBC encryption of 16 B and 16 KiB, the largest reported cycles per byte are at most 0.3 % above
+the smallest on an otherwise idle machine, and 1 % on a loaded one. Also a twentieth of the spread of `openssl speed
+-elapsed`; on a loaded machine, a tenth of the spread of its better mode.
 """
 
 import contextlib
@@ -46,7 +46,7 @@ def measure(app, folder):
 
 
 def report(name, loaded, summaries, speeds, watch):
-    """The result file."""
+    """Writes the result file."""
     limit, factor = (0.01, 10) if loaded else (0.003, 20)
     all_figures = [cpb.figures(summary) for summary in summaries]
     state = "with a program on each CPU that never sleeps" if loaded else "machine left alone"
@@ -117,21 +117,21 @@ def values(all_figures, cell, field):
 
 
 def spreads(all_figures, cell):
-    """Spread of a cell in cycles (none if a run does not know them) and in wall-clock time."""
+    """Spread of a cell in cycles (None if a run does not know them) and in wall-clock time."""
     cycles = values(all_figures, cell, "cycles_per_operation")
     in_ns = spread(values(all_figures, cell, "ns_per_operation"))
     return (spread(cycles) if len(cycles) == len(all_figures) else None), in_ns
 
 
 def scatter(all_figures, cell):
-    """How far the passes of a run are apart in cycles."""
+    """How far the passes of a run are apart, in cycles."""
     found = [figures[cell]["cycles_per_operation"] for figures in all_figures if cell in figures]
     found = [one["between"] for one in found if one and one["between"] is not None]
     return percent(median(found)) if found else "unknown"
 
 
 def others(result, all_figures):
-    """The same workload through the other providers."""
+    """The same workload with the other providers."""
     rows = []
     for size in SIZES:
         workload = f"{WHAT}/message/{size}"
@@ -159,7 +159,7 @@ def everything(result, all_figures):
 
 
 def promises(result, all_figures):
-    """Whether a run's interval contains what the other runs found."""
+    """How often a run's interval contains the figures of the other runs."""
     kept, outside = 0, {}
     for cell in all_figures[0]:
         estimates = [figures[cell]["cycles_per_operation"] for figures in all_figures if cell in figures]
@@ -180,7 +180,7 @@ def promises(result, all_figures):
 
 
 def costs(result, summaries):
-    """What was thrown away, and what the figures cost."""
+    """What was discarded, and what the figures cost."""
     shares = [cpb.discarded(summary) for summary in summaries]
     passes = [summary["run"]["passes"] for summary in summaries]
     seconds = median(cpb.seconds_per_cell(summary) for summary in summaries)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""How large does a page of 200 workloads get, and how long does Chromium take to open it?
+"""How large is a page of 200 workloads, and how long does Chromium take to open it?
 
-Target, by five providers: under 2 MiB, open in under 1 s. Beside it a page of all that are here, which on a
-machine with every library are three times as many. `make setup` installs Chromium and what drives it.
+Target, with five providers: under 2 MiB, open in under 1 s. For comparison there is a page of all providers on this
+machine; with every library these are three times as many. `make setup` installs Chromium and its driver.
 """
 
 import json
@@ -17,18 +17,18 @@ MOST_BYTES = 2 << 20
 MOST_MS = 1000
 FIVE = ["openssl", "openssl:nocrypto", "openssl:scalar", "mbedtls:accel", "mbedtls:c"]
 BROWSER = build.ROOT / "crates" / "cpb" / "tests" / "browser"
-# What any page takes.
+# The cost of opening any page.
 EMPTY = "<!DOCTYPE html><html lang=en><title>Empty</title><p>Nothing.</p></html>"
 
 
 def opened(page):
-    """Milliseconds until a page was loaded, and until it was painted after that, each time."""
+    """Milliseconds until a page was loaded, and from then until it was painted, for each repetition."""
     command = ["node", BROWSER / "open.mjs", page, str(TIMES)]
     return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
 
 
 def page_of(name, *options):
-    """A report of a run of the plan: where it lies, and what was measured."""
+    """A report on a run of the plan: the path of the page, and what was measured."""
     folder = build.scratch("report")
     record, page = folder / f"{name}.jsonl", folder / f"{name}.html"
     summary, _ = cpb.run(record, "--plan", build.ROOT / "bench" / "plans" / "report.toml", *options)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Is a slowdown of 1 %, planted in executed code, seen by the paired ratio of a short run, and is
-nothing seen where nothing is planted?
+"""Does the paired ratio of a short run detect a slowdown of 1 % that is planted in executed code, and does it detect
+nothing if nothing is planted?
 
-The runner crates/runner/examples/planted.rs wraps OpenSSL and adds to each operation a chain of
-dependent instructions worth 1 % of it; that it really adds 1 % is measured by a loop of its own.
+The runner crates/runner/examples/planted.rs wraps OpenSSL and adds to each operation a chain of dependent
+instructions worth 1 % of it. A separate loop verifies that the chain really adds 1 %.
 
-Targets: seen in at least 95 of 100 runs with the plant, in at most 5 of 100 without.
+Targets: detected in at least 95 of 100 runs with the planted slowdown, and in at most 5 of 100 without.
 """
 
 import os
@@ -31,7 +31,7 @@ def main():
     print(f"planted: {plants}", flush=True)
     ratios = {(kind, size): [] for kind in KINDS for size in SIZES}
     for number in range(RUNS):
-        # Which comes first changes from run to run.
+        # The order alternates from run to run.
         for kind in list(KINDS)[:: 1 if number % 2 else -1]:
             for size, ratio in paired(runner, turns, kind, "1s").items():
                 ratios[kind, size].append(ratio)
@@ -42,14 +42,14 @@ def main():
 
 
 def calibrate(runner):
-    """Turns of the chain by size, and the share they add by the runner's own loop, ± margin."""
+    """Iterations of the chain by size, and the share that they add according to the runner's own loop, ± margin."""
     workloads = [f"{cpb.AES}/{size}" for size in SIZES]
     command = [runner, "--cpus", str(machine.measuring_cpu()), "--calibrate", *workloads]
     return parse(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def parse(text):
-    """What `planted --calibrate` prints: size:turns added margin."""
+    """Parses the output of `planted --calibrate`: size:turns added margin."""
     plants = {}
     for line in text.splitlines():
         turns, added, margin = line.split()
@@ -59,7 +59,7 @@ def parse(text):
 
 
 def paired(runner, turns, kind, budget):
-    """The paired ratio of the wrapped provider to the bare wrapper, by size, in a run of its own."""
+    """The paired ratio of the wrapped provider to the bare wrapper, by size, in a separate run."""
     environment = {**os.environ, "PLANTED": kind, "PLANTED_TURNS": turns}
     plan = build.ROOT / "bench/plans/planted.toml"
     record = build.scratch("records") / "sensitivity.jsonl"
@@ -74,13 +74,13 @@ def paired(runner, turns, kind, budget):
 
 
 def excludes_one(ratio):
-    """Whether the interval that reports show (95 %) leaves 1 out."""
+    """Whether the interval that reports show (95 %) excludes 1."""
     interval = ratio["interval"]
     return interval is not None and not interval["low"] <= 1 <= interval["high"]
 
 
 def report(plants, ratios, long, watch):
-    """The result file."""
+    """Writes the result file."""
     result = Result(
         "sensitivity",
         "is a planted slowdown of 1 % seen by the paired ratio of a run of 1 s, and nothing where nothing is planted?",

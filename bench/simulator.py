@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""How fast is the simulator: simulated cycles a second of one core's time, caches and scoreboard on?
+"""How fast is the simulator: simulated cycles per second on one core, with caches and scoreboard enabled?
 
-Target: at least 40 million. Programs: the firmware's fixed list of workloads on both chips.
+Target: at least 40 million. The programs are the firmware's fixed list of workloads on both chips.
 """
 
 import json
@@ -54,7 +54,7 @@ def main():
 
 
 def one(program, image):
-    """The account of a run, and the seconds of a core that it took: other programs are beside."""
+    """The account of a run, and its CPU seconds, which do not depend on other programs."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     output = subprocess.run(
         [program, "sim", image, "--chip", os.path.basename(image).split("-")[0], "--json"],

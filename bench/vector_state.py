@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What does it cost an operation that the round before left the upper halves of the vector registers
-in use? The experiment behind decision 4: why the runner clears them before each session.
+"""What does it cost an operation if the preceding round left the upper halves of the vector registers in use? This is
+the experiment behind decision 4: why the runner clears them before each session.
 
-No target: the ratio says what the clearing spares.
+There is no target: the ratio shows how much the clearing saves.
 """
 
 import json
@@ -74,7 +74,7 @@ def possible(program, state):
 
 
 def measure(program, rounds):
-    """Median cycles of the one round in a process of its own, or none."""
+    """Median cycles of the single round in a separate process, or None."""
     command = [program, "--cpus", str(machine.measuring_cpu()), "openssl", *rounds]
     text = subprocess.run(command, check=True, capture_output=True).stdout
     line = json.loads(text)
@@ -83,7 +83,7 @@ def measure(program, rounds):
 
 
 def cell(values):
-    """The median of what is known."""
+    """The median of the known values."""
     known = [value for value in values if value]
     return f"{median(known):.0f}" if known else "clock unknown"
 

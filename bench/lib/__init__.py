@@ -1,1 +1,1 @@
-"""What the scripts of bench/ share: nothing here asks a question of its own."""
+"""Modules that the scripts of bench/ share."""

@@ -12,19 +12,19 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 @functools.cache
 def metadata():
-    """What cargo knows of the workspace and its dependencies."""
+    """cargo's metadata about the workspace and its dependencies."""
     command = ["cargo", "metadata", "--format-version", "1", "--locked"]
     output = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
     return json.loads(output)
 
 
 def target_directory():
-    """Where cargo builds."""
+    """cargo's build directory."""
     return pathlib.Path(metadata()["target_directory"])
 
 
 def scratch(*parts):
-    """A folder for what the scripts keep between runs, outside the repository's files."""
+    """A folder for files that the scripts keep between runs, outside the repository's files."""
     folder = target_directory().joinpath("bench", *parts)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -38,7 +38,7 @@ def _cargo(*arguments):
 
 @functools.cache
 def cpb():
-    """The command, up to date."""
+    """The `cpb` command, up to date."""
     _cargo("--package", "cpb", "--bin", "cpb")
     return target_directory() / "release" / "cpb"
 
@@ -50,7 +50,7 @@ def example(name, package="cpb-runner", features=()):
     return target_directory() / "release" / "examples" / name
 
 
-# Without the C libraries rustc needs nothing but this target to link a static program.
+# Without the C libraries, rustc needs only this target to link a static program.
 _MUSL = f"{platform.machine()}-unknown-linux-musl"
 
 
@@ -63,11 +63,11 @@ def _static(*arguments):
 
 @functools.cache
 def static(name):
-    """A program of its own package, linked statically, with the kernel's providers alone."""
+    """A program in the package of the same name, linked statically, with only the kernel's providers."""
     return _static("--package", name, "--bin", name) / name
 
 
 @functools.cache
 def static_example(name):
-    """The same of an example of the runner's package."""
+    """The same for an example in the runner's package."""
     return _static("--package", "cpb-runner", "--example", name) / "examples" / name

@@ -1,4 +1,4 @@
-"""`cpb run` and what it reports and records."""
+"""Runs `cpb run`, and reads its reports and records."""
 
 import json
 import subprocess
@@ -37,28 +37,28 @@ def figures(summary):
 
 
 def value(figure):
-    """The number in an estimate, or none."""
+    """The number in an estimate, or None."""
     return None if figure is None else figure["value"]
 
 
 def seconds_per_cell(summary):
-    """What a run took, divided by its cells: starting processes and checking answers included."""
+    """The duration of a run divided by the number of its cells, including the start of processes and the checks."""
     return summary["run"]["seconds"] / len(figures(summary))
 
 
 def floor(summary):
-    """The null provider's operation: nanoseconds, and cycles or none."""
+    """The null provider's operation: nanoseconds, and cycles or None."""
     return summary["floor"]["ns_per_operation"], summary["floor"]["cycles_per_operation"]
 
 
 def discarded(summary):
-    """Share of batches that were discarded."""
+    """The share of batches that were discarded."""
     noise = summary["noise"]
     return (noise["unsteady"] + noise["crowded"]) / noise["batches"]
 
 
 def options(provider):
-    """Compiler and flags as the provider reports them."""
+    """The compiler and flags that the provider reports."""
     little = ["-p", provider, "-a", "sha-256", "-s", "16", "--budget", "0.1s"]
     summary, _ = run(build.scratch("records") / "options.jsonl", *little)
     return summary["run"]["providers"][provider]["options"]

@@ -1,4 +1,4 @@
-"""What Debian has, fetched by apt into the scratch folder: packages and their sources. Neither needs root."""
+"""Debian's packages and their sources, which apt downloads into the scratch folder. Neither needs root."""
 
 import functools
 import subprocess
@@ -6,7 +6,7 @@ import subprocess
 from lib import build
 
 KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
-# As root apt would drop its privileges and then not reach a folder of root's.
+# As root, apt would drop its privileges and could then not access a folder that belongs to root.
 AS_WE_ARE = ["-o", "APT::Sandbox::User=root"]
 
 
@@ -28,8 +28,8 @@ def package(name):
 
 @functools.cache
 def source(name, suite):
-    """Upstream's source of a package as it is in `suite`, unpacked. apt's lists of sources, which few
-    machines have, are kept beside it."""
+    """The upstream source of a package as in `suite`, unpacked. apt's lists of sources are stored next to it, because
+    few machines have them."""
     folder = build.scratch("debian", f"{name}-{suite}")
     unpacked = folder / "source"
     if unpacked.exists():

@@ -1,5 +1,5 @@
-"""From a record's raw batches to figures, as cpb does it (crates/analysis/src), and with each
-choice open: for experiments about those choices."""
+"""Computes figures from a record's raw batches as cpb does (crates/analysis/src), but with each choice as a
+parameter, for experiments on those choices."""
 
 import collections
 import json
@@ -9,12 +9,12 @@ from lib.spread import lower_quartile, quantile, weighted
 
 AGREEMENT = 0.006
 
-# As crates/analysis/src/smt.rs has them.
+# The same as in crates/analysis/src/smt.rs.
 ALONE, ROOM = 0.2, 0.02
 
-# One batch: wall-clock nanoseconds and core cycles of one operation (cycles by the mean of both
-# readings of the reference chain; none where the core's clock is unknown), how far the readings
-# disagree, as a share of their mean, and whether another thread ran on the same core.
+# One batch: wall-clock nanoseconds and core cycles of one operation (cycles by the mean of both readings of the
+# reference chain; None if the core's clock is unknown), how far the readings disagree, as a share of their mean, and
+# whether another thread ran on the same core.
 Batch = collections.namedtuple("Batch", "ns cycles disagreement crowded")
 
 
@@ -37,8 +37,8 @@ def cost(header, provider):
 
 
 def readings(record_round, cost):
-    """Of each batch of a round's first thread: its nanoseconds, and (chain, burst) before and after,
-    the clock's cost taken off. A reading that cannot be is no batch."""
+    """For each batch of a round's first thread: its nanoseconds, and (chain, burst) before and after, minus the
+    clock's cost. A batch with an impossible reading is skipped."""
     found = []
     for ticks, *readings in record_round["samples"][0]:
         readings = [(chain - cost, burst - cost) for chain, burst in readings]
@@ -48,8 +48,8 @@ def readings(record_round, cost):
 
 
 def alone(rounds, cost):
-    """The burst's time against the chain's, at most, on a core that is not shared. `cost` tells it of
-    a round's provider."""
+    """The highest ratio of the burst's time to the chain's on a core that is not shared. `cost` returns the clock's
+    cost for a round's provider."""
     ratios = [
         burst / chain
         for one in rounds
@@ -60,7 +60,7 @@ def alone(rounds, cost):
 
 
 def batches(record_round, cost, limit=math.inf):
-    """The batches of a round's first thread; crowded are those whose burst took more than `limit`."""
+    """The batches of a round's first thread. Those whose burst took more than `limit` are crowded."""
     cycles, found = record_round["reference_cycles"], []
     for ns, around in readings(record_round, cost):
         if cycles == 0:
@@ -74,7 +74,7 @@ def batches(record_round, cost, limit=math.inf):
 
 
 def cells(path):
-    """The batches of every cell of a record, pass by pass: {(provider, workload): [[Batch]]}."""
+    """The batches of every cell of a record by pass: {(provider, workload): [[Batch]]}."""
     header, rounds = read(path)
     limit = alone(rounds, lambda provider: cost(header, provider))
     found = collections.defaultdict(list)
@@ -85,7 +85,7 @@ def cells(path):
 
 
 def passes(all_batches, figure, agreement=AGREEMENT, crowded=False, within=lower_quartile):
-    """One value of each pass: the lower quartile of `figure` over the batches that are kept."""
+    """One value per pass: the lower quartile of `figure` over the batches that are kept."""
     values = []
     for of_one_pass in all_batches:
         kept = [batch for batch in of_one_pass if crowded or not batch.crowded]
@@ -96,17 +96,17 @@ def passes(all_batches, figure, agreement=AGREEMENT, crowded=False, within=lower
 
 
 def located(values):
-    """cpb's figure of a cell: its location over passes, in logarithms; and half the width of its
-    interval as a share of it."""
+    """cpb's figure of a cell: its location over passes, in logarithms, and half the width of its interval as a share
+    of the figure."""
     location, margin = weighted([math.log(value) for value in values])
     return math.exp(location), margin
 
 
 def cycles(batch):
-    """Its cycles."""
+    """The batch's cycles."""
     return batch.cycles
 
 
 def nanoseconds(batch):
-    """Its wall-clock time."""
+    """The batch's wall-clock time."""
     return batch.ns

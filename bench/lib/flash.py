@@ -1,8 +1,8 @@
-"""What reading the serial flash in place costs: two constants, fitted to what NXP's AN13198 printed.
+"""The cost of reading the serial flash in place: two constants, fitted to the figures in NXP's AN13198.
 
-A new address costs a command before its first byte; the core gets on when 8 bytes are there, or the 32 of a
-line where the cache asks. What the controller has read ahead costs a passage over the bus. The wires' rate
-is not fitted: two clocks a byte.
+A new address costs a command before its first byte. The core continues when 8 bytes have arrived, or the 32 bytes of
+a line if the cache requested them. Data that the controller has read ahead costs a transfer over the bus. The rate of
+the wires is not fitted: two clocks per byte.
 """
 
 import json
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RECORD = ROOT / "records" / "otfad-flexspi.jsonl"
 CHIP = ROOT / "crates" / "sim" / "chips" / "imxrt1170.toml"
 WIDTHS = {"8-bit": 1, "16-bit": 2, "32-bit": 4}
-# What the core waits for after a command: one answer, or a line.
+# What the core waits for after a command, in bytes: one answer, or a line.
 ANSWER, LINE = 8, 32
 
 
@@ -44,7 +44,7 @@ class Flash:
         self.buffered = chip["timing"]["flash-buffered"]["value"]
 
     def command(self, cache, width, rate):
-        """Flash clocks before the first byte, as a ping-pong cell has them."""
+        """Flash clocks before the first byte, from a ping-pong cell."""
         moved, waited = (LINE, LINE) if cache == "invalidated" else (WIDTHS[width], ANSWER)
         return moved * self.core / rate / self.per_clock - waited * self.per_byte
 
@@ -54,7 +54,7 @@ class Flash:
         return moved * self.core / ((first + waited * self.per_byte) * self.per_clock)
 
     def passage(self, width, rate):
-        """Core cycles of a read ahead, as a linear uncached cell has them."""
+        """Core cycles of a read of prefetched data, from a linear uncached cell."""
         return WIDTHS[width] * self.core / rate
 
 
@@ -63,7 +63,7 @@ def mean(values):
 
 
 def table():
-    """Both fits as text: each row predicted by a constant fitted without it."""
+    """Both fits as text: each row is predicted by a constant fitted without it."""
     flash, body = Flash(), [["rows", "of cells", "MB/s", "constant, without", "predicted", "error"]]
     jumps = {}
     ahead = {}

@@ -1,5 +1,5 @@
-"""The peer of the AF_ALG provider: a plain C loop over Debian's libkcapi, linked statically so that it
-runs in a guest of the lab."""
+"""The peer of the AF_ALG provider: a plain C loop over Debian's libkcapi, linked statically so that it runs in a
+guest of the lab."""
 
 import functools
 import os
@@ -18,7 +18,7 @@ def package():
 
 @functools.cache
 def loop():
-    """The loop, built."""
+    """Builds the loop."""
     root, _ = package()
     (library,) = root.glob("usr/lib/*/libkcapi.a")
     program = build.scratch("libkcapi") / "libkcapi_loop"

@@ -1,4 +1,4 @@
-"""libgcrypt's bench-slope, over the library that the system has: the one that cpb's provider loads."""
+"""libgcrypt's bench-slope, linked with the system's library, which cpb's provider also loads."""
 
 import os
 import re
@@ -6,7 +6,7 @@ import subprocess
 
 from lib import build, debian
 
-# What the program takes of the library's own configuration, which is not run.
+# The part of the library's configuration that the program needs; the configure script is not run.
 CONFIGURATION = """#include <stdint.h>
 #define _GCRYPT_CONFIG_H_INCLUDED 1
 #define HAVE_CLOCK_GETTIME 1
@@ -16,7 +16,7 @@ typedef uint64_t u64;
 
 
 def bench_slope():
-    """The program, built anew for the library that the system has, and the library's package's version."""
+    """The program, newly built for the system's library, and the version of the library's package."""
     query = ["dpkg-query", "-W", "-f", "${Version}", "libgcrypt20"]
     system = subprocess.run(query, check=True, capture_output=True, text=True).stdout
     (root, number), (errors, _) = debian.package("libgcrypt20-dev"), debian.package("libgpg-error-dev")
@@ -38,13 +38,13 @@ def bench_slope():
 
 
 def codename():
-    """Debian's release here."""
+    """The codename of this machine's Debian release."""
     with open("/etc/os-release") as lines:
         return re.search(r"^VERSION_CODENAME=(\S+)", lines.read(), re.M).group(1)
 
 
 def slopes(text):
-    """Nanoseconds a byte by what `bench-slope --csv` prints: {"AES256 CBC enc": ns}."""
+    """Nanoseconds per byte in the output of `bench-slope --csv`: {"AES256 CBC enc": ns}."""
     found = {}
     for line in text.splitlines():
         fields = line.split(",")

@@ -1,4 +1,4 @@
-"""The machine: what it is, what else it is doing, and work to keep it busy with."""
+"""Describes the machine and its load, and generates load."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ def measuring_cpu():
 
 
 def cpu_model(cpuinfo):
-    """The CPU's name in the text of /proc/cpuinfo, however the architecture spells it."""
+    """The CPU's name in the text of /proc/cpuinfo, for any architecture."""
     for key in ("model name", "Hardware", "uarch", "CPU part"):
         for line in cpuinfo.splitlines():
             name, _, value = line.partition(":")
@@ -43,7 +43,7 @@ def _own_seconds():
 
 
 class Watch:
-    """How busy other programs keep the machine, from its making on."""
+    """Tracks how busy other programs keep the machine, from its creation on."""
 
     def __init__(self):
         self.began = time.time()
@@ -56,7 +56,7 @@ class Watch:
         return time.monotonic(), busy * tick, steal * tick, _own_seconds()
 
     def words(self):
-        """What the machine is and how busy others kept it; child processes must have ended."""
+        """A description of the machine and of how busy others kept it. Child processes must have ended before."""
         now, busy, steal, own = (b - a for a, b in zip(self.start, self._reading(), strict=True))
         count = os.cpu_count()
         others = max(0.0, busy - own) / (now * count)
@@ -81,7 +81,7 @@ while os.getppid() == {parent}:
 
 @contextlib.contextmanager
 def hogs():
-    """A program on each CPU that never sleeps."""
+    """Runs a program on each CPU that never sleeps."""
     script = [HOG.format(cpu=cpu, parent=os.getpid()) for cpu in cpus()]
     all_of_them = [subprocess.Popen([sys.executable, "-c", text]) for text in script]
     try:

@@ -1,7 +1,7 @@
-"""Mbed TLS's own benchmark, over the very object code that cpb measures.
+"""Mbed TLS's own benchmark, linked with the same object code that cpb measures.
 
-The package that cpb builds Mbed TLS from leaves the program out, so Debian's source of the same branch gives it;
-names are changed as cpb's build changes them (crates/providers/build/mbedtls.rs).
+The package from which cpb builds Mbed TLS does not contain the program, so it is taken from Debian's source of the
+same branch. Names are changed in the same way as in cpb's build (crates/providers/build/mbedtls.rs).
 """
 
 import os
@@ -12,14 +12,14 @@ import subprocess
 
 from lib import build, debian
 
-# Debian's release that has the branch, 3.6.
+# The Debian release with the same branch, 3.6.
 SUITE = "trixie"
 BRANCH = "3.6."
 ROW = re.compile(r"^\s*(\S.*?)\s*:\s*(\d+) KiB/s")
 
 
 def benchmark(variant, options):
-    """The program for the library `c` or `accel`, built anew. `options` are what cpb says of its build."""
+    """The program for the library `c` or `accel`, newly built. `options` are the build options that cpb reports."""
     library, headers = built(variant, options), package_source()
     program = build.scratch("mbedtls") / f"benchmark-{variant}"
     names = program.with_suffix(".h")
@@ -45,7 +45,7 @@ def version(folder):
 
 
 def package_source():
-    """The source that cpb's build takes."""
+    """The source that cpb's build uses."""
     text = (build.ROOT / "crates/providers/build/mbedtls_source.rs").read_text()
     name, number = (re.search(rf'{what}: &str = "([^"]+)"', text) for what in ("PACKAGE", "PACKAGE_VERSION"))
     home = os.environ.get("CARGO_HOME") or os.path.expanduser("~/.cargo")
@@ -78,7 +78,7 @@ def defined(library):
 
 
 def renames(names, prefix):
-    """A header by which a program finds the names that have got a prefix."""
+    """A header with which a program finds names that have been given a prefix."""
     lines = []
     for name in sorted(name for name in names if name.startswith(prefix)):
         rest = name.removeprefix(prefix)
@@ -88,6 +88,6 @@ def renames(names, prefix):
 
 
 def rates(text):
-    """Nanoseconds a byte by what the program prints: {name: ns}."""
+    """Nanoseconds per byte in the program's output: {name: ns}."""
     rows = (ROW.match(line) for line in text.splitlines())
     return {row.group(1): 1e9 / (int(row.group(2)) * 1024) for row in rows if row and int(row.group(2))}

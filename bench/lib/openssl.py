@@ -1,4 +1,4 @@
-"""The peer: the `openssl` command of the very source and options that cpb's libcrypto has."""
+"""The peer: the `openssl` command, built from the same source and with the same options as cpb's libcrypto."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ import subprocess
 
 from lib import build, cpb
 
-# As the package openssl-src configures it, with the applications left in.
+# The configuration that the package openssl-src uses, but with the applications.
 CONFIGURATION = """no-shared no-module no-tests no-comp no-zlib no-zlib-dynamic --libdir=lib
     no-legacy no-ssl3 no-md2 no-rc5 no-weak-ssl-ciphers no-camellia no-idea no-seed""".split()
 
@@ -23,7 +23,7 @@ TARGETS = {
 
 
 def source():
-    """The source that cpb's build takes, and its version."""
+    """The source that cpb's build uses, and its version."""
     for package in build.metadata()["packages"]:
         if package["name"] == "openssl-src":
             folder = pathlib.Path(package["manifest_path"]).parent / "openssl"
@@ -32,17 +32,17 @@ def source():
 
 
 def flags(options):
-    """The flags that openssl-src put behind OpenSSL's own in a library's compiler line."""
+    """The flags that openssl-src added after OpenSSL's own in a library's compiler line."""
     return re.search(r"compiler: .*? -O3 (.*?) -D", options).group(1).split()
 
 
 def compiler_line(text):
-    """What the library was compiled with: the part of a text from "compiler:" on, in one line."""
+    """The compiler line of a library: the part of a text from "compiler:" on, in one line."""
     return re.search(r"compiler: .*", text).group(0).strip()
 
 
 def app():
-    """The `openssl` command: built at the first call (a minute or two), then kept."""
+    """The `openssl` command. The first call builds it, which takes a minute or two; then it is kept."""
     origin, version = source()
     extra = flags(cpb.options("openssl"))
     compiler = os.environ.get("CC", "cc")
@@ -82,7 +82,7 @@ def version(command):
     return text.stdout.splitlines()[0], compiler_line(text.stdout)
 
 
-# What `openssl speed` calls a workload, and whether its loop is the same as the phase named.
+# The name of a workload in `openssl speed`, and whether its loop is the same as that of the named phase.
 SPEED = {
     "aes-256-cbc/encrypt": ["-evp", "aes-256-cbc"],
     "aes-256-cbc/decrypt": ["-evp", "aes-256-cbc", "-decrypt"],
@@ -95,14 +95,14 @@ SPEED = {
 
 
 def speed(command, what, size, elapsed=True, cpu=None, seconds=1):
-    """Runs `openssl speed` for a workload; nanoseconds per byte by what it prints. `elapsed` is
-    wall-clock time, else user time."""
+    """Runs `openssl speed` for a workload. Returns nanoseconds per byte according to its output, in wall-clock time
+    if `elapsed`, else in user time."""
     return 1e9 / bytes_per_second(_speed(command, ["-bytes", str(size), *SPEED[what]], elapsed, cpu, seconds))
 
 
 def operations(command, what, elapsed=True, cpu=None, seconds=1):
-    """Runs `openssl speed` for an algorithm with key pairs; operations per second, in the order in which
-    it prints them."""
+    """Runs `openssl speed` for an algorithm with key pairs. Returns operations per second, in the order of its
+    output."""
     return operations_per_second(_speed(command, [what], elapsed, cpu, seconds))
 
 
@@ -123,19 +123,19 @@ def _speed(command, what, elapsed, cpu, seconds):
 
 
 def bytes_per_second(text):
-    """The rate in what `openssl speed -mr` prints: +F:number:name:rate."""
+    """The rate in the output of `openssl speed -mr`: +F:number:name:rate."""
     rates = [line.split(":")[-1] for line in text.splitlines() if line.startswith("+F:")]
     if len(rates) != 1 or float(rates[0]) <= 0:
         raise ValueError(f"openssl speed printed no rate: {text!r}")
     return float(rates[0])
 
 
-# What `openssl speed -mr` puts before its results (apps/speed.c), and how many fields stand before the rates.
+# The prefixes of results in `openssl speed -mr` (apps/speed.c), and the number of fields before the rates.
 KEY_PAIRS = {"+F2": 2, "+F4": 2, "+F5": 2, "+F6": 3, "+F9": 1, "+F10": 1}
 
 
 def operations_per_second(text):
-    """The rates in what `openssl speed -mr` prints: +F4:number:bits:sign:verify."""
+    """The rates in the output of `openssl speed -mr`: +F4:number:bits:sign:verify."""
     for line in text.splitlines():
         kind, *fields = line.split(":")
         if kind in KEY_PAIRS:

@@ -1,10 +1,10 @@
-"""What reading messages from memory behind the bus costs: published, fitted, and simulated.
+"""The cost of reading messages from memory behind the bus: published, fitted, and simulated.
 
-The two boards of records/imxrt-mbedtls.jsonl run one library; on the RT1170 the messages lie in
-non-cacheable OCRAM, on the RT1060 in DTCM. So a row's cycles per byte on the one less those on the other
-are what its accesses cost. How many there are depends on the compiler: IAR's code reads messages byte by
-byte, as the source says, and so does GCC's at -O0, whose accesses the simulator counts. With them two
-constants account for all rows: a read, fitted; and a write, which is a beat of the bus and not fitted.
+The two boards of records/imxrt-mbedtls.jsonl run one library. On the RT1170 the messages are in non-cacheable OCRAM,
+on the RT1060 in DTCM. So the difference between a row's cycles per byte on the two boards is the cost of its
+accesses. The number of accesses depends on the compiler. IAR's code reads messages byte by byte, as the source does,
+and so does GCC's at -O0, whose accesses the simulator counts. With these counts two constants account for all rows: a
+read, which is fitted; and a write, which is a beat of the bus and not fitted.
 """
 
 import tomllib
@@ -13,7 +13,7 @@ from pathlib import Path
 from lib.text import columns
 
 CHIPS = Path(__file__).resolve().parents[2] / "crates" / "sim" / "chips"
-# The one whose messages lie behind the bus, the one whose messages do not.
+# The chip whose messages are behind the bus, and the chip whose messages are not.
 BEHIND, NEAR = "imxrt1170", "imxrt1060"
 BUILDS = ["none", "high-speed"]
 
@@ -29,7 +29,7 @@ class Bus:
 
 
 def effects(published):
-    """{algorithm: [cycles per byte of none, of high-speed]} that the RT1170's memory costs."""
+    """{algorithm: [cycles per byte at none, at high-speed]} that the RT1170's memory costs."""
     both = {a for c, a, _ in published if c == BEHIND} & {a for c, a, _ in published if c == NEAR}
     return {
         algorithm: [published[BEHIND, algorithm, build] - published[NEAR, algorithm, build] for build in BUILDS]
@@ -38,7 +38,7 @@ def effects(published):
 
 
 def fitted(effects, counts, bus, without=None):
-    """Cycles of a read by least squares over all rows but one, writes being beats."""
+    """Cycles of a read by least squares over all rows but one, with writes as beats."""
     pairs = [
         (counts[a][0], effect - counts[a][1] * bus.write)
         for a, both in effects.items()
@@ -49,8 +49,8 @@ def fitted(effects, counts, bus, without=None):
 
 
 def rows(published, ours, levels):
-    """Per algorithm: (algorithm, published pair, bytewise counts, the read fitted without it, the
-    prediction by it, {level: (simulated effect, counts)})."""
+    """Per algorithm: (algorithm, published pair, bytewise counts, the read fitted without it, the prediction from
+    that read, {level: (simulated effect, counts)})."""
     bus, measured = Bus(), effects(published)
     simulated = {a: {level: effect(ours, a, level) for level in levels} for a in measured}
     counts = {a: simulated[a]["O0"][1] for a in measured if simulated[a].get("O0")}
@@ -63,7 +63,7 @@ def rows(published, ours, levels):
 
 
 def effect(ours, algorithm, level):
-    """(cycles per byte that the memory behind the bus costs, (reads, writes a byte there))."""
+    """(cycles per byte that the memory behind the bus costs, (reads, writes per byte there))."""
     near, behind = (
         ours.get(f"{BEHIND}-evk-{level}{place}-solo", {}).get("rows", {}).get(algorithm)
         for place in ("", "-buffers-ocram-nc")
@@ -74,7 +74,7 @@ def effect(ours, algorithm, level):
 
 
 def table(published, ours, levels):
-    """All of it as text."""
+    """The complete table as text."""
     bus, measured = Bus(), effects(published)
     lines = list(rows(published, ours, levels))
     if len(lines) < 3:

@@ -1,4 +1,4 @@
-"""A script's result: printed, and kept in bench/results."""
+"""A script's result, which is printed and stored in bench/results."""
 
 import re
 
@@ -16,11 +16,11 @@ class Result:
         self.body = []
 
     def text(self, *lines):
-        """A paragraph."""
+        """Adds a paragraph."""
         self.body += ["", *lines]
 
     def table(self, heads, rows):
-        """A table; columns of numbers are right-aligned by their heads being given as `>head`."""
+        """Adds a table. Columns whose heads begin with `>` are right-aligned, for numbers."""
         rule = ["--:" if head.startswith(">") else "---" for head in heads]
         heads = [head.lstrip(">") for head in heads]
         self.body.append("")
@@ -28,11 +28,11 @@ class Result:
             self.body.append("| " + " | ".join(str(cell) for cell in row) + " |")
 
     def verdict(self, met, words):
-        """One line against a target."""
+        """Adds a line that compares the result with a target."""
         self.text(f"**{'Met' if met else 'Missed'}:** {words}")
 
     def write(self, watch):
-        """Prints all of it and writes it to its file. `watch` was made when the work began."""
+        """Prints the result and writes it to its file. `watch` was created when the work began."""
         machine = ["", f"**Machine:** {watch.words()}"]
         text = "\n".join(self.head + machine + self.body) + "\n"
         print(text)
@@ -57,10 +57,10 @@ def overview(results):
 
 
 def percent(share, digits=2):
-    """A share in words."""
+    """A share as text."""
     return f"{share * 100:.{digits}f} %"
 
 
 def marked(met):
-    """A cell that says whether a target is met."""
+    """A cell that shows whether a target is met."""
     return "yes" if met else "**no**"

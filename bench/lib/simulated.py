@@ -1,4 +1,4 @@
-"""The images that measure a fixed list by themselves, in the simulator."""
+"""Runs images that measure a fixed list without a host, in the simulator."""
 
 import hashlib
 import json
@@ -6,17 +6,18 @@ import re
 import subprocess
 import sys
 
-# A row's timed stretch: 16 messages; and the cycles that rounding and the clock's own cost leave open.
+# The size of a row's timed section, 16 messages; and the cycles that rounding and the clock's own cost leave
+# uncertain.
 BYTES = 16 * 1024
 SLACK = 250
 FIGURE = re.compile(r"^(\S+)/\w+/message/1024: ([0-9.]+) ticks/byte, output (\w+)")
-# Registers loaded and stored, and what of that went over the bus.
+# Loads and stores of registers, and how many of them went over the bus.
 COUNTS = ["loads_since", "stores_since", "bus_reads_since", "bus_writes_since"]
 
 
 def measure(program, images, name):
-    """What the image called `name` in the folder `images` measures: its hash, "compiler", "sizes", "cycles",
-    "rows"; a row is its cycles a byte, COUNTS a byte, and the answer's checksum."""
+    """The results of the image `name` in the folder `images`: its hash, "compiler", "sizes", "cycles", "rows". A row
+    is its cycles per byte, COUNTS per byte, and the answer's checksum."""
     chip = name.split("-")[0]
     run = subprocess.run(
         [program, "sim", images / f"{name}.elf", "--chip", chip, "--json"],
@@ -42,7 +43,7 @@ def measure(program, images, name):
 
 
 def accesses(markers, figure):
-    """COUNTS a byte in the timed stretch that has this figure."""
+    """COUNTS per byte in the timed section that has this figure."""
     for marker in markers:
         if abs(marker["cycles_since"] - figure * BYTES) < SLACK:
             return [round(marker[what] / BYTES, 2) for what in COUNTS]

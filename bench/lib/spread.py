@@ -1,4 +1,4 @@
-"""Statistics of a handful of numbers. Those of cpb's own are as in crates/analysis/src."""
+"""Statistics of small samples. cpb's own methods are as in crates/analysis/src."""
 
 import math
 import operator
@@ -8,7 +8,7 @@ STUDENT = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228
 
 
 def spread(values):
-    """Largest divided by smallest, less 1."""
+    """Largest divided by smallest, minus 1."""
     return max(values) / min(values) - 1
 
 
@@ -22,7 +22,7 @@ def median(values):
 
 
 def lower_quartile(values):
-    """The value that a quarter of the values do not exceed, of up to four the least."""
+    """The lower quartile; the lowest of up to four values."""
     return sorted(values)[(len(values) - 1) // 4]
 
 
@@ -51,7 +51,7 @@ def student(freedom):
 
 
 def deviation(values):
-    """The standard deviation of which the values are a sample."""
+    """The standard deviation of the population from which the values are a sample."""
     middle = mean(values)
     return math.sqrt(sum((value - middle) ** 2 for value in values) / (len(values) - 1))
 
@@ -67,7 +67,7 @@ def margin(deviation_of_one, count):
 
 
 def runs_for(deviation_of_one, wanted, most=10_000_000):
-    """How many values make the 95 % interval of their mean no wider than `wanted` to a side."""
+    """How many values are needed for half the 95 % interval of their mean to be at most `wanted`."""
     low, high = 1, 2
     while margin(deviation_of_one, high) > wanted:
         low, high = high, high * 2
@@ -89,13 +89,13 @@ def trimmed(values, share=0.2):
     return mean(ordered[cut : len(ordered) - cut])
 
 
-# Shares of the sorted values: from the first on a value counts, from the second it counts less,
-# from the third it does not count (crates/analysis/src/location.rs).
+# Shares of the sorted values. A value counts fully from the first share on, less from the second on, and not at all
+# from the third on (crates/analysis/src/location.rs).
 COUNTS = 0.1, 0.2, 0.7
 
 
 def weights(count):
-    """What each of so many sorted values counts in cpb's location."""
+    """The weight of each of `count` sorted values in cpb's location."""
     begin, falling, end = COUNTS
     shares = [(rank + 0.5) / count for rank in range(count)]
     found = [0 if share < begin else min(max((end - share) / (end - falling), 0), 1) for share in shares]
@@ -103,8 +103,7 @@ def weights(count):
 
 
 def weighted(values):
-    """cpb's location, and half the width of its 95 % interval by the jackknife (none for fewer than
-    three values)."""
+    """cpb's location, and half the width of its 95 % interval by the jackknife (None for fewer than three values)."""
     ordered, count = sorted(values), len(values)
     location = sum(map(operator.mul, ordered, weights(count)))
     if count < 3:
@@ -122,14 +121,14 @@ def weighted(values):
 
 
 def slope(points):
-    """Of the straight line nearest to some (x, y), by least squares."""
+    """The slope of the straight line through (x, y) points, by least squares."""
     xs, ys = zip(*points, strict=True)
     x, y = mean(xs), mean(ys)
     return sum((a - x) * (b - y) for a, b in points) / sum((a - x) ** 2 for a in xs)
 
 
 def median_interval(values):
-    """Bounds of a 95 % interval of the median, from the values' order alone (binomial)."""
+    """The bounds of a 95 % interval of the median, from the order of the values only (binomial)."""
     ordered, count = sorted(values), len(values)
     below, outside = 0.5**count, 0
     tail = below

@@ -2,7 +2,7 @@
 
 
 def columns(rows, left):
-    """Rows of cells in aligned columns: the first `left` to the left, numbers to the right."""
+    """Rows of cells in aligned columns: the first `left` columns are left-aligned, the numbers right-aligned."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = (
         "  ".join(

@@ -1,9 +1,9 @@
-// A plain loop over libkcapi: messages of AES-CBC through AF_ALG, one after the other, each with its
-// IV, as the library's own documentation has it. The peer of bench/af_alg.py.
+// A plain loop over libkcapi: encrypts messages with AES-CBC through AF_ALG, one after the other, each with its IV,
+// as in the library's documentation. The peer of bench/af_alg.py.
 //
 // usage: libkcapi_loop DRIVER BYTES OPERATIONS BATCHES sendmsg|vmsplice
 //
-// Prints nanoseconds an operation, one line a batch; a batch as long is run before, unseen.
+// Prints nanoseconds per operation, one line per batch. A batch of the same length runs before, without output.
 
 #include <kcapi.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 
 enum { MOST = 65536, PAGE = 4096 };
 
-// Input on a page, output 2 KiB behind one, as cpb's runner lays them out.
+// Input at the start of a page, output 2 KiB after one, the same layout as in cpb's runner.
 static uint8_t input[MOST] __attribute__((aligned(PAGE)));
 static uint8_t output_pages[MOST + PAGE] __attribute__((aligned(PAGE)));
 

@@ -1,4 +1,4 @@
-"""What the guest prints, and what it is asked to run."""
+"""The script for the guest, and its output."""
 
 import io
 import tarfile

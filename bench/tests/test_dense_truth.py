@@ -35,7 +35,7 @@ class Lines(unittest.TestCase):
 
 
 class Advice(unittest.TestCase):
-    """What a run advises at a size, and what that costs."""
+    """The advice of a run at a size, and its cost."""
 
     ADVICE = [
         {"least": 16, "largest": 16, "from": None, "to": {"bytes": 40.0}, "take": ["a"]},

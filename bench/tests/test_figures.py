@@ -10,7 +10,7 @@ from lib.spread import median
 
 
 def record_round(samples, reference_cycles=30_000, iterations=100):
-    """A round as a record has it."""
+    """A round as in a record."""
     return {
         "provider": "openssl",
         "workload": "sha-256/hash/message/16",
@@ -21,7 +21,7 @@ def record_round(samples, reference_cycles=30_000, iterations=100):
 
 
 def batch(ticks, before, after, burst=0.5):
-    """A batch as a record has it, the burst that much of the chain."""
+    """A batch as in a record; `burst` is the ratio of the burst's time to the chain's."""
     return [ticks, *([chain, int(chain * burst)] for chain in (before, after))]
 
 

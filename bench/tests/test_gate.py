@@ -1,4 +1,4 @@
-"""The plant of gate.py."""
+"""The planted slowdown of gate.py."""
 
 import json
 import unittest
@@ -7,7 +7,7 @@ import gate
 
 
 class Slower(unittest.TestCase):
-    """Batches of one provider last 3 % longer; all else is as it was."""
+    """Batches of one provider last 3 % longer; everything else is unchanged."""
 
     LINE = json.dumps({"round": {"provider": "a", "samples": [[[1000, [5, 6], [7, 8]], [2000, [5, 6], [7, 8]]]]}})
 

@@ -1,4 +1,4 @@
-"""The ways of making a figure that bench/methods.py compares."""
+"""The methods that bench/methods.py compares."""
 
 import unittest
 
@@ -7,8 +7,8 @@ from lib.figures import Batch
 
 
 class Methods(unittest.TestCase):
-    # Three passes: 5,000 ns or 15,000 cycles; in the second the clock was half as fast and one batch
-    # was interrupted.
+    # Three passes: 5,000 ns or 15,000 cycles. In the second, the clock was half as fast and one batch was
+    # interrupted.
     CELL = [
         [Batch(5000, 15000, 0.0, False)] * 3,
         [Batch(10000, 15000, 0.0, False), Batch(90000, 15000, 0.5, False), Batch(10000, 15000, 0.0, False)],

@@ -1,4 +1,4 @@
-"""What other programs print, and what the machine says of itself."""
+"""The output of other programs, and the description of the machine."""
 
 import unittest
 

@@ -6,7 +6,7 @@ import planted_truth
 
 
 class Shares(unittest.TestCase):
-    """What the targets are held against."""
+    """The figures for the targets."""
 
     def test_each_share_is_of_its_own_runs(self):
         found = planted_truth.parse(

@@ -1,4 +1,4 @@
-"""The statistics that bench/ judges with."""
+"""The statistics that the scripts of bench/ use."""
 
 import itertools
 import math
@@ -49,7 +49,7 @@ class Intervals(unittest.TestCase):
 
 
 class Location(unittest.TestCase):
-    """cpb's own, as crates/analysis/src/location.rs has it."""
+    """cpb's own location, as in crates/analysis/src/location.rs."""
 
     def test_late_values_move_nothing(self):
         calm = [100 + 0.01 * value for value in range(20)]
