@@ -1,6 +1,6 @@
 # cpb measures cryptography. `make run` prints a first result; `make test` runs every test.
 
-# A Rust that scripts/setup.sh has just installed is not on the caller's PATH yet.
+# Rust that scripts/setup.sh has just installed is not yet on the caller's PATH.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .PHONY: help run test setup static deb firmware imxrt bench fuzz

@@ -2,7 +2,7 @@
 # The first program of a guest: mounts, modules, network, then cpb's agent. Everything it prints goes
 # to the console, whose last lines the host shows when a guest does not come up.
 #
-# Words of the kernel's command line that it heeds:
+# Parameters on the kernel's command line:
 #   cpb.without=A,B  do not load these modules
 #   cpb.shell        a shell on the console, for `cpb lab up`
 
@@ -15,7 +15,7 @@ mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
 mount -t tmpfs tmp /tmp
-# The kernel loads modules by this program, which is elsewhere by default.
+# The program with which the kernel loads modules; the default path does not exist here.
 echo /bin/modprobe > /proc/sys/kernel/modprobe
 hostname lab
 
@@ -27,7 +27,7 @@ for word in $(cat /proc/cmdline); do
     cpb.shell) shell=yes ;;
   esac
 done
-# Gone, so that the kernel cannot load them later either. A file may have `-` for `_`.
+# Removed, so that the kernel cannot load them later either. A file name may have `-` instead of `_`.
 for module in $(echo "$without" | tr , ' '); do
   find /lib/modules -name "$(echo "$module" | tr _ '?').ko" -exec rm {} +
 done
@@ -42,7 +42,7 @@ ip link set eth0 up
 
 cd /root
 if [ -n "$shell" ]; then
-  # A guest without its agent is of no use: whoever ends first ends it.
+  # A guest without its agent is of no use: when the agent ends, the guest powers off.
   (cpb agent; poweroff -f) &
   while :; do
     setsid cttyhack sh

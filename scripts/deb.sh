@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes a Debian package of a cpb: scripts/deb.sh CPB FOLDER writes FOLDER/cpb_VERSION_ARCHITECTURE.deb.
+# Makes a Debian package of a cpb binary: scripts/deb.sh CPB FOLDER writes FOLDER/cpb_VERSION_ARCHITECTURE.deb.
 #
-# In it: cpb, stripped, its manual pages, a completion script, the licences. What it depends on is what
-# the file itself asks of the C library.
+# The package contains the stripped binary, its manual pages, a completion script and the licences. It depends on
+# the version of the C library that the binary needs.
 set -euo pipefail
 
 main() {
@@ -13,7 +13,7 @@ main() {
   package=$(realpath "$2")
   cd "$(dirname "${BASH_SOURCE[0]}")/.."
   root=$(mktemp -d)
-  # shellcheck disable=SC2064  # now: the folder's name is not known any more at the end
+  # shellcheck disable=SC2064  # now: the variable no longer exists when the trap runs
   trap "rm -rf '$root'" EXIT
   version=$("$cpb" --version | cut -d ' ' -f 2)
   architecture=$(dpkg --print-architecture)
@@ -41,7 +41,7 @@ files() {
 
 control() {
   local glibc
-  # The newest version of a symbol that the file wants is the oldest glibc that has them all.
+  # The newest symbol version that the binary needs is the oldest glibc that provides all of them.
   glibc=$(objdump -T "$1" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)
   [[ -n $glibc ]] || die "$1 asks nothing of a glibc; a static cpb needs no package"
   mkdir "$4/DEBIAN"

@@ -2,10 +2,10 @@
 # Installs what cpb needs and this machine lacks; silent when nothing is missing.
 #
 #   scripts/setup.sh run    a Rust toolchain, a C compiler, perl and make (OpenSSL's Configure is perl)
-#   scripts/setup.sh static and zig, a C compiler and linker for static binaries, by Python, and gcc for
-#                           32-bit Arm and RISC-V
-#   scripts/setup.sh firmware  a C compiler and C library for Cortex-M, and Rust's target for it
-#   scripts/setup.sh test   all that, and the checkers, the cross targets, and QEMU for the lab
+#   scripts/setup.sh static the same, zig (a C compiler and linker for static binaries, installed by pip), and gcc
+#                           for 32-bit Arm and RISC-V
+#   scripts/setup.sh firmware  the same as run, a C compiler and C library for Cortex-M, and Rust's target for it
+#   scripts/setup.sh test   all of these, the checkers, the cross targets, and QEMU for the lab
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -14,8 +14,8 @@ readonly TYPOS=1.52.0
 readonly RUFF=0.17.6
 readonly ZIG=0.17.1
 readonly ZIGBUILD=0.24.0
-# One that Debian 12 has no more, and a wheel for Python carries: its libcrypto is taken out for a test, and
-# Python never sees the rest.
+# Debian 12 no longer has this version, but a Python wheel contains it. Its libcrypto is extracted for a test; the
+# rest of the wheel is not used.
 readonly OPENSSL_1_1_1=1.1.1t
 readonly OPENSSL_1_1_1_WHEEL="psycopg2-binary==2.9.6
   --hash=sha256:0645376d399bfd64da57148694d78e1f431b1e1ee1054872a5713125681cf1be
@@ -31,7 +31,7 @@ readonly TARGETS=(
 readonly STATIC_TARGETS=(
   x86_64-unknown-linux-musl
   aarch64-unknown-linux-musl
-  # The runners that they carry.
+  # For the runners that static binaries include.
   aarch64-unknown-linux-gnu
   armv7-unknown-linux-gnueabihf
   riscv64gc-unknown-linux-gnu
@@ -57,7 +57,7 @@ main() {
 packages() {
   local missing=()
   echo '#include <stdio.h>' | cc -E - >/dev/null 2>&1 || missing+=(gcc libc6-dev)
-  # Modules of OpenSSL's Configure that Debian's perl-base lacks.
+  # Perl modules that OpenSSL's Configure needs and Debian's perl-base lacks.
   perl -MFindBin -MIPC::Cmd -MFile::Compare -MPod::Usage -MTime::Piece -e 1 2>/dev/null || missing+=(perl)
   have make || missing+=(make)
   have cargo || have curl || missing+=(curl ca-certificates)
@@ -74,22 +74,22 @@ packages() {
   fi
   if [[ $1 == test ]]; then
     have git || missing+=(git)
-    # The lab: `cpb lab` itself names what it misses.
+    # For the lab; `cpb lab` itself reports what is missing.
     have qemu-system-x86_64 || missing+=(qemu-system-x86)
     have qemu-system-aarch64 || missing+=(qemu-system-arm)
-    # depmod is where only root looks for programs.
+    # depmod is in a folder that is only in root's PATH.
     PATH="$PATH:/usr/sbin:/sbin" have depmod || missing+=(kmod)
     have xz || missing+=(xz-utils)
-    # The libraries that are measured as they are installed.
+    # The installed libraries that the tests measure.
     for library in libcrypto.so.3:libssl3 libgcrypt.so.20:libgcrypt20 libnettle.so.8:libnettle8 \
       libhogweed.so.6:libhogweed6 libwolfssl.so.35:libwolfssl35 libmbedcrypto.so.7:libmbedcrypto7; do
       installed "${library%:*}" || missing+=("${library#*:}")
     done
-    # Static binaries for boards, and the way to these.
+    # For static binaries for boards, and for ssh to boards.
     have qemu-riscv64-static || missing+=(qemu-user-static)
     [[ -x /usr/sbin/sshd ]] || missing+=(openssh-server)
     have ssh || missing+=(openssh-client)
-    # Reports are opened in a browser.
+    # Tests open reports in a browser.
     have chromium || missing+=(chromium)
     have node || missing+=(nodejs)
     have npm || missing+=(npm)
@@ -108,8 +108,8 @@ packages() {
   apt-get update && $install"
 }
 
-# Where rustup installs, it installs the version that the workspace asks for, not the newest: lints
-# differ from version to version, and the tests deny every warning.
+# Installs the version that the workspace requires, not the newest, because lints differ from version to version and
+# the tests deny every warning.
 rust() {
   local wanted
   wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
@@ -126,7 +126,7 @@ install rustup (https://rustup.rs), then run make again"
 
 install_rust() {
   local url home=${CARGO_HOME:-$HOME/.cargo}
-  # The second serves the same script, for networks that let through only the download server.
+  # The second URL serves the same script, for networks that allow only the download server.
   for url in https://sh.rustup.rs https://static.rust-lang.org/rustup/rustup-init.sh; do
     say "installing Rust $1 from $url into $home"
     if curl --proto '=https' --tlsv1.2 -sSf "$url" |
@@ -150,7 +150,7 @@ rust_for_tests() {
   rust_parts "${TARGETS[*]}" "rustfmt cargo-clippy"
 }
 
-# The targets and the programs that this toolchain is to have.
+# Installs the targets ($1) and programs ($2) that this toolchain lacks.
 rust_parts() {
   local sysroot target program missing=() components=()
   sysroot=$(rustc --print sysroot)
@@ -190,7 +190,7 @@ checkers() {
   fi
 }
 
-# For x86_64 and aarch64, as the wheel's hashes are; elsewhere its test is skipped.
+# For x86_64 and aarch64 only, as are the wheel's hashes; on other machines the test is skipped.
 openssl_1_1_1() {
   local folder=.venv/openssl-1.1.1 machine temporary
   grep -qsF "OpenSSL $OPENSSL_1_1_1 " $folder/libcrypto.so.1.1 && return
@@ -208,14 +208,14 @@ openssl_1_1_1() {
   rm -r "$temporary"
 }
 
-# The C library of Cortex-M7, if the compiler knows one.
+# Prints the C library for Cortex-M7, if the compiler has one.
 newlib() {
   local library
   library=$(arm-none-eabi-gcc -mcpu=cortex-m7 -mfloat-abi=hard -print-file-name=libc.a 2>/dev/null) || true
   [[ $library != /* ]] || echo "$library"
 }
 
-# What drives the browser, as the lock file has it.
+# Installs the packages that drive the browser, in the versions of the lock file.
 browser() {
   local folder=crates/cpb/tests/browser
   cmp -s $folder/package-lock.json $folder/node_modules/.package-lock.installed && return
@@ -237,7 +237,7 @@ rust_version() { rustc --version 2>/dev/null | cut -d ' ' -f 2; }
 rust_is() { at_least "$1" "$(rust_version)"; }
 version_of() { "$1" --version 2>/dev/null | cut -d ' ' -f 2 || true; }
 at_least() { [[ -n $2 && $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1) == "$1" ]]; }
-# Read to its end: a reader that goes away early would be ldconfig's failure.
+# grep reads to the end: if it stopped early, ldconfig and with it the pipeline would fail.
 installed() { PATH="$PATH:/usr/sbin:/sbin" ldconfig -p | grep -F "$1" >/dev/null; }
 have() { command -v "$1" >/dev/null 2>&1; }
 say() { echo "setup: $*"; }

@@ -1,5 +1,5 @@
-//! `cargo xtask bench [NAME...]`: runs the executable scripts of bench/ in name order, or those named;
-//! each writes its results into bench/results/.
+//! `cargo xtask bench [NAME...]`: runs the executable scripts of bench/ in name order, or the named ones. Each writes
+//! its results into bench/results/.
 
 use crate::tree;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ fn scripts() -> Vec<PathBuf> {
     files
 }
 
-/// All that is known if nothing is named, else what is named.
+/// The named scripts, or all known scripts if `named` is empty.
 pub(crate) fn choose(known: &[String], named: &[String]) -> Result<Vec<String>, String> {
     if let Some(unknown) = named.iter().find(|name| !known.contains(name)) {
         return Err(format!("there is no `{unknown}`; there are: {}", known.join(", ")));

@@ -1,6 +1,6 @@
-//! What `cargo test` prints, line by line, as far as it is counted.
+//! Parses the output of `cargo test`, line by line, for counting.
 
-/// One line of libtest's output that says how a test or a test binary ended.
+/// One line of libtest's output that reports how a test or a test binary ended.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Line<'a> {
     /// The closing line of one test binary.
@@ -11,7 +11,7 @@ pub(crate) enum Line<'a> {
     Failed { name: &'a str },
 }
 
-/// Understands one line, or answers `None` for all the rest.
+/// Parses one line. `None` for all other lines.
 pub(crate) fn parse(line: &str) -> Option<Line<'_>> {
     if let Some(summary) = line.strip_prefix("test result: ") {
         return Some(Line::Summary { passed: count(summary, " passed")? });
@@ -24,7 +24,7 @@ pub(crate) fn parse(line: &str) -> Option<Line<'_>> {
     Some(Line::Ignored { name, reason: reason.strip_prefix(", ").unwrap_or("marked #[ignore]") })
 }
 
-/// The number that stands before `what`.
+/// The number before `what`.
 fn count(summary: &str, what: &str) -> Option<usize> {
     let before = &summary[..summary.find(what)?];
     before.rsplit(' ').next()?.parse().ok()

@@ -1,16 +1,15 @@
-//! `cargo xtask check [NAME...]`: everything about the source that can be checked without running it, or the
-//! steps whose names contain what is named.
+//! `cargo xtask check [NAME...]`: all checks of the source that do not run it, or only the steps whose names contain
+//! one of the given names.
 //!
-//! All steps run, whatever the ones before them found; one line each, and the whole output of those
-//! that failed.
+//! All steps run, even if earlier ones fail. Each prints one line; failed steps print their whole output.
 
-use crate::{circles, firmware, links, tree, type_names, units};
+use crate::{circles, firmware, links, tree, type_names, units, words};
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-/// The runner's clocks are written an architecture at a time; these compile them all.
+/// The runner's clock code is separate for each architecture; these targets compile all of it.
 const CLOCK_TARGETS: &[&str] = &[
     "aarch64-unknown-linux-gnu",
     "armv7-unknown-linux-gnueabihf",
@@ -32,7 +31,7 @@ enum Action {
 
 enum Verdict {
     Passed,
-    /// With all that there is to say.
+    /// The output of the step.
     Failed(String),
     Skipped(&'static str),
 }
@@ -43,7 +42,7 @@ impl From<Result<(), String>> for Verdict {
     }
 }
 
-/// The names of the steps that failed, and name and reason of those that could not run.
+/// The names of the failed steps, and the names and reasons of those that could not run.
 #[derive(Default)]
 pub(crate) struct CheckedSteps {
     pub(crate) failed: Vec<String>,
@@ -64,7 +63,7 @@ pub(crate) fn run_all() -> CheckedSteps {
     run_those(&[]).unwrap_or_default()
 }
 
-/// Runs the steps whose names contain one of `names`, or all; returns an error if there are none.
+/// Runs the steps whose names contain one of `names`, or all steps. Returns an error if no step has such a name.
 fn run_those(names: &[String]) -> Result<CheckedSteps, String> {
     let root = tree::root();
     let mut steps = steps(&root);
@@ -124,7 +123,7 @@ fn steps(root: &Path) -> Vec<Step> {
         let folder = root.join("fuzz");
         steps.push(step("check::fuzz::format", cargo(&folder, "fmt --check")));
         let mut clippy = cargo(&folder, "clippy --bins -- -D warnings");
-        // Nothing is linked here: spare libfuzzer-sys its C++ compiler.
+        // Nothing is linked in this step, so libfuzzer-sys does not need its C++ compiler.
         clippy.env("CUSTOM_LIBFUZZER_PATH", "./libfuzzer.a");
         steps.push(step("check::fuzz::lints", clippy));
     }
@@ -157,6 +156,7 @@ fn steps(root: &Path) -> Vec<Step> {
     steps.push(call("check::circles", |root| circles::check(root).into()));
     steps.push(call("check::type-names", |root| type_names::check(root).into()));
     steps.push(call("check::units", |root| units::check(root).into()));
+    steps.push(call("check::words", |root| words::check(root).into()));
     steps.push(call("check::links", |root| links::check(root).into()));
     steps.push(step("check::spelling", from_venv(root, "typos", "")));
     steps
@@ -173,7 +173,7 @@ fn call(name: &str, check: fn(&Path) -> Verdict) -> Step {
     Step { name: name.to_owned(), action: Action::Call(check) }
 }
 
-/// `cargo` as found on the path, which understands `+toolchain`, unlike the one in `$CARGO`.
+/// `cargo` as found on the path. Unlike the one in `$CARGO`, it understands `+toolchain`.
 fn cargo(folder: &Path, arguments: &str) -> Command {
     let mut command = Command::new("cargo");
     command.args(arguments.split_whitespace()).current_dir(folder);
@@ -182,12 +182,12 @@ fn cargo(folder: &Path, arguments: &str) -> Command {
 
 fn documentation(root: &Path) -> Command {
     let mut command = cargo(root, "doc --workspace --no-deps --document-private-items");
-    // With private items documented, a link to one leads somewhere.
+    // Private items are documented, so links to them are valid.
     command.env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links");
     command
 }
 
-/// Known vulnerabilities, where the database of them can be reached.
+/// Checks for known vulnerabilities, if their database can be reached.
 fn advisories(root: &Path) -> Verdict {
     let reachable = Command::new("timeout")
         .args(["20", "git", "ls-remote", ADVISORY_DATABASE, "HEAD"])
@@ -201,7 +201,7 @@ fn advisories(root: &Path) -> Verdict {
     }
 }
 
-/// A checker that scripts/setup.sh installed into .venv, or else the one on the path.
+/// A checker that scripts/setup.sh installed into .venv, or otherwise the one on the path.
 fn from_venv(root: &Path, program: &str, arguments: &str) -> Command {
     let installed = root.join(".venv/bin").join(program);
     let mut command =
@@ -210,7 +210,7 @@ fn from_venv(root: &Path, program: &str, arguments: &str) -> Command {
     command
 }
 
-/// Whether a package has features, so that going without the default ones leaves anything out.
+/// Whether a package has features, so that a build without the default ones differs.
 fn has_features(manifest: &Path) -> bool {
     std::fs::read_to_string(manifest)
         .is_ok_and(|text| text.lines().any(|line| line.trim() == "[features]"))

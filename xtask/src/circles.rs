@@ -1,9 +1,9 @@
-//! The step `check::circles` finds files of one crate that use each other in a circle: A uses B, B uses C, C
-//! uses A. None of them can be understood, tested or moved without the others.
+//! The step `check::circles` finds files of one crate that use each other in a circle: A uses B, B uses C, C uses A.
+//! None of them can be understood, tested or moved without the others.
 //!
-//! A file uses another if one of its paths leads to an item defined there (`circles/uses.rs`). A module and
-//! its submodules may use each other (`circles/knots.rs`). `xtask/circles.toml` lists the circles that exist,
-//! each with its reason. The check fails if it finds one that is not listed, and if a listed one is gone.
+//! A file uses another if one of its paths leads to an item defined there (`circles/uses.rs`). A module and its
+//! submodules may use each other (`circles/knots.rs`). `xtask/circles.toml` lists the existing circles, each with its
+//! reason. The check fails if it finds a circle that is not listed, or if a listed one no longer exists.
 
 mod knots;
 mod resolve;
@@ -18,9 +18,9 @@ use std::path::{Path, PathBuf};
 
 const LIST: &str = "xtask/circles.toml";
 
-/// A circle, and one way round it, a line a use.
+/// A circle, and one way round it, with one line per use.
 struct Circle {
-    /// From the repository's root.
+    /// Relative to the repository's root.
     files: BTreeSet<PathBuf>,
     way: Vec<String>,
 }
@@ -40,7 +40,7 @@ struct Entry {
     reason: String,
 }
 
-/// Returns an error if a circle is not listed, or if a listed one is gone.
+/// Returns an error if a circle is not listed, or if a listed one no longer exists.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let text = fs::read_to_string(root.join(LIST)).map_err(|error| format!("{LIST}: {error}"))?;
     let list: List = toml::from_str(&text).map_err(|error| format!("{LIST}: {error}"))?;
@@ -74,7 +74,7 @@ fn circles(root: &Path, file: &Path) -> Result<Vec<Circle>, String> {
     Ok(described.collect())
 }
 
-/// What is wrong, one text each.
+/// The errors, one text each.
 fn compare(found: &[Circle], listed: &[Entry]) -> Vec<String> {
     let mut complaints = Vec::new();
     for circle in found {

@@ -1,9 +1,9 @@
-//! `cargo xtask firmware [OPTION...] [BOARD...]`: images for boards into target/firmware/, or
-//! wherever cargo's build directory is.
+//! `cargo xtask firmware [OPTION...] [BOARD...]`: builds images for boards into `firmware` in cargo's build
+//! directory, usually target/firmware/.
 //!
-//! An image is called by its board, by the optimisation of its C code, and by what was placed
-//! elsewhere than usual: `imxrt1060-evk-O2-buffers-ocram-nc.elf`. Boards with flash get a `.bin`
-//! beside it, to be written to the flash's first address.
+//! An image is named after its board, the optimisation of its C code, and the parts that are not in their usual
+//! places: `imxrt1060-evk-O2-buffers-ocram-nc.elf`. For boards with flash there is also a `.bin`, which is to be
+//! written to the flash's first address.
 
 use crate::tree;
 use std::fs;
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// Options with a value: how they are called, the variable that the firmware's build script reads,
-/// and the usual value.
+/// Options with a value: the name of the option, the variable that the firmware's build script reads, and the default
+/// value.
 const OPTIONS: [(&str, &str, &str); 6] = [
     ("--opt", "CPB_FIRMWARE_OPT", "O2"),
     ("--code", "CPB_FIRMWARE_CODE", "itcm"),
@@ -22,16 +22,16 @@ const OPTIONS: [(&str, &str, &str); 6] = [
     ("--baud", "CPB_FIRMWARE_BAUD", "115200"),
 ];
 
-/// The image that measures a fixed list without a host.
+/// Builds the image that measures a fixed list without a host.
 const SOLO: &str = "--solo";
 
-/// Where [`build_all`] leaves the images; tests are told by `CPB_FIRMWARE_IMAGES`.
+/// The folder with the images; tests find it through `CPB_FIRMWARE_IMAGES`.
 pub(crate) fn images() -> PathBuf {
     tree::target_directory().join("firmware")
 }
 
-/// The images that tests want besides those of every board: those that measure by themselves, with
-/// messages behind the bus too, and two of which every part lies elsewhere.
+/// The images that tests need besides those of every board: those that measure without a host, also with messages
+/// behind the bus, and two in which every part is in another place.
 const FOR_TESTS: [&str; 4] = [
     "--solo",
     "--solo --buffers ocram-nc imxrt1170-evk",
@@ -39,7 +39,7 @@ const FOR_TESTS: [&str; 4] = [
     "--solo --opt Os --code flash --tables ocram --stack ocram --buffers ocram imxrt1170-evk",
 ];
 
-/// Builds the images that tests want.
+/// Builds the images that tests need.
 pub(crate) fn build_all() -> Result<(), String> {
     run(&[])?;
     FOR_TESTS.iter().try_for_each(|line| {
@@ -99,7 +99,7 @@ fn build(board: &str, values: &[&str; OPTIONS.len()], solo: bool) -> Result<Path
         .args(["build", "--locked", "--release", "--no-default-features", "--features", &features])
         .arg("--target-dir")
         .arg(&target)
-        // The folder's own settings name the target.
+        // The folder's own configuration sets the target.
         .current_dir(tree::root().join("firmware"));
     for ((_, variable, _), value) in OPTIONS.iter().zip(values) {
         command.env(variable, value);
@@ -117,7 +117,7 @@ fn build(board: &str, values: &[&str; OPTIONS.len()], solo: bool) -> Result<Path
     Ok(image)
 }
 
-/// What lies in flash, from its first address on.
+/// The contents of the flash, from its first address on.
 fn flash_image(image: &Path) -> Result<(), String> {
     let binary = image.with_extension("bin");
     succeed(Command::new("arm-none-eabi-objcopy").args(["-O", "binary"]).arg(image).arg(binary))

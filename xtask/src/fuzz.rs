@@ -1,5 +1,5 @@
-//! `cargo xtask fuzz [--seconds N] [TARGET...]`: fuzzes each target of fuzz/fuzz_targets/ for a while
-//! and writes what came of it into fuzz/results.md. Needs a nightly toolchain and a C++ compiler.
+//! `cargo xtask fuzz [--seconds N] [TARGET...]`: fuzzes each target of fuzz/fuzz_targets/ for a while and writes the
+//! results into fuzz/results.md. Needs a nightly toolchain and a C++ compiler.
 
 use crate::bench::choose;
 use crate::tree;
@@ -21,7 +21,7 @@ corpus reaches.
 |---|---|---|---:|---:|---:|---|
 ";
 
-/// What one run of one target came to.
+/// The result of one run of one target.
 #[derive(Debug, Default, PartialEq)]
 struct Findings {
     seconds: u64,
@@ -111,7 +111,7 @@ fn fuzz(root: &Path, target: &str, seconds: u32) -> Result<(Findings, bool), Str
 }
 
 impl Findings {
-    /// Takes in one line of what libFuzzer prints.
+    /// Reads one line of libFuzzer's output.
     fn read(&mut self, line: &str) {
         if let Some(rest) = line.strip_prefix("Done ") {
             // Done 4194304 runs in 11 second(s)
@@ -135,7 +135,7 @@ impl Findings {
     fn row(&self, target: &str, day: &str, commit: &str) -> String {
         let crashes =
             if self.crashes.is_empty() { "none".to_owned() } else { self.crashes.join(" ") };
-        // libFuzzer says how long it ran only when it ran to the end.
+        // libFuzzer prints its duration only if it ran to the end.
         let seconds = match self.seconds {
             0 => "-".to_owned(),
             seconds => seconds.to_string(),
@@ -156,7 +156,7 @@ fn record(root: &Path, target: &str, findings: &Findings) -> Result<(), String> 
     fs::write(&path, new).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
-/// The page with this target's row put in or replaced.
+/// The page with this target's row added or replaced.
 fn with_row(page: &str, target: &str, row: &str) -> String {
     let mut rows: BTreeMap<&str, &str> = page
         .lines()

@@ -1,4 +1,4 @@
-//! The step `check::links`: a link in a document leads to a file that is there, and to a heading that it has.
+//! The step `check::links`: each link in a document leads to an existing file, and to an existing heading.
 
 use crate::tree;
 use pulldown_cmark::{Event, LinkType, Parser, Tag, TagEnd};
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns an error if a link of a Markdown file outside `target` leads nowhere. Addresses on the net are not tried.
+/// Returns an error if a link of a Markdown file outside `target` is broken. Web addresses are not tested.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let mut broken = Vec::new();
     for file in documents(root) {
@@ -38,7 +38,7 @@ fn read(file: &Path) -> Result<String, String> {
     fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-/// The addresses of a document's links and pictures.
+/// The addresses of a document's links and images.
 fn links(text: &str) -> Vec<String> {
     let address = |event| match event {
         Event::Start(Tag::Link { link_type, dest_url, .. }) if link_type != LinkType::Email => {
@@ -50,7 +50,7 @@ fn links(text: &str) -> Vec<String> {
     Parser::new(text).filter_map(address).collect()
 }
 
-/// What is wrong with a link of `file`, whose content is `text`; `None` if it leads somewhere.
+/// Why a link of `file`, whose content is `text`, is broken. `None` if it is not.
 fn why_broken(file: &Path, text: &str, link: &str) -> Result<Option<String>, String> {
     if link.contains("://") {
         return Ok(None);
@@ -67,7 +67,7 @@ fn why_broken(file: &Path, text: &str, link: &str) -> Result<Option<String>, Str
     Ok((!headings.contains(heading)).then(|| format!("no heading is #{heading}")))
 }
 
-/// The anchors that forges make of a document's headings: small letters, `-` for a space, no punctuation.
+/// The anchors that forges generate from a document's headings: lower case, `-` for a space, no punctuation.
 fn headings(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut heading: Option<String> = None;

@@ -1,4 +1,4 @@
-//! What make and CI call: `cargo xtask SUBCOMMAND`.
+//! The tasks that make and CI call: `cargo xtask SUBCOMMAND`.
 
 mod bench;
 mod cargo_output;
@@ -18,6 +18,7 @@ mod tree;
 mod type_names;
 mod units;
 mod unittest_output;
+mod words;
 #[cfg(test)]
 mod workflows;
 
@@ -32,7 +33,7 @@ struct Subcommand {
 const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand {
         name: "check",
-        about: "[NAME...]: formatting, lints, documentation, circles, type names, units, links, cross builds, licences, spelling",
+        about: "[NAME...]: formatting, lints, documentation, circles, type names, units, words, links, cross builds, licences, spelling",
         run: check::run,
     },
     Subcommand {

@@ -1,4 +1,4 @@
-//! The modules of one crate: which file each is in, what it defines, what it imports.
+//! The modules of one crate: the file of each, the items that it defines, and its imports.
 
 use crate::tree;
 use std::collections::BTreeMap;
@@ -10,26 +10,26 @@ use syn::{Attribute, Item, Meta, Token, UseTree};
 /// A crate's modules; the first is its root.
 pub(crate) struct Crate {
     pub(crate) modules: Vec<Module>,
-    /// Every file, parsed, with the module that it is.
+    /// Every file, parsed, with the index of its module.
     pub(crate) files: Vec<(usize, syn::File)>,
 }
 
-/// A module, in a file of its own or in its parent's.
+/// A module, in its own file or in its parent's.
 pub(crate) struct Module {
     pub(crate) file: PathBuf,
     pub(crate) parent: Option<usize>,
     pub(crate) children: BTreeMap<String, usize>,
-    /// What it defines, except modules.
+    /// The items that it defines, except modules.
     pub(crate) items: Vec<String>,
     /// The types and traits among them.
     pub(crate) types: Vec<String>,
-    /// The name that a `use` introduces, and the path that it stands for.
+    /// The names that its `use`s introduce, with the paths that they stand for.
     pub(crate) imports: Vec<(String, Vec<String>)>,
     /// The paths of `use path::*`.
     pub(crate) globs: Vec<Vec<String>>,
 }
 
-/// The files that rustc is called with: of libraries and of programs.
+/// The root files of libraries and programs, which rustc is called with.
 pub(crate) fn roots(root: &Path) -> Vec<PathBuf> {
     let mut folders = tree::entries(&root.join("crates"));
     folders.extend(["xtask", "firmware", "fuzz"].map(|name| root.join(name)));
@@ -51,7 +51,7 @@ impl Crate {
         Ok(read)
     }
 
-    /// Whether a file is another one, or a submodule of it. A file may be several modules, by `#[path]`.
+    /// Whether a file is `above`, or a submodule of it. With `#[path]`, one file may be several modules.
     pub(crate) fn is_within(&self, file: &Path, above: &Path) -> bool {
         let modules = self.files.iter().map(|(module, _)| *module);
         let (of_file, of_above): (Vec<_>, Vec<_>) = (
@@ -149,13 +149,14 @@ impl Crate {
                 children.push(self.file(file_of(folder, &name), &below, Some(module))?);
             }
             for path in paths {
-                // As rustc does: from the folder of the file that says it; its submodules are beside it.
+                // As in rustc: relative to the folder of the file with the attribute; its submodules are in the same
+                // folder.
                 let file = tidy(&own_file.with_file_name(path));
                 let beside = file.parent().unwrap_or(folder).to_path_buf();
                 children.push(self.file(file, &beside, Some(module))?);
             }
         }
-        // Of several that features choose between, the first stands for all.
+        // If features choose between several files, the first one represents all.
         self.modules[module].children.entry(name).or_insert(children[0]);
         Ok(())
     }
@@ -174,7 +175,7 @@ fn tidy(path: &Path) -> PathBuf {
     tidy
 }
 
-/// Where a module's file is, by the two places that Rust looks at.
+/// The file of a module, in one of the two places where Rust looks for it.
 fn file_of(folder: &Path, name: &str) -> PathBuf {
     let flat = folder.join(format!("{name}.rs"));
     if flat.is_file() { flat } else { folder.join(name).join("mod.rs") }
@@ -186,7 +187,7 @@ pub(crate) enum Leaf {
     Glob(Vec<String>),
 }
 
-/// What a `use` names, one by one.
+/// The single names and globs of a `use`.
 pub(crate) fn leaves(tree: &UseTree) -> Vec<Leaf> {
     let mut found = Vec::new();
     collect(tree, &[], &mut found);
@@ -222,7 +223,7 @@ pub(crate) fn plain(ident: &syn::Ident) -> String {
 pub(crate) fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).any(|attribute| {
         let mut test = false;
-        // Of `all(test, unix)`, too; what `any` and `not` have inside is compiled elsewhere as well.
+        // Also true for `all(test, unix)`. The contents of `any` and `not` are compiled in other cases as well.
         let _ = attribute.parse_nested_meta(|meta| {
             test |= meta.path.is_ident("test");
             if meta.path.is_ident("all") {

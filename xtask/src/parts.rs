@@ -1,13 +1,13 @@
-//! How long the parts of `make test` took.
+//! Measures how long the parts of `make test` take.
 
 use std::time::{Duration, Instant};
 
-/// The parts so far, in the order they ran.
+/// The parts so far, in order.
 #[derive(Default)]
 pub(crate) struct Parts(Vec<(&'static str, Duration)>);
 
 impl Parts {
-    /// Runs one part, under a heading of its name.
+    /// Runs one part, and prints its name as a heading.
     pub(crate) fn run<T>(&mut self, name: &'static str, part: impl FnOnce() -> T) -> T {
         println!("{}== {name}", if self.0.is_empty() { "" } else { "\n" });
         let start = Instant::now();
@@ -16,7 +16,7 @@ impl Parts {
         result
     }
 
-    /// Divides the last part into two: what it did until `first` had passed, and the rest.
+    /// Splits the last part at `first` into two.
     pub(crate) fn divide(&mut self, names: [&'static str; 2], first: Duration) {
         if let Some((_, whole)) = self.0.pop() {
             let first = first.min(whole);
@@ -24,7 +24,7 @@ impl Parts {
         }
     }
 
-    /// Part, seconds, share of all; longest first.
+    /// A table of parts, with seconds and the share of all; longest first.
     pub(crate) fn table(&self) -> String {
         let whole: Duration = self.0.iter().map(|(_, time)| *time).sum();
         let mut parts = self.0.clone();

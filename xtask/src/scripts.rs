@@ -1,9 +1,8 @@
-//! Tests that are scripts: every file below a folder called `tests`, outside the Rust crates, that
-//! is executable and ends in `.sh`, or is called `test_*.py`.
+//! Tests that are scripts: all executable files that end in `.sh`, and all `test_*.py`, below a folder called `tests`
+//! outside the Rust crates.
 //!
-//! A shell script is one test, called by its path; it passes when it exits with 0. A Python file is
-//! run by `unittest` in its own folder, with the folder above on the module path, and each of its
-//! tests counts.
+//! A shell script is one test, named after its path; it passes if it exits with 0. A Python file is run by `unittest`
+//! in its own folder, with the parent folder on the module path, and each of its tests counts.
 
 use crate::skips::Skip;
 use crate::{tree, unittest_output};
@@ -13,14 +12,14 @@ use std::time::Instant;
 
 #[derive(Default)]
 pub(crate) struct ScriptTests {
-    /// Tests that ended well or were skipped by a line in the skip log.
+    /// Tests that passed, or that were skipped by a line in the skip log.
     pub(crate) passed: usize,
     pub(crate) failed: Vec<String>,
-    /// What Python's own `skipTest` skipped.
+    /// Tests that Python's own `skipTest` skipped.
     pub(crate) skipped: Vec<Skip>,
 }
 
-/// Runs every script test and prints one line each, and the whole output of those that failed.
+/// Runs every script test and prints one line for each, and the whole output of those that failed.
 pub(crate) fn run_all(root: &Path, skip_log: &Path) -> ScriptTests {
     let mut outcome = ScriptTests::default();
     for script in discover(root) {

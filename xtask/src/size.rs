@@ -1,8 +1,9 @@
-//! `cargo xtask size [FILE]`: what a built cpb is made of, in bytes: its sections, and whose code and data they
-//! hold. Without FILE, the x86-64 static binary that `cargo xtask static --symbols` leaves in the build directory.
+//! `cargo xtask size [FILE]`: the sizes of the parts of a built cpb in bytes: its sections, and the owners of their
+//! code and data. Without FILE, the x86-64 static binary that `cargo xtask static --symbols` leaves in the build
+//! directory.
 //!
-//! FILE is best one in cargo's build directory: the libraries of C and what cpb carries are recognised by what
-//! the same build left beside it (`size/origins.rs`).
+//! FILE should be in cargo's build directory, because C libraries and carried files are recognised by other files of
+//! the same build (`size/origins.rs`).
 
 mod origins;
 mod pieces;
@@ -15,10 +16,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-/// Owners below this share are summed up, except what is carried.
+/// Owners below this share are combined, except carried files.
 const LEAST_SHARE: f64 = 0.002;
 
-/// The bytes of one owner.
+/// The bytes that belong to one owner.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
 struct Bytes {
     code: u64,
@@ -31,13 +32,13 @@ impl Bytes {
     }
 }
 
-/// A section, as far as it takes room in the file.
+/// A section, as far as it takes space in the file.
 struct Section {
     name: String,
     address: u64,
     bytes: u64,
     is_code: bool,
-    /// Mapped into memory when the program starts.
+    /// Whether it is mapped into memory when the program starts.
     is_loaded: bool,
 }
 
@@ -77,13 +78,13 @@ fn sections(elf: &object::File) -> Vec<Section> {
             address: section.address(),
             bytes: section.file_range().map_or(0, |(_, bytes)| bytes),
             is_code: section.kind() == SectionKind::Text,
-            // What is not loaded has no address.
+            // A section that is not loaded has no address.
             is_loaded: section.address() != 0,
         })
         .collect()
 }
 
-/// Whose each loaded byte is: a carried file's, a symbol's, or else its section's.
+/// The owner of each loaded byte: a carried file, a symbol, or otherwise the section.
 fn owners(elf: &object::File, sections: &[Section], origins: &Origins) -> BTreeMap<String, Bytes> {
     let symbols = symbols::of(elf, origins);
     let mut found: BTreeMap<String, Bytes> = BTreeMap::new();
@@ -99,7 +100,8 @@ fn owners(elf: &object::File, sections: &[Section], origins: &Origins) -> BTreeM
         let content = elf.section_by_name(&section.name).and_then(|found| found.data().ok());
         let mut pieces = symbols::within(&symbols, section.address, section.bytes);
         if !section.is_code {
-            // Later ones cover earlier ones: a carried file is more than the constant that it is.
+            // Later pieces cover earlier ones, because a carried file is more specific than the constant that
+            // contains it.
             pieces.extend(origins.carried(content.unwrap_or_default()));
         }
         let mut left = section.bytes;

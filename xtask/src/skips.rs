@@ -1,8 +1,8 @@
-//! Tests that could not run: who they are, and whether that is allowed.
+//! Tests that could not run, and whether that is allowed.
 //!
-//! A test that finds what it needs missing appends one line `name<TAB>reason` to the file that the
-//! environment variable `CPB_SKIP_LOG` names, and returns. The name is the test's own; a part of a
-//! test that otherwise ran is `name#part`.
+//! A test that cannot run because something is missing appends one line `name<TAB>reason` to the file that the
+//! environment variable `CPB_SKIP_LOG` names, and returns. The name is the test's own; a part of a test whose rest
+//! ran is `name#part`.
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Skip {
@@ -21,7 +21,7 @@ impl Skip {
     }
 }
 
-/// Reads the skip log; a test that wrote several lines counts once.
+/// Reads the skip log. A test with several lines counts once.
 pub(crate) fn parse_log(text: &str) -> Vec<Skip> {
     let mut skips: Vec<Skip> = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
@@ -34,7 +34,7 @@ pub(crate) fn parse_log(text: &str) -> Vec<Skip> {
     skips
 }
 
-/// Reads `.ci/allowed-skips`: `name: reason` a line, `#` begins a comment line.
+/// Reads `.ci/allowed-skips`: one `name: reason` per line; `#` begins a comment line.
 pub(crate) fn parse_allowed(text: &str) -> Result<Vec<Skip>, String> {
     text.lines()
         .map(str::trim)
@@ -51,7 +51,7 @@ pub(crate) fn forbidden<'a>(skips: &'a [Skip], allowed: &[Skip]) -> Vec<&'a Skip
     missing_from(skips, allowed)
 }
 
-/// The lines that allowed nothing, since the test ran.
+/// The lines that are unnecessary, because the test ran.
 pub(crate) fn needless<'a>(skips: &[Skip], allowed: &'a [Skip]) -> Vec<&'a Skip> {
     missing_from(allowed, skips)
 }

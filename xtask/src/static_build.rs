@@ -1,10 +1,11 @@
-//! `cargo xtask static [--test | --symbols] [TARGET...]`: cpb as one static file for each target. The C compiler
-//! and linker is zig, which scripts/setup.sh installs into .venv, or Debian's gcc for a target whose musl
-//! Rust does not ship: that file has glibc inside.
+//! `cargo xtask static [--test | --symbols] [TARGET...]`: builds cpb as one static file for each target. The C
+//! compiler and linker is zig, which scripts/setup.sh installs into .venv. For a target whose musl is not part of
+//! Rust it is Debian's gcc, and the file contains glibc.
 //!
-//! Into dist/ go those to be copied to boards. With `--test`, those that the lab's guests and the tests
-//! of other architectures run go into target/static: as complete, but built fast. With `--symbols`, they are as for
-//! boards but with the names of their functions, for `cargo xtask size`, and stay in cargo's build directory.
+//! Files for boards go into dist/. With `--test`, the files that the lab's guests and the tests of other
+//! architectures run go into target/static: these are as complete, but faster to build. With `--symbols`, files are
+//! built as for boards but keep the names of their functions, for `cargo xtask size`, and stay in cargo's build
+//! directory.
 
 use crate::{firmware, tree};
 use std::fs;
@@ -12,11 +13,11 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
-/// The C library that carried runners ask for at least, and the profile that they are built in.
+/// The oldest C library that carried runners support, and the profile that they are built with.
 const OLDEST_GLIBC: &str = "2.28";
 const CARRIED: &str = "carried";
 
-/// A target, and the prefix of Debian's gcc for it where zig does not build it.
+/// A target, and the prefix of Debian's gcc for it if zig does not build it.
 const TARGETS: [(&str, Option<&str>); 4] = [
     ("x86_64-unknown-linux-musl", None),
     ("aarch64-unknown-linux-musl", None),
@@ -24,21 +25,21 @@ const TARGETS: [(&str, Option<&str>); 4] = [
     ("riscv64gc-unknown-linux-gnu", Some("riscv64-linux-gnu-")),
 ];
 
-/// What is linked into the files for boards: all but AWS-LC, which takes a minute for each of them, and is
-/// not for 32-bit Arm.
+/// The libraries in the files for boards: all but AWS-LC, which takes a minute for each file and does not support
+/// 32-bit Arm.
 const STATIC: &str = "openssl,mbedtls,rustcrypto";
 
-/// What a file may have: a board's flash is small, and so is the line to it.
+/// The largest size of a file, because a board's flash is small and the connection to it is slow.
 const MOST_BYTES: u64 = 20 << 20;
 
-/// What a command line has for tests' files, and the profile that these are built in.
+/// The option for tests' files, and the profile that these are built with.
 const FOR_TESTS: &str = "--test";
 const FAST: &str = "fast";
 
-/// What a command line has for files with symbols.
+/// The option for files with symbols.
 const SYMBOLS: &str = "--symbols";
 
-/// What the files are for.
+/// The purpose of the files.
 #[derive(Clone, Copy, PartialEq)]
 enum Purpose {
     Boards,
@@ -80,12 +81,12 @@ pub(crate) fn for_tests() -> PathBuf {
     tree::target_directory().join("static")
 }
 
-/// Builds them all.
+/// Builds all of them.
 pub(crate) fn build_for_tests() -> Result<(), String> {
     run(&[FOR_TESTS.to_owned()])
 }
 
-/// Where the file with symbols for a target is.
+/// The path of the file with symbols for a target.
 pub(crate) fn with_symbols(target: &str) -> PathBuf {
     tree::target_directory().join(target).join("release/cpb")
 }
@@ -93,14 +94,14 @@ pub(crate) fn with_symbols(target: &str) -> PathBuf {
 fn build(target: &str, gcc: Option<&str>, purpose: Purpose) -> Result<PathBuf, String> {
     let tests = purpose == Purpose::Tests;
     let profile = if tests { FAST } else { "release" };
-    // Boards without an operating system are simulated wherever cpb is, if their firmware was built before.
+    // Every cpb can simulate boards without an operating system, if their firmware was built before.
     let firmware = firmware::images();
     // Names of functions are four fifths of such a file.
     let options = |mut command: Command| {
         if !tests && firmware.is_dir() {
             command.env("CPB_CARRIED_FIRMWARE", &firmware);
         }
-        // With "debuginfo", zig's linker drops the symbols as well.
+        // With "debuginfo", zig's linker removes the symbols as well.
         command.args(["--no-default-features", "--features", STATIC, "--profile", profile]).env(
             "CARGO_PROFILE_RELEASE_STRIP",
             if purpose == Purpose::Size { "none" } else { "symbols" },
@@ -126,8 +127,8 @@ fn build(target: &str, gcc: Option<&str>, purpose: Purpose) -> Result<PathBuf, S
     Ok(wanted)
 }
 
-/// A glibc inside a program may look up no names of hosts or users at run time: cpb looks up none. Nor
-/// does such a cpb carry a runner: what loads no library of the system measures none.
+/// A statically linked glibc cannot look up names of hosts or users at run time; cpb does not look up any. Such a cpb
+/// also carries no runner, because it cannot load libraries of the system.
 fn with_gcc(package: &str, target: &str, prefix: &str) -> Command {
     let variable = target.to_uppercase().replace('-', "_");
     let mut command = Command::new("cargo");
@@ -138,8 +139,8 @@ fn with_gcc(package: &str, target: &str, prefix: &str) -> Command {
     command
 }
 
-/// The runner that a static cpb for `target` carries, for the libraries of its system: linked to a
-/// glibc of 2018, which those of today load as well, and without any library of its own.
+/// Builds the runner that a static cpb for `target` carries to load libraries of the system. It is linked to a glibc
+/// of 2018, which current ones also load, and contains no library.
 fn carried_runner(target: &str) -> Result<PathBuf, String> {
     let with_glibc = target.replace("musl", "gnu");
     let mut command = with_zig("cpb-runner", &format!("{with_glibc}.{OLDEST_GLIBC}"));
@@ -154,7 +155,7 @@ fn with_zig(package: &str, target: &str) -> Command {
     command
 }
 
-/// Where scripts/setup.sh installs zig.
+/// The folder into which scripts/setup.sh installs zig.
 fn programs() -> PathBuf {
     tree::root().join(".venv/bin")
 }
@@ -165,7 +166,7 @@ fn zigbuild(mut command: Command) -> Result<(), String> {
             "there is no .venv/bin/cargo-zigbuild; `scripts/setup.sh static` installs it".into()
         );
     }
-    // It finds zig through the Python that is first on the path.
+    // It finds zig through the first Python on the path.
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(programs()).chain(std::env::split_paths(&path));
     let path = std::env::join_paths(folders).map_err(|error| error.to_string())?;

@@ -1,5 +1,5 @@
-//! `cargo xtask test`: check, the guests' and boards' binaries, the boards' images, every Rust test, every
-//! script test, and an account of what was skipped and how long each part took.
+//! `cargo xtask test`: runs check, builds the guests' and boards' binaries and the boards' images, runs every Rust
+//! test and every script test, and reports what was skipped and how long each part took.
 //!
 //! With `CPB_CI` set, a skip is a failure unless `.ci/allowed-skips` names it.
 
@@ -64,7 +64,8 @@ pub(crate) fn run(_arguments: &[String]) -> Result<(), String> {
 }
 
 impl Tally {
-    /// A test that wrote to the skip log has been counted as passed: it returned without failing.
+    /// Subtracts tests that wrote to the skip log. They were counted as passed, because they returned without
+    /// failing.
     fn take_skips_from(&mut self, log: &str) {
         let logged = skips::parse_log(log);
         let whole = logged.iter().filter(|skip| !skip.is_partial()).count();
@@ -82,20 +83,19 @@ impl Tally {
     }
 }
 
-/// Runs the Rust tests, passing on what they print as they print it. Returns how long it took until the
-/// first of them ran.
+/// Runs the Rust tests and passes on their output as they print it. Returns the time until the first of them ran.
 fn cargo_test(root: &Path, skip_log: &Path, tally: &mut Tally) -> Duration {
     let start = Instant::now();
     let spawned = Command::new("cargo")
         .args(["test", "--workspace", "--no-fail-fast"])
         .env("CPB_SKIP_LOG", skip_log)
-        // The tests of the lab boot guests only where they are told of binaries for them.
+        // The lab's tests boot guests only if this names a folder with binaries for them.
         .env("CPB_LAB_BINARIES", static_build::for_tests())
-        // Those of other architectures run what is in a folder, too.
+        // Tests of other architectures also run binaries from a folder.
         .env("CPB_STATIC_BINARIES", static_build::for_tests())
-        // An older OpenSSL is loaded from where scripts/setup.sh put it.
+        // An older OpenSSL is loaded from where scripts/setup.sh installed it.
         .env("CPB_OPENSSL_1_1_1", root.join(".venv/openssl-1.1.1/libcrypto.so.1.1"))
-        // And those of the firmware look at images that are there.
+        // The firmware's tests inspect images in this folder.
         .env("CPB_FIRMWARE_IMAGES", firmware::images())
         .current_dir(root)
         .stdout(Stdio::piped())
@@ -110,16 +110,16 @@ fn cargo_test(root: &Path, skip_log: &Path, tally: &mut Tally) -> Duration {
     let mut built = None;
     let failed_before = tally.failed.len();
     if let Some(output) = child.stdout.take() {
-        // By bytes: a test may print what is not UTF-8.
+        // Read as bytes, because a test may print text that is not UTF-8.
         for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
-            // Cargo's own words, of what it builds, are on standard error.
+            // Cargo's own messages about the build are on standard error.
             built.get_or_insert_with(|| start.elapsed());
             let line = String::from_utf8_lossy(&line);
             println!("{line}");
             tally.read(&line);
         }
     }
-    // A test binary that does not compile, or dies, names no failed test.
+    // A test binary that does not compile, or that crashes, reports no failed test.
     let status = child.wait();
     if tally.failed.len() == failed_before && !status.as_ref().is_ok_and(|s| s.success()) {
         tally.failed.push(format!("cargo test ({status:?})"));

@@ -1,10 +1,10 @@
-//! Where things stand in the repository, and which files a folder holds.
+//! Paths in the repository, and the files of a folder.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The repository's root: xtask's own folder is one below it.
+/// The repository's root, the parent of xtask's own folder.
 pub(crate) fn root() -> PathBuf {
     let xtask = std::env::var_os("CARGO_MANIFEST_DIR")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
@@ -17,12 +17,12 @@ pub(crate) fn target_directory() -> PathBuf {
         .map_or_else(|| root().join("target"), |set| root().join(set))
 }
 
-/// The files of one folder, not of those below it, in name order; none if there is no such folder.
+/// The files of one folder, without subfolders, in name order; empty if there is no such folder.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     entries(folder).into_iter().filter(|path| path.is_file()).collect()
 }
 
-/// The files and folders of one folder in name order; none if there is no such folder.
+/// The files and folders of one folder in name order; empty if there is no such folder.
 pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> =
         fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -35,7 +35,7 @@ pub(crate) fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|e| e == extension)
 }
 
-/// Whether the file may be executed.
+/// Whether the file is executable.
 pub(crate) fn is_executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }

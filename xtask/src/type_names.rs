@@ -1,8 +1,8 @@
-//! The step `check::type-names` finds types and traits of one crate that share a name: whoever reads `State`
-//! must not have to look up which one it is.
+//! The step `check::type-names` finds types and traits of one crate that share a name. A reader of `State` should not
+//! have to look up which one it is.
 //!
-//! `xtask/type_names.toml` lists the names that may be defined more than once, each with the one meaning that
-//! all its definitions have. The check fails if it finds another one, and if a listed one is gone.
+//! `xtask/type_names.toml` lists the names that may be defined more than once, each with the common meaning of all
+//! its definitions. The check fails if it finds another such name, or if a listed one is no longer shared.
 
 use crate::modules::{self, Crate};
 use serde::Deserialize;
@@ -22,11 +22,11 @@ struct Names {
     shared: Vec<SharedName>,
 }
 
-/// Names that several definitions may have.
+/// Names that may have several definitions.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SharedName {
-    /// The folder of the crate, from the repository's root.
+    /// The folder of the crate, relative to the repository's root.
     #[serde(rename = "crate")]
     folder: String,
     names: BTreeSet<String>,
@@ -60,12 +60,12 @@ fn shared(root: &Path, file: &Path) -> Result<Shared, String> {
             files.insert(name(&module.file));
         }
     }
-    // Twice in one module is one type, a definition for each system.
+    // Two definitions in one module are one type, with a definition for each system.
     let several = places.into_iter().filter(|(_, (modules, _))| modules.len() > 1);
     Ok(several.map(|(shared, (_, files))| ((folder.clone(), shared.to_owned()), files)).collect())
 }
 
-/// What is wrong, one text each.
+/// The errors, one text each.
 fn compare(found: &Shared, listed: &[SharedName]) -> Vec<String> {
     let is_listed = |folder: &str, name: &str| {
         listed.iter().any(|entry| entry.folder == folder && entry.names.contains(name))
@@ -101,7 +101,7 @@ fn compare(found: &Shared, listed: &[SharedName]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// The shared names of a crate made of these files; `lib.rs` is its root.
+    /// The shared names of a crate that consists of these files; `lib.rs` is its root.
     fn planted(files: &[(&str, &str)]) -> Shared {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {

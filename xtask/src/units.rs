@@ -1,7 +1,8 @@
 //! The step `check::units` finds public `f64` fields of the analysis and the reports whose name or comment names a
-//! unit: the type says it, so that nobody adds nanoseconds to cycles. The types are in `crates/analysis/src/units.rs`.
+//! unit. Such a field should have the unit's type, so that nanoseconds cannot be added to cycles. The types are in
+//! `crates/analysis/src/units.rs`.
 //!
-//! A share, a spread, a ratio or a logarithm has no unit, whatever it is of.
+//! A share, a spread, a ratio or a logarithm has no unit.
 
 use crate::modules::{self, Crate};
 use std::path::Path;
@@ -13,7 +14,7 @@ const CRATES: [&str; 2] = ["crates/analysis", "crates/report"];
 const UNITS: &str = "nanoseconds microseconds milliseconds seconds ns hertz hz khz mhz cycles bytes kilobytes \
                      megabytes";
 
-/// With one of these words it is a number without a unit.
+/// A field with one of these words is a number without a unit.
 const WITHOUT: &str = "share spread ratio logarithm logarithms";
 
 /// Returns an error if there is such a field.
@@ -31,14 +32,14 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     if complaints.is_empty() { Ok(()) } else { Err(complaints.join("\n")) }
 }
 
-/// The fields of one file: line, and what is wrong.
+/// The fields of one file, with line and error.
 fn bare(file: &syn::File) -> Vec<(usize, String)> {
     let mut fields = Fields(Vec::new());
     fields.visit_file(file);
     fields.0
 }
 
-/// Line and complaint of each.
+/// The line and the error of each field.
 struct Fields(Vec<(usize, String)>);
 
 impl Fields {
@@ -72,7 +73,7 @@ impl<'a> Visit<'a> for Fields {
     }
 }
 
-/// Whether there is an `f64` in a type.
+/// Whether a type contains an `f64`.
 fn is_number(of: &Type) -> bool {
     struct Numbers(bool);
     impl Visit<'_> for Numbers {

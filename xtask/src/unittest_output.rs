@@ -1,16 +1,16 @@
-//! What Python's `unittest -v` prints, as far as it is counted.
+//! Parses the output of Python's `unittest -v`, for counting.
 
 /// How one test file ended.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Summary {
-    /// Tests run, those that failed or were skipped among them.
+    /// The number of tests that ran, including failed and skipped ones.
     pub(crate) run: usize,
     pub(crate) failed: usize,
     /// Name and reason of each test that was skipped.
     pub(crate) skipped: Vec<(String, String)>,
 }
 
-/// Reads the whole output of one run.
+/// Parses the whole output of one run.
 pub(crate) fn parse(output: &str) -> Summary {
     let mut summary = Summary::default();
     for line in output.lines() {

@@ -1,7 +1,6 @@
-//! The workflow files of a public forge: what can be said of them without running them.
+//! Checks the workflow files of a public forge without running them.
 //!
-//! A workflow calls make, as everybody does, and does nothing else: what it would do besides could not be
-//! tried on any other machine.
+//! A workflow only calls make, like every user. Any other step could not be tested on another machine.
 
 use crate::tree;
 use saphyr::{LoadableYamlNode, Yaml};
@@ -54,7 +53,7 @@ fn the_files_of_a_release_are_uploaded_from_where_make_leaves_them() {
     );
 }
 
-/// What is wrong with a workflow, in words.
+/// The errors in a workflow, in words.
 fn faults(text: &str, targets: &[String]) -> Vec<String> {
     let documents = match Yaml::load_from_str(text) {
         Ok(documents) => documents,
@@ -82,7 +81,7 @@ fn faults(text: &str, targets: &[String]) -> Vec<String> {
     found
 }
 
-/// What is wrong with one step.
+/// The error in one step, if any.
 fn fault(step: &Yaml, targets: &[String]) -> Option<String> {
     let text = |key| step.as_mapping_get(key).and_then(Yaml::as_str);
     match (text("run"), text("uses")) {

@@ -1,9 +1,8 @@
-//! The circles among files that use each other.
+//! Finds the circles among files that use each other.
 //!
-//! A module and its submodules may use each other: a submodule takes its parent's types by `super::`, and the
-//! parent calls its submodules. That alone is not a circle. Files are a circle if each reaches all others by
-//! uses and none of them is the parent, or the parent's parent, of all others; where one is, the others are
-//! looked at without it.
+//! A module and its submodules may use each other: a submodule takes its parent's types through `super::`, and the
+//! parent calls its submodules. That alone is not a circle. Files form a circle if each reaches all others by uses
+//! and none of them is an ancestor module of all others. If one is, the search continues without it.
 
 use crate::circles::uses::Uses;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -12,10 +11,10 @@ use std::path::Path;
 /// Some of a crate's files.
 pub(crate) type Files<'a> = BTreeSet<&'a Path>;
 
-/// The files of a crate, which uses which, and which is below which.
+/// The files of a crate, with their uses and their place in the module tree.
 pub(crate) struct Graph<'a> {
     pub(crate) uses: &'a Uses,
-    /// Whether the first is the second, or a submodule of it.
+    /// Whether the first file is the second one or a submodule of it.
     pub(crate) is_within: &'a dyn Fn(&Path, &Path) -> bool,
 }
 
@@ -35,7 +34,7 @@ impl<'a> Graph<'a> {
         found
     }
 
-    /// A shortest way round: from a file back to itself, through one that is neither its parent nor its child.
+    /// A shortest way round: from a file back to itself, through a file that is neither its parent nor its child.
     pub(crate) fn way_round(&self, circle: &Files<'a>) -> Vec<&'a Path> {
         let unrelated = |a: &Path, b: &Path| !(self.is_within)(a, b) && !(self.is_within)(b, a);
         let pairs = circle.iter().flat_map(|a| circle.iter().map(move |b| (*a, *b)));
@@ -50,7 +49,7 @@ impl<'a> Graph<'a> {
             .unwrap_or_default()
     }
 
-    /// The largest sets of two or more files of which each reaches each.
+    /// The largest sets of two or more files in which each file reaches each other one.
     fn connected(&self, files: &Files<'a>) -> BTreeSet<Files<'a>> {
         let reached: BTreeMap<&Path, Files> =
             files.iter().map(|file| (*file, self.reach(file, files))).collect();
@@ -68,7 +67,7 @@ impl<'a> Graph<'a> {
         found
     }
 
-    /// Without the submodules that are in a circle through their parent alone.
+    /// The circle without submodules that are in it only through their parent.
     fn without_hangers_on(&self, mut circle: Files<'a>) -> Files<'a> {
         loop {
             let hanger_on = circle.iter().copied().find(|file| {

@@ -1,6 +1,6 @@
 //! Follows a path through modules, imports and re-exports to the file that defines the item.
 //!
-//! An item that no file of the module spells out (a macro or `include!` defines it) counts as defined in the
+//! An item that appears in no file of the module, because a macro or `include!` defines it, counts as defined in the
 //! module's own file.
 
 use crate::modules::Crate;
@@ -14,14 +14,14 @@ pub(crate) enum Target {
     Item(PathBuf),
 }
 
-/// Follows a path from inside `module`; `None` if it leads out of the crate.
+/// Follows a path from inside `module`. `None` if it leads out of the crate.
 pub(crate) fn resolve(krate: &Crate, module: usize, path: &[String]) -> Option<Target> {
     Search { krate, seen: BTreeSet::new() }.path(module, path)
 }
 
 struct Search<'a> {
     krate: &'a Crate,
-    /// The names that are being looked for, and where: a `use` may lead back to itself.
+    /// The names being resolved, with their modules, because a `use` may lead back to itself.
     seen: BTreeSet<(usize, String)>,
 }
 
@@ -48,13 +48,13 @@ impl Search<'_> {
         match self.name(module, first, !rest.is_empty()) {
             Some(Target::Module(found)) => self.below(found, rest),
             Some(item) => Some(item),
-            // A macro's, or what a `use` has from another crate.
+            // Defined by a macro, or imported from another crate.
             None if self.is_foreign(module, first) => None,
             None => Some(Target::Item(self.krate.modules[module].file.clone())),
         }
     }
 
-    /// What a name means in a module. More names behind it say that a module is meant rather than an item.
+    /// What a name means in a module. If `more` names follow, it is a module rather than an item.
     fn name(&mut self, module: usize, name: &str, more: bool) -> Option<Target> {
         if !self.seen.insert((module, name.to_owned())) {
             return None;
@@ -89,7 +89,7 @@ impl Search<'_> {
         None
     }
 
-    /// Whether a module has a name from another crate.
+    /// Whether a name in a module comes from another crate.
     fn is_foreign(&self, module: usize, name: &str) -> bool {
         self.krate.modules[module].imports.iter().any(|(called, _)| called == name)
     }

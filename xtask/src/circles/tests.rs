@@ -1,6 +1,6 @@
 use super::*;
 
-/// The circles of a crate made of these files, and nothing else; `lib.rs` is its root.
+/// The circles of a crate that consists of these files; `lib.rs` is its root.
 fn planted(files: &[(&str, &str)]) -> Vec<Circle> {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
@@ -11,7 +11,7 @@ fn planted(files: &[(&str, &str)]) -> Vec<Circle> {
     circles(folder.path(), &folder.path().join("lib.rs")).unwrap()
 }
 
-/// Their files only.
+/// Only the files of the circles.
 fn files(circles: &[Circle]) -> Vec<Vec<String>> {
     let names =
         |circle: &Circle| circle.files.iter().map(|file| file.display().to_string()).collect();
@@ -87,7 +87,7 @@ fn a_circle_through_a_parent_and_its_submodule_is_one_and_leaves_out_the_other_s
 fn a_re_export_is_followed_to_the_definition() {
     let found = planted(&[
         ("lib.rs", "mod a; mod b; mod c;"),
-        // Of c, not of b.
+        // A use of c, not of b.
         ("a.rs", "use crate::b::Renamed; pub struct A(Renamed);"),
         ("b.rs", "pub use crate::c::C as Renamed; pub struct B(crate::a::A);"),
         ("c.rs", "pub struct C;"),
@@ -166,7 +166,7 @@ fn a_circle_that_is_not_listed_and_an_entry_that_is_none_are_complaints() {
     assert!(compare(&found, &[entry(&["b.rs", "a.rs"], "known")]).is_empty());
     let new = compare(&found, &[]);
     assert!(new[0].contains("does not list") && new[0].contains("a.rs:1 b::B"), "{new:?}");
-    // Another file in it is another circle.
+    // A circle with an additional file is a different circle.
     assert_eq!(compare(&found, &[entry(&["a.rs", "b.rs", "c.rs"], "known")]).len(), 2);
     assert!(compare(&[], &[entry(&["a.rs", "b.rs"], "known")])[0].contains("no longer"));
     assert!(compare(&found, &[entry(&["a.rs", "b.rs"], " ")])[0].contains("no reason"));

@@ -1,8 +1,8 @@
-//! Which file of a crate uses which other: each `use` and each path of two or more names is followed to the
-//! file that defines the item (`resolve.rs`).
+//! Which files of a crate use each other: each `use` and each path of two or more names is followed to the file that
+//! defines the item (`resolve.rs`).
 //!
-//! `mod child;` is not a use, and neither is a path that ends at a module: an item that is taken from the
-//! module has a path as well. Paths among the arguments of a macro count. Code under `#[cfg(test)]` does not.
+//! `mod child;` is not a use, and neither is a path that ends at a module, because an item that is taken from the
+//! module has a path as well. Paths in the arguments of a macro count. Code under `#[cfg(test)]` does not.
 
 use crate::circles::resolve::{Target, resolve};
 use crate::modules::{self, Crate, Leaf};
@@ -18,7 +18,7 @@ pub(crate) struct Place {
     pub(crate) path: String,
 }
 
-/// By the user's file, then by the used one.
+/// Uses by the using file, then by the used file.
 pub(crate) type Uses = BTreeMap<PathBuf, BTreeMap<PathBuf, Place>>;
 
 /// Every use between two files of a crate.
@@ -34,7 +34,7 @@ pub(crate) fn of(krate: &Crate) -> Uses {
 struct Reader<'a> {
     krate: &'a Crate,
     module: usize,
-    /// What the `use`s of the blocks around introduce, as in [`modules::Module`].
+    /// The imports of the enclosing blocks, as in [`modules::Module`].
     local: Vec<(String, Vec<String>)>,
     uses: &'a mut Uses,
 }
@@ -59,7 +59,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Paths among the tokens of a macro: `a::b`, as far as names and `::` follow each other.
+    /// Finds paths in the tokens of a macro: `a::b`, as long as names and `::` alternate.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let (mut colons, mut line) = (0, 0);
@@ -151,7 +151,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let names: Vec<String> = path.segments.iter().map(|s| modules::plain(&s.ident)).collect();
-        // A single name is defined here, or was imported by a `use`, which counts itself.
+        // A single name is defined here, or was imported by a `use`, which counts as a use itself.
         if let (true, Some(first)) = (names.len() > 1, path.segments.first()) {
             self.record(&names, first.ident.span().start().line);
         }

@@ -1,4 +1,4 @@
-//! What a build left beside a program: the libraries of C that were linked, and the files that it carries.
+//! Files that a build left next to a program: the linked C libraries, and the files that the program carries.
 
 use crate::size::pieces::Piece;
 use crate::tree;
@@ -8,26 +8,26 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What paths of archives contain, and the library's name.
+/// Parts of archive paths, with the library's name.
 const LIBRARIES: [(&str, &str); 4] =
     [("aws-lc", "AWS-LC"), ("aws_lc", "AWS-LC"), ("mbedtls", "Mbed TLS"), ("openssl", "OpenSSL")];
 
-/// The files that `crates/cpb/build.rs` packs are called by what they are and their name: `VECTORS-sha`.
+/// The kinds of files that `crates/cpb/build.rs` packs. Each is called by its kind and its name: `VECTORS-sha`.
 const CARRIED: [&str; 6] = ["BOARDS", "FIRMWARE", "PLANS", "RECORDS", "RUNNER", "VECTORS"];
 
-/// How much of a carried file's beginning is looked for.
+/// How many bytes of the beginning of a carried file are searched for.
 const BEGINNING: usize = 8;
 
-/// The libraries' names of symbols, and the carried files.
+/// The symbols of the libraries, and the carried files.
 #[derive(Default)]
 pub(crate) struct Origins {
     libraries: HashMap<String, BTreeSet<&'static str>>,
-    /// By their first bytes.
+    /// Carried files, by their first bytes.
     carried: HashMap<[u8; BEGINNING], Vec<(String, Vec<u8>)>>,
 }
 
 impl Origins {
-    /// Reads the build directories that the program lies in.
+    /// Reads the build directories that contain the program.
     pub(crate) fn beside(program: &Path) -> Result<Self, String> {
         let mut origins = Self::default();
         let mut files = Vec::new();
@@ -52,7 +52,7 @@ impl Origins {
         Ok(origins)
     }
 
-    /// The library that defines a symbol; of several, the one before if it is among them.
+    /// The library that defines a symbol. If there are several, `before` if it is one of them.
     pub(crate) fn library(&self, name: &str, before: Option<&'static str>) -> Option<&'static str> {
         let found = self.libraries.get(name)?;
         let same = before.filter(|library| found.contains(library));

@@ -1,13 +1,13 @@
-//! Ranges of a section, and whose they are.
+//! Ranges of a section, and their owners.
 
-/// A range of a section, and whose it is.
+/// A range of a section, and its owner.
 pub(crate) struct Piece<'a> {
     pub(crate) start: u64,
     pub(crate) bytes: u64,
     pub(crate) owner: &'a str,
 }
 
-/// How many bytes of a section remain to each piece if later ones cover earlier ones.
+/// The number of bytes that each owner keeps if later pieces cover earlier ones.
 pub(crate) fn painted<'a>(pieces: &[Piece<'a>], bytes: u64) -> Vec<(&'a str, u64)> {
     let length = usize::try_from(bytes).unwrap_or_default();
     let mut owner_of = vec![0_u32; length];

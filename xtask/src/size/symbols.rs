@@ -1,10 +1,10 @@
-//! Whose the symbols of a program are.
+//! The owners of a program's symbols.
 
 use crate::size::origins::Origins;
 use crate::size::pieces::Piece;
 use object::{Object, ObjectSymbol};
 
-/// Crates that are told as one.
+/// Crates that are reported as one.
 const GROUPS: [(&str, &[&str]); 2] = [
     (
         "Rust's standard library",
@@ -103,7 +103,7 @@ pub(crate) fn of(elf: &object::File, origins: &Origins) -> Vec<Symbol> {
         .map(|symbol| (symbol.address(), symbol.size(), symbol.name().unwrap_or_default()))
         .collect();
     named.sort_unstable();
-    // Libraries have some names in common; a linker leaves the symbols of one together.
+    // Libraries have some names in common. A linker keeps the symbols of one library together.
     let mut library_before = None;
     let symbols = named.into_iter().map(|(address, bytes, name)| {
         let owner = match rust_owner(name) {
@@ -137,7 +137,7 @@ pub(crate) fn within(symbols: &[Symbol], address: u64, bytes: u64) -> Vec<Piece<
     pieces
 }
 
-/// The crate of a mangled name, or what it belongs to; `None` if the name is not Rust's.
+/// The crate of a mangled name, or its group. `None` if the name is not a Rust name.
 fn rust_owner(name: &str) -> Option<String> {
     if name.starts_with("anon.") {
         return Some("unnamed constants of Rust".to_owned());
@@ -148,7 +148,7 @@ fn rust_owner(name: &str) -> Option<String> {
     Some(group.map_or_else(|| format!("crate {krate}"), |(group, _)| (*group).to_owned()))
 }
 
-/// The crate that a path begins with, or the trait's of `<u8 as krate::Trait>`, or the type's that is dropped.
+/// The crate at the beginning of a path; for `<u8 as krate::Trait>`, the trait's; for a destructor, the type's.
 fn crate_of(path: &str) -> &str {
     let path = path.strip_prefix("core::ptr::drop_in_place<").unwrap_or(path);
     let own = path.trim_start_matches(['<', '&', '*', '(', '[']);
@@ -160,7 +160,7 @@ fn crate_of(path: &str) -> &str {
     }
     match own.split_once(" as ") {
         Some((_, trait_path)) => crate_of(trait_path),
-        // A method of a type that the language has itself.
+        // A method of a primitive type.
         None => "core",
     }
 }
