@@ -1,8 +1,8 @@
 //! Builds the C libraries that the providers measure.
 //!
-//! A library is built once for each target and recipe, at its own fixed optimisation level and into
-//! a folder that all cargo profiles share (`build/vendored.rs`), so that a debug build, a release
-//! build and the tests measure the same machine code.
+//! A library is built once for each target and recipe, at its own fixed optimisation level, into a folder that
+//! all cargo profiles share (`build/vendored.rs`). So a debug build, a release build and the tests measure the
+//! same machine code.
 
 #[cfg(feature = "aws-lc")]
 #[path = "build/aws_lc.rs"]

@@ -1,18 +1,18 @@
-//! The linker script: one for all boards and placements, written anew for each build.
+//! The linker script: one template for all boards and placements, generated for each build.
 
 use crate::memory::{MEMORY, Region};
 use crate::options::{Options, Place};
 use std::fmt::Write;
 
-/// For the C code, the frames and the loop: `frame::encode` alone takes 13 KiB.
+/// Size of the stack, for the C code, the frames and the loop: `frame::encode` alone takes 13 KiB.
 const STACK: u32 = 32 << 10;
-/// For contexts and whatever else is small and timed. RSA-2048 has 32 powers of 140 bytes at a time.
+/// Size of the heap for contexts and other small, timed data. RSA-2048 has 32 powers of 140 bytes at a time.
 const HEAP: u32 = 16 << 10;
-/// For what is big and not timed: known answers, samples.
+/// Size of the heap for big data that is not timed: known answers, samples.
 const BULK: u32 = 256 << 10;
 /// The image vector table: `IVT_OFFSET` of the boot ROM for serial NOR flash.
 const IMAGE_VECTOR_TABLE: u32 = 0x1000;
-/// The image behind the boot header.
+/// The offset of the image after the boot header.
 const IMAGE: u32 = 0x2000;
 
 pub(crate) fn script(options: &Options) -> String {
@@ -31,7 +31,7 @@ pub(crate) fn script(options: &Options) -> String {
     script += &boot();
     let [code, tables, stack, buffers] =
         [options.code, options.tables, options.stack, options.buffers].map(memory);
-    // What lies in flash and is used elsewhere is copied there by the startup code.
+    // Data in flash that is used elsewhere is copied there by the startup code.
     script += &format!(
         "  .vectors : ALIGN(1024) {{ __vectors = .; KEEP(*(.vectors)) }} > FLASH
   .startup : ALIGN(4) {{
@@ -82,8 +82,8 @@ pub(crate) fn script(options: &Options) -> String {
     script
 }
 
-/// Rust code that never runs while the clock does: the conversation with the host, and what prepares and
-/// checks a round. `cpb_core::measure` and the sessions are not among it.
+/// Rust code that never runs while the clock does: the communication with the host, and the preparation and
+/// checks of a round. `cpb_core::measure` and the sessions are not included.
 fn untimed() -> String {
     let modules = [
         "cpb_firmware5serve",
@@ -98,19 +98,19 @@ fn untimed() -> String {
     modules.map(|module| format!("*(.text.*{module}*) ")).concat()
 }
 
-/// The library's code for key pairs. It stays in flash whatever the placement: with it, code would not fit
-/// into the ITCM; its loops are small and it is used for milliseconds at a time, so that the caches hold
-/// what is needed of it.
+/// The library's code for key pairs. It stays in flash in every placement, because code would not fit into
+/// the ITCM with it. Its loops are small and run for milliseconds at a time, so the caches hold the needed
+/// parts.
 fn key_pairs() -> String {
     crate::mbedtls::KEY_PAIRS.iter().map(|name| format!("*-{name}.o(.text .text.*) ")).collect()
 }
 
-/// What the boot ROM reads, where there is one: flash configuration block, image vector table, boot
-/// data (i.MX RT1060 reference manual, "Program image"; the fields as imxrt-rt 0.1.8 writes them).
+/// The data that the boot ROM reads, if there is a boot ROM: flash configuration block, image vector table,
+/// boot data (i.MX RT1060 reference manual, "Program image"; the fields as written by imxrt-rt 0.1.8).
 fn boot() -> String {
     let flash = MEMORY.flash.start;
     let Some(boot) = &MEMORY.boot else { return String::new() };
-    // For this linker (rust-lld) the location counter is an address inside a section, too.
+    // In this linker (rust-lld), the location counter is an address inside a section as well.
     format!(
         "  .boot {flash:#010x} : {{
     . = {:#x};

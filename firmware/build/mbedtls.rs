@@ -1,5 +1,5 @@
-//! Mbed TLS 2.28 for the target, by the bare-metal GCC: the last line with the interface that most
-//! boards' SDKs have.
+//! Builds Mbed TLS 2.28 for the target with the bare-metal GCC. 2.28 is the last release line with the
+//! interface that most boards' SDKs have.
 
 use crate::options::Options;
 use crate::registry_source::{self, Package};
@@ -7,7 +7,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// `mbedtls-sys-auto` numbers itself on its own; the version of Mbed TLS is read from the source.
+/// `mbedtls-sys-auto` has its own version numbers; the version of Mbed TLS is read from the source.
 const SOURCE: Package = Package {
     name: "mbedtls-sys-auto",
     version: "2.28.15",
@@ -28,10 +28,10 @@ const SOURCE: Package = Package {
 
 const COMPILER: &str = "arm-none-eabi-gcc";
 
-/// The core, and the calling convention of the Rust around it.
+/// The core, and the calling convention of the surrounding Rust code.
 const TARGET: [&str; 4] = ["-mcpu=cortex-m7", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv5-d16"];
 
-/// What `mbedtls/cpb_config.h` leaves in.
+/// The source files that `mbedtls/cpb_config.h` needs.
 const FILES: [&str; 20] = [
     "aes",
     "camellia",
@@ -55,7 +55,7 @@ const FILES: [&str; 20] = [
     "sha512",
 ];
 
-/// And for key pairs: see `linker::key_pairs`.
+/// The files for key pairs: see `linker::key_pairs`.
 pub(crate) const KEY_PAIRS: [&str; 10] = [
     "asn1parse",
     "asn1write",
@@ -69,7 +69,7 @@ pub(crate) const KEY_PAIRS: [&str; 10] = [
     "rsa_internal",
 ];
 
-/// Builds it and tells cargo to link it, with the C library that the compiler comes with.
+/// Builds the library and tells cargo to link it, together with the C library of the compiler.
 pub(crate) fn build(options: &Options) -> Result<(), String> {
     let source = registry_source::find(&SOURCE)?;
     println!("cargo:rerun-if-changed=mbedtls");
@@ -137,7 +137,7 @@ fn run(arguments: &[&str]) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// The board that this image is for, by the feature that was chosen.
+/// The board that this image is for, according to the selected feature.
 pub(crate) fn board() -> Result<String, String> {
     let chosen = |feature: &str| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some();
     let boards = [

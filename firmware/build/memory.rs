@@ -1,18 +1,18 @@
-// A board's memory: what its folder states, for the build script (linker script) and for the
-// firmware (MPU) alike.
+// A board's memory: what its folder states, both for the build script (linker script) and for the firmware
+// (MPU).
 
 /// A piece of the address space.
 #[derive(Clone, Copy)]
 pub(crate) struct Region {
     /// First address.
     pub(crate) start: u32,
-    /// Bytes.
+    /// Size in bytes.
     pub(crate) size: u32,
 }
 
-/// The memories that something can be placed in.
+/// The memories in which something can be placed.
 pub(crate) struct Memory {
-    /// What the image is written to, and executed from in place (XIP).
+    /// The memory that the image is written to and executed from in place (XIP).
     pub(crate) flash: Region,
     /// Instruction TCM.
     pub(crate) itcm: Region,
@@ -22,11 +22,11 @@ pub(crate) struct Memory {
     pub(crate) ocram: Region,
     /// On-chip RAM that the MPU keeps out of the caches.
     pub(crate) ocram_nc: Region,
-    /// What a boot ROM wants to find at the beginning of flash, if there is one.
+    /// What a boot ROM expects at the beginning of flash, if there is one.
     pub(crate) boot: Option<Boot>,
 }
 
-/// Where the boot ROM of an i.MX RT looks; the image vector table is at 0x1000 on all of them.
+/// Where the boot ROM of an i.MX RT looks. The image vector table is at 0x1000 on all of them.
 pub(crate) struct Boot {
     /// Offset of the flash configuration block.
     pub(crate) flash_configuration: u32,

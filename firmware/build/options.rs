@@ -1,11 +1,11 @@
-//! What an image is built for, by the environment: `cargo xtask firmware` sets it.
+//! The options of an image, read from the environment: `cargo xtask firmware` sets it.
 
 use crate::memory::{MEMORY, Region};
 use std::env;
 
 /// A place for a part of the image.
 pub(crate) struct Place {
-    /// As a user names it.
+    /// The name that a user types.
     pub(crate) name: &'static str,
     pub(crate) region: Region,
 }
@@ -18,22 +18,22 @@ const PLACES: [Place; 5] = [
     Place { name: "flash", region: MEMORY.flash },
 ];
 
-/// Optimisation levels of the C compiler's.
+/// Optimisation levels of the C compiler.
 const LEVELS: [&str; 5] = ["O0", "O1", "O2", "O3", "Os"];
 
-/// Everything that can be chosen.
+/// All options.
 pub(crate) struct Options {
-    /// Optimisation of Mbed TLS; the Rust around it is always built alike.
+    /// Optimisation of Mbed TLS. The Rust code is always built with the same level.
     pub(crate) level: String,
     /// Where code runs.
     pub(crate) code: &'static Place,
-    /// Where constants lie: tables of AES, round constants.
+    /// Where constants are placed: tables of AES, round constants.
     pub(crate) tables: &'static Place,
-    /// Where the stack, variables and contexts lie.
+    /// Where the stack, variables and contexts are placed.
     pub(crate) stack: &'static Place,
-    /// Where messages and outputs lie.
+    /// Where messages and outputs are placed.
     pub(crate) buffers: &'static Place,
-    /// Of the UART, in bits a second.
+    /// The speed of the UART in bits per second.
     pub(crate) baud: u32,
 }
 

@@ -1,8 +1,9 @@
-//! Two heaps: what is small, such as a cipher's context, lies beside the stack, where the image was
-//! told to put it; what is big is never touched while the clock runs and lies in bulk memory.
+//! Two heaps. Small allocations, such as a cipher's context, are next to the stack, where the image was
+//! configured to place it. Big allocations are never accessed while the clock runs, and are in bulk memory.
 //!
-//! Nothing of ours is allocated inside the timed region: sessions are open before the clock starts. The
-//! library's big numbers are, and lie among what is small, however long they are.
+//! The firmware's own code allocates nothing inside the timed region: sessions are opened before the clock
+//! starts. The library does allocate its big numbers there. They come from the small heap, whatever their
+//! length.
 
 use crate::memory;
 use core::alloc::{GlobalAlloc, Layout};
@@ -10,7 +11,7 @@ use core::cell::RefCell;
 use core::ptr::{self, NonNull};
 use linked_list_allocator::Heap;
 
-/// From here on an allocation is big. The largest context of Mbed TLS 2.28 has 392 bytes.
+/// Allocations of at least this size are big. The largest context of Mbed TLS 2.28 has 392 bytes.
 const BIG: usize = 1024;
 
 struct Heaps {
@@ -25,10 +26,10 @@ unsafe impl Sync for Heaps {}
 static HEAPS: Heaps =
     Heaps { small: RefCell::new(Heap::empty()), bulk: RefCell::new(Heap::empty()) };
 
-/// Gives the heaps their memory. To be called once, before anything is allocated.
+/// Gives the heaps their memory. Must be called once, before any allocation.
 pub(crate) fn init() {
     let give = |heap: &RefCell<Heap>, (start, size): (*mut u8, usize)| {
-        // SAFETY: the linker script reserves this memory for nothing else, and it is given once.
+        // SAFETY: the linker script reserves this memory for the heap only, and it is given once.
         unsafe { heap.borrow_mut().init(start, size) };
     };
     give(&HEAPS.small, memory::heap());
@@ -41,8 +42,8 @@ impl Heaps {
     }
 }
 
-// SAFETY: each allocation is a piece of one heap's memory, and goes back to that heap, which its size
-// names.
+// SAFETY: each allocation is a part of one heap's memory and is returned to the same heap, which is selected
+// by the size.
 unsafe impl GlobalAlloc for Heaps {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let heap = self.of(layout.size());
@@ -51,26 +52,26 @@ unsafe impl GlobalAlloc for Heaps {
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         if let Some(memory) = NonNull::new(memory) {
-            // SAFETY: came from `alloc` with this layout.
+            // SAFETY: `memory` came from `alloc` with this layout.
             unsafe { self.of(layout.size()).borrow_mut().deallocate(memory, layout) };
         }
     }
 }
 
-/// What precedes a block that C asked for: its size, for C does not tell it again.
+/// The header of a block for C contains the block's size, because C does not pass it to free.
 const HEAD: usize = 8;
 
 fn block(bytes: usize) -> Option<Layout> {
     Layout::from_size_align(bytes.checked_add(HEAD)?, HEAD).ok()
 }
 
-/// Zeroed memory for C, of the small heap; null if there is none left.
+/// Allocates zeroed memory for C from the small heap. Returns null if none is left.
 #[unsafe(no_mangle)]
 extern "C" fn cpb_calloc(count: usize, size: usize) -> *mut u8 {
     let Some((bytes, layout)) = count.checked_mul(size).and_then(|n| Some((n, block(n)?))) else {
         return ptr::null_mut();
     };
-    // SAFETY: the layout has a size; the head lies inside the block.
+    // SAFETY: the layout has a non-zero size, and the header is inside the block.
     unsafe {
         let allocated = HEAPS.small.borrow_mut().allocate_first_fit(layout);
         let Ok(start) = allocated.map(NonNull::as_ptr) else { return ptr::null_mut() };
@@ -80,16 +81,16 @@ extern "C" fn cpb_calloc(count: usize, size: usize) -> *mut u8 {
     }
 }
 
-/// Takes back what [`cpb_calloc`] gave; null is nothing.
+/// Frees memory from [`cpb_calloc`]. Null is ignored.
 ///
 /// # Safety
-/// `memory` came from there and is not used any more.
+/// `memory` must come from [`cpb_calloc`] and must not be used any more.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cpb_free(memory: *mut u8) {
     if memory.is_null() {
         return;
     }
-    // SAFETY: the head of a block that `cpb_calloc` made is there.
+    // SAFETY: the memory follows the header of a block made by `cpb_calloc`.
     unsafe {
         let start = NonNull::new_unchecked(memory.sub(HEAD));
         if let Some(layout) = block(start.cast::<usize>().read()) {

@@ -1,4 +1,4 @@
-//! What times on a Cortex-M7: its cycle counter, or where there is none, SysTick.
+//! The clock of a Cortex-M7: its cycle counter or, if it has none, SysTick.
 
 use cpb_core::message::ClockDescription;
 use cpb_core::{Clock, Ticks};
@@ -8,9 +8,10 @@ pub(crate) mod cycles;
 #[cfg(not(feature = "imxrt"))]
 pub(crate) mod systick;
 
-/// What a host must know of a clock; `counts_cycles`: its ticks are core cycles.
+/// What a host needs to know about a clock. `counts_cycles` is whether its ticks are core cycles.
 pub(crate) fn describe(clock: &impl Clock, counts_cycles: bool) -> ClockDescription {
-    /// Readings in a row, and rows: the least is what no other thing lengthened.
+    /// Consecutive readings per row, and rows. The minimum of all rows is the one that nothing else
+    /// lengthened.
     const READINGS: u64 = 32;
     const ROWS: usize = 4;
     let row = |_| {

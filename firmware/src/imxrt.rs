@@ -1,4 +1,4 @@
-//! What the i.MX RT boards share: the memory map that the caches go by, and the UART.
+//! The common parts of the i.MX RT boards: the memory map for the caches, and the UART.
 
 use crate::BAUD;
 use crate::memory::{MEMORY, Region};
@@ -6,11 +6,11 @@ use cortex_m::Peripherals;
 use cortex_m::peripheral::MPU;
 use imxrt_hal::lpuart::{Baud, Direction, Lpuart, ReadData, ReadFlags, Status, Watermark};
 
-/// The crystal that the UART is clocked by, in hertz.
+/// The frequency of the crystal that clocks the UART, in hertz.
 const CRYSTAL: u32 = imxrt_hal::ccm::XTAL_OSCILLATOR_HZ;
 
-/// What may be done with a region, and how: fields AP, TEX, C, B and XN of MPU_RASR (ARMv7-M
-/// Architecture Reference Manual, B3.5).
+/// The permissions and attributes of a region: fields AP, TEX, C, B and XN of MPU_RASR (ARMv7-M Architecture
+/// Reference Manual, B3.5).
 #[derive(Clone, Copy)]
 struct Attributes(u32);
 
@@ -18,17 +18,17 @@ const NO_ACCESS: u32 = 0 << 24;
 const READ_WRITE: u32 = 0b011 << 24;
 const READ_ONLY: u32 = 0b110 << 24;
 const NEVER_EXECUTE: u32 = 1 << 28;
-/// Write-back, allocates on read and write.
+/// Write-back, allocate on read and write.
 const CACHED: u32 = 0b001 << 19 | 1 << 17 | 1 << 16;
 const NOT_CACHED: u32 = 0b001 << 19;
 const DEVICE: u32 = 0b010 << 19;
 const STRONGLY_ORDERED: u32 = 0;
 
-/// All peripherals of these chips lie here.
+/// The address range of all peripherals of these chips.
 const PERIPHERALS: Region = Region { start: 0x4000_0000, size: 512 << 20 };
 
-/// Tells the MPU what is cached, and turns the caches on. What is no memory may not be touched, not
-/// even by speculation, which is what region 0 is for (Arm erratum 1013783 of the Cortex-M7).
+/// Sets up the MPU, which determines what is cached, and turns the caches on. Region 0 forbids access to
+/// addresses without memory, even speculatively (Arm erratum 1013783 of the Cortex-M7).
 pub(crate) fn set_up_memory(core: &mut Peripherals) {
     let regions = [
         (MEMORY.flash, Attributes(READ_ONLY | CACHED)),
@@ -42,7 +42,8 @@ pub(crate) fn set_up_memory(core: &mut Peripherals) {
     region(&mut core.MPU, 0, 0, 32, nothing);
     let mut number = 1;
     for (Region { mut start, mut size }, attributes) in regions {
-        // In parts that begin at a multiple of their size, or the MPU would take the multiple below.
+        // Split into parts that begin at a multiple of their size, because the MPU rounds a region's start
+        // down to one.
         while size > 0 {
             let bits = start.trailing_zeros().min(size.ilog2());
             region(&mut core.MPU, number, start, bits, attributes);
@@ -59,9 +60,9 @@ pub(crate) fn set_up_memory(core: &mut Peripherals) {
     core.SCB.enable_dcache(&mut core.CPUID);
 }
 
-/// Sets region `number`: 2^`bits` bytes from `start`, which is a multiple of that.
+/// Sets region `number` to 2^`bits` bytes from `start`, which must be a multiple of that size.
 fn region(mpu: &mut MPU, number: u32, start: u32, bits: u32, Attributes(attributes): Attributes) {
-    // SAFETY: the MPU is off or has a region for what runs now, and stays so.
+    // SAFETY: the MPU is off, or has a region for the running code and keeps it.
     unsafe {
         mpu.rnr.write(number);
         mpu.rbar.write(start);
@@ -69,12 +70,12 @@ fn region(mpu: &mut MPU, number: u32, start: u32, bits: u32, Attributes(attribut
     }
 }
 
-/// A UART whose pins and clock are set up, clocked by the crystal.
+/// A UART with its pins and clock set up, clocked by the crystal.
 pub(crate) struct Uart(Lpuart);
 
 impl Uart {
     pub(crate) fn new(mut uart: Lpuart) -> Self {
-        // Found while compiling: the search takes millions of cycles.
+        // Computed at compile time: the search takes millions of cycles.
         const DIVISORS: Baud = Baud::compute(CRYSTAL, BAUD);
         uart.disable(|uart| {
             uart.set_baud(&DIVISORS);
@@ -94,7 +95,7 @@ impl Uart {
             if !data.flags().contains(ReadFlags::RXEMPT) {
                 return data.into();
             }
-            // Bytes came while nobody read; until this is cleared no more are taken.
+            // Bytes arrived while none were read. Until this is cleared, no more are received.
             if self.0.status().contains(Status::OVERRUN) {
                 self.0.clear_status(Status::OVERRUN);
             }

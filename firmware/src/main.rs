@@ -1,12 +1,15 @@
-//! cpb's runner for boards with a Cortex-M7: the loop, the checks and the frames of every other
-//! runner, over a UART.
+//! cpb's runner for boards with a Cortex-M7. It uses the same loop, checks and frames as every other runner,
+//! over a UART.
 //!
-//! From here: [`startup`] brings the image to where it runs, a board's folder sets up clocks, memory
-//! and UART, [`serve`] answers the host.
+//! Read next: [`startup`] copies the image to where it runs, the board's folder sets up clocks, memory and
+//! UART, and [`serve`] answers the host.
 
 #![no_std]
 #![no_main]
-#![cfg_attr(feature = "solo", allow(dead_code, reason = "it asks nobody and lends no buffers"))]
+#![cfg_attr(
+    feature = "solo",
+    allow(dead_code, reason = "solo runs without a host and lends no buffers")
+)]
 
 extern crate alloc;
 
@@ -28,7 +31,7 @@ mod startup;
 
 use cortex_m::peripheral::{DCB, DWT};
 
-/// Called by the startup code when the image is where it runs.
+/// Called by the startup code once the image is where it runs.
 #[unsafe(no_mangle)]
 extern "C" fn main() -> ! {
     allocator::init();
@@ -42,7 +45,7 @@ extern "C" fn main() -> ! {
     solo::run(board, &clock, cycle_counter);
 }
 
-/// Whether the core's cycle counter counts. Every Cortex-M7 that we know of has one, QEMU's has not.
+/// Whether the core's cycle counter works. Every known Cortex-M7 has one; QEMU's does not.
 fn counts(dcb: &mut DCB, dwt: &mut DWT) -> bool {
     dcb.enable_trace();
     DWT::unlock();
@@ -52,7 +55,7 @@ fn counts(dcb: &mut DCB, dwt: &mut DWT) -> bool {
     DWT::cycle_count() != before
 }
 
-/// Of the UART, in bits a second, as the image was built.
+/// The UART's speed in bits per second, set when the image is built.
 const BAUD: u32 = {
     let digits = env!("CPB_BAUD").as_bytes();
     let (mut baud, mut place) = (0, 0);
@@ -63,7 +66,7 @@ const BAUD: u32 = {
     baud
 };
 
-/// A bug, for the host sees nothing but silence: a debugger stops here.
+/// A panic is a bug. The host only sees that no answer comes; a debugger stops here.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {

@@ -1,4 +1,4 @@
-//! Mbed TLS 2.28 as a provider: by the same sessions as on Linux, those of the crate cpb-mbedtls.
+//! Mbed TLS 2.28 as a provider, with the same sessions as on Linux: those of the crate cpb-mbedtls.
 
 mod library;
 mod rng;
@@ -22,7 +22,8 @@ pub(crate) struct MbedTls {
 }
 
 impl MbedTls {
-    /// What the image says of itself: how it was compiled, where it lies, how big it is.
+    /// Creates the provider. Its options describe the image: how it was compiled, where its parts are, and
+    /// its size.
     pub(crate) fn new() -> Self {
         let memory::Sizes { text, rodata, data, bss } = memory::sizes();
         MbedTls {
@@ -34,7 +35,7 @@ impl MbedTls {
         }
     }
 
-    /// What the same image copies by: the memory's own bound.
+    /// The provider that copies with the same image's `memcpy`: the memory's own bound.
     pub(crate) fn copies(&self) -> Memcpy<'_> {
         Memcpy { executor: "newlib's memcpy", options: &self.options }
     }
@@ -61,7 +62,7 @@ impl Provider for MbedTls {
         }
         software_supports(workload)?;
         limits::supports(workload)?;
-        // This version's update of a GCM stream takes whole blocks only.
+        // In this version, the update of a GCM stream accepts only whole blocks.
         let gcm = workload.algorithm.shape().kind == Kind::Aead
             && workload.algorithm != Algorithm::Chacha20Poly1305;
         if gcm && workload.phase == Phase::Update && !workload.message.is_multiple_of(16) {

@@ -1,4 +1,4 @@
-//! Where the linker put things, and the stack's depth.
+//! The placement chosen by the linker, and the stack's depth.
 
 use crate::startup::PAINT;
 use core::ptr::addr_of;
@@ -33,17 +33,17 @@ unsafe extern "C" {
 
 /// Sizes of the image's sections, in bytes.
 pub(crate) struct Sizes {
-    /// Code, with the vectors and what runs before all else.
+    /// Code, including the vectors and the startup code.
     pub(crate) text: usize,
     /// Constants.
     pub(crate) rodata: usize,
-    /// Variables with a value at the start.
+    /// Variables with an initial value.
     pub(crate) data: usize,
-    /// Variables that are zero at the start.
+    /// Variables initialised to zero.
     pub(crate) bss: usize,
 }
 
-/// As the linker counted them: such a symbol's address is the number.
+/// The sizes counted by the linker. The address of such a symbol is the number.
 pub(crate) fn sizes() -> Sizes {
     Sizes {
         text: addr_of!(__sizes_text) as usize,
@@ -53,7 +53,7 @@ pub(crate) fn sizes() -> Sizes {
     }
 }
 
-/// First address and length of the memory between two symbols.
+/// The first address and the length of the memory between two symbols.
 fn between(start: *mut u8, end: *mut u8) -> (*mut u8, usize) {
     (start, end as usize - start as usize)
 }
@@ -68,28 +68,28 @@ pub(crate) fn bulk() -> (*mut u8, usize) {
     between(&raw mut __bulk, &raw mut __bulk_end)
 }
 
-/// The memory of messages and outputs while they are timed.
+/// The memory for messages and outputs while they are timed.
 ///
 /// # Safety
-/// What an earlier call gave is not used any more.
+/// The memory returned by an earlier call must not be used any more.
 pub(crate) unsafe fn buffers() -> &'static mut [u8] {
     let (start, size) = between(&raw mut __buffers, &raw mut __buffers_end);
-    // SAFETY: the linker script reserves this memory for nothing else, it holds bytes of any value,
-    // and by the caller's promise this is the only slice of it.
+    // SAFETY: the linker script reserves this memory for nothing else, bytes may have any value, and the
+    // caller guarantees that this is the only slice of it.
     unsafe { core::slice::from_raw_parts_mut(start, size) }
 }
 
-/// Bytes below the stack pointer that painting leaves alone: it has frames of its own.
+/// Bytes below the stack pointer that are not painted, because the painting function uses them.
 const MARGIN: usize = 256;
 
-/// Paints the stack below its present depth, and returns that depth's address.
+/// Paints the unused stack, and returns the address of the current stack pointer.
 #[inline(never)]
 pub(crate) fn paint_stack() -> usize {
     let here = cortex_m::register::msp::read() as usize;
     let mut place = &raw mut __stack;
     while (place as usize) < here - MARGIN {
-        // SAFETY: inside the stack and below everything that lives on it, this function's frame
-        // included; no interrupt uses the stack while this runs but by pushing and popping.
+        // SAFETY: this is inside the stack and below everything that is in use, including this function's
+        // frame. Interrupts use the stack meanwhile only for pushing and popping.
         unsafe {
             place.write_volatile(PAINT);
             place = place.add(1);
@@ -98,14 +98,14 @@ pub(crate) fn paint_stack() -> usize {
     here
 }
 
-/// How deep the stack has been below `since`, in bytes, from when it was painted. Up to 256 bytes
-/// are not seen.
+/// The greatest depth of the stack below `since` since it was painted, in bytes. The first 256 bytes are not
+/// detected.
 pub(crate) fn stack_depth(since: usize) -> u32 {
     let mut place = &raw const __stack;
     let top = &raw const __stack_top;
     // SAFETY: reads words of the stack, up to its end.
     while place < top && unsafe { place.read_volatile() } == PAINT {
-        // SAFETY: at most to the end.
+        // SAFETY: stays within the stack.
         place = unsafe { place.add(1) };
     }
     since.saturating_sub(place as usize) as u32

@@ -1,5 +1,5 @@
-//! The runner's conversation with its host over the UART: one frame in, one or more frames out, and
-//! nothing is sent or received while a round is timed.
+//! The runner's side of the protocol over the UART: one frame in, one or more frames out. Nothing is sent or
+//! received while a round is timed.
 
 use crate::board::{self, Board};
 use crate::mbedtls::MbedTls;
@@ -13,16 +13,16 @@ use cpb_core::null::{NULL, Null};
 use cpb_core::{Clock, Error, Provider, Unsupported, Workload};
 use cpb_round::{Plan, Seen, Stage};
 
-/// What the firmware knows of its core.
+/// What the firmware knows about its core.
 #[derive(Clone, Copy)]
 pub(crate) struct Core {
     /// Its CPUID register.
     pub(crate) id: u32,
-    /// Whether its cycle counter counts.
+    /// Whether its cycle counter works.
     pub(crate) cycle_counter: bool,
 }
 
-/// Answers requests for ever.
+/// Answers requests forever.
 pub(crate) fn serve<C: Clock>(board: Board, clock: &C, core: Core) -> ! {
     let mbedtls = MbedTls::new();
     let copies = mbedtls.copies();
@@ -40,22 +40,22 @@ pub(crate) fn serve<C: Clock>(board: Board, clock: &C, core: Core) -> ! {
         let byte = runner.wire.board.read();
         let Some(frame) = decoder.push(byte) else { continue };
         match frame.and_then(frame::parse_request) {
-            // A board does not end.
+            // A board has no way to exit.
             Ok(Request::Stop) => {}
             Ok(request) => runner.answer(request),
-            // Our own version tells the host what is wrong.
+            // Replying with this runner's version shows the host what is wrong.
             Err(FrameError::Version(_)) => runner.hello(),
-            // A whole frame that says nothing we know: built from another source.
+            // A complete frame with an unknown message: the host was built from another source.
             Err(FrameError::Message) => runner.wire.send(&Reply::Failed(Error::Contract)),
-            // Noise, or a request cut short: the host's patience ends and it asks again.
+            // Noise or a truncated request: the host will time out and ask again.
             Err(_) => {}
         }
     }
 }
 
-/// Zeros that were never on the stack.
+/// A zeroed array, allocated without using the stack.
 fn zeroed<const N: usize>() -> Box<[u8; N]> {
-    // SAFETY: zeros are bytes of any value.
+    // SAFETY: all zeros is a valid value for bytes.
     unsafe { Box::new_zeroed().assume_init() }
 }
 
@@ -163,7 +163,7 @@ impl<C: Clock> Runner<'_, C> {
     }
 }
 
-/// The way to the host.
+/// The connection to the host.
 struct Wire {
     board: Board,
     frame: Box<[u8; MAX_FRAME]>,
@@ -171,7 +171,7 @@ struct Wire {
 
 impl Wire {
     fn send(&mut self, reply: &Reply<'_>) {
-        // What does not fit is not sent; the host's patience ends.
+        // A message that does not fit is not sent, and the host times out.
         if let Ok(frame) = frame::encode(reply, &mut self.frame) {
             self.board.write(frame);
         }

@@ -1,5 +1,5 @@
-//! A fixed list of workloads, measured without a host: text on the UART, for a terminal, a simulator
-//! or an emulator.
+//! A fixed list of workloads, measured without a host. The results are printed as text on the UART, for a
+//! terminal, a simulator or an emulator.
 
 use crate::board::{self, Board};
 use crate::mbedtls::MbedTls;
@@ -10,10 +10,10 @@ use cpb_core::public_key::parts;
 use cpb_core::{Algorithm, Clock, CryptoWorkload, Operation, Provider, Ticks};
 use cpb_round::Plan;
 
-/// As in the published tables of these boards.
+/// The same as in the published tables of these boards.
 const MESSAGE: u32 = 1024;
 
-/// One batch of so many operations, after one that warms caches up.
+/// One batch with this many operations, after one that warms the caches up.
 const BUDGET: Budget = Budget {
     warmup: Ticks(0),
     batch: Ticks(0),
@@ -24,7 +24,7 @@ const BUDGET: Budget = Budget {
     counted: Ticks(0),
 };
 
-/// Measures the list and ends.
+/// Measures the list, then ends.
 pub(crate) fn run<C: Clock>(mut board: Board, clock: &C, cycle_counter: bool) -> ! {
     let mbedtls = MbedTls::new();
     let copies = mbedtls.copies();
@@ -34,7 +34,7 @@ pub(crate) fn run<C: Clock>(mut board: Board, clock: &C, cycle_counter: bool) ->
     let mut say = |text: &str| board.write(text.as_bytes());
     say(&format!("cpb solo on {}; Mbed TLS {}; ", board::NAME, identity.version));
     say(&format!("{}; the cycle counter {counter}\r\n", identity.options));
-    // RSA, whose private keys are long, would take a simulator a minute: that is measured by a host.
+    // RSA, whose private keys are long, would take a simulator a minute, so it is measured only with a host.
     let short =
         |algorithm: &&Algorithm| parts(**algorithm).is_none_or(|parts| parts.private <= 256);
     for &algorithm in Algorithm::ALL.iter().filter(short) {
@@ -67,8 +67,8 @@ pub(crate) fn run<C: Clock>(mut board: Board, clock: &C, cycle_counter: bool) ->
         }
     }
     say("done\r\n");
-    // What reads this sees the end by itself; a debugger or an emulator is told.
-    // SAFETY: SYS_EXIT, ADP_Stopped_ApplicationExit (Arm semihosting 2.0): takes no pointer.
+    // A reader of the output sees the end by itself. A debugger or an emulator has to be told.
+    // SAFETY: SYS_EXIT with ADP_Stopped_ApplicationExit (Arm semihosting 2.0) takes no pointer.
     unsafe { core::arch::asm!("bkpt #0xab", in("r0") 0x18, in("r1") 0x20026, options(nostack)) };
     loop {
         cortex_m::asm::wfi();

@@ -1,9 +1,10 @@
-//! From reset to `main`: the vector table, copying the image to where it runs, and painting the stack.
+//! From reset to `main`: the vector table, the copying of the image to where it runs, and the painting of the
+//! stack.
 
 use crate::board;
 use core::arch::global_asm;
 
-/// What the stack is filled with before it is used.
+/// The value that fills the stack before it is used.
 pub(crate) const PAINT: u32 = 0x5ac3_5ac3;
 
 unsafe extern "C" {
@@ -19,7 +20,7 @@ union Vector {
     none: usize,
 }
 
-// SAFETY: constant, and only the CPU reads it.
+// SAFETY: it is constant, and only the CPU reads it.
 unsafe impl Sync for Vector {}
 
 /// The system exceptions (ARMv7-M Architecture Reference Manual, B1.5.2). The firmware takes no
@@ -45,16 +46,15 @@ static VECTORS: [Vector; 16] = [
     Vector { handler: board::tick },
 ];
 
-/// Nothing here can be mended: the host sees that no answer comes.
+/// A fault cannot be recovered from. The host sees that no answer comes.
 unsafe extern "C" fn fault() {
     loop {
         cortex_m::asm::bkpt();
     }
 }
 
-// VTOR (0xE000ED08) and CPACR (0xE000ED88): ARMv7-M Architecture Reference Manual, B3.2. It runs from
-// flash before anything else is in place, so it calls nothing, and it uses no memory but what it
-// writes.
+// VTOR (0xE000ED08) and CPACR (0xE000ED88): ARMv7-M Architecture Reference Manual, B3.2. The code runs from
+// flash before anything else is in place, so it calls nothing and uses no memory except what it writes.
 global_asm!(
     ".section .startup, \"ax\"",
     ".global reset",
@@ -73,7 +73,7 @@ global_asm!(
     "str r1, [r0]",
     "dsb",
     "isb",
-    // From, to, end: what already is where it belongs stays.
+    // From, to, end. Data that is already at its place is not copied.
     "ldr r4, =__copies",
     "ldr r5, =__copies_end",
     "2: cmp r4, r5",

@@ -1,8 +1,9 @@
-//! Which path to take, at which sizes, and why.
+//! Which path to take at which sizes, and why.
 //!
-//! Advice is a few ranges of sizes. Going up the measured sizes, a path is kept as long as it costs at most some
-//! percent more than the fastest there (its *loss*), so that two paths which take turns within that are not told
-//! as five ranges. A variant that costs the same as its library at every size is one path with it.
+//! Advice is a few ranges of sizes. A path is kept for as many measured sizes, in ascending order, as it costs at
+//! most some percent more than the fastest path there (its *loss*). So two paths that alternate within that loss do
+//! not make five ranges. A variant that costs the same as its library at every size counts as one path with the
+//! library.
 
 use crate::comparison::is_variant_of;
 use crate::crossover::{Contest, Pair, Side, Standing};
@@ -13,61 +14,63 @@ use crate::units::{Bytes, Nanoseconds};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A path that leaves at least this share of what the fastest uses of the CPU is worth a word.
+/// A slower path is mentioned if it saves at least this share of the CPU time that the path to take uses.
 const WORTH: f64 = 0.5;
 
 /// The loss that advice allows, as a share of the fastest path's cost.
 pub const LOSS: f64 = 0.01;
 
-/// Where as much as this may be lost by either path, as a share, a straight line between two sizes is no advice.
+/// Between two sizes, linear interpolation is no basis for advice if either path may lose this share or more.
 pub const STAKE: f64 = 0.1;
 
-/// So much more than the allowed loss may be inside its 95 % interval: noise is no reason for a range of its own.
+/// The 95 % interval of a path's loss may exceed the allowed loss by this much, so that noise alone does not start a
+/// new range.
 const DOUBT: f64 = 0.02;
 
-/// What to do with a range of sizes.
+/// Advice for one range of sizes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Advice {
-    /// The least measured size that it holds for.
+    /// The smallest measured size in the range.
     pub least: u32,
-    /// And the largest.
+    /// The largest measured size in the range.
     pub largest: u32,
-    /// From where on. `None`: from the least measured size on.
+    /// Where the range begins. `None` means at the smallest measured size.
     pub from: Option<Border>,
-    /// Up to where. `None`: the largest measured size.
+    /// Where the range ends. `None` means at the largest measured size.
     pub to: Option<Border>,
-    /// The path to take. Of several, each will do, and the first lost least.
+    /// The paths to take. If there are several, any of them is suitable; the first one has the smallest loss.
     pub take: Vec<String>,
-    /// The most that any of them loses to the fastest at a measured size of the range, as a share of its cost.
+    /// The largest loss of any of these paths at a measured size of the range, as a share of the fastest path's cost.
     pub loss: f64,
-    /// Why.
+    /// The reason for the advice.
     pub reason: Reason,
-    /// Paths that may be faster than those: over the whole range that is not known.
+    /// Paths that may be faster than these; the noise does not allow a decision over the whole range.
     pub rivals: Vec<Rival>,
-    /// A path that is slower and costs the CPU much less.
+    /// A slower path that uses much less CPU time.
     pub spares: Option<Spares>,
 }
 
 /// Where one range ends and the next begins.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Border {
-    /// Where the paths of both ranges would cost the same if costs ran straight between the measured sizes.
+    /// The size at which the paths of both ranges would cost the same if costs were linear between the measured
+    /// sizes.
     pub bytes: Bytes,
-    /// The largest measured size below.
+    /// The largest measured size below the border.
     pub low: u32,
-    /// The least measured size above.
+    /// The smallest measured size above the border.
     pub high: u32,
-    /// Between these two sizes it is not known which to take: at each of them the path of the other one costs
-    /// more by [`STAKE`] at least, and `bytes` is a guess.
+    /// Whether the best path between these two sizes is unknown. Each path then costs at least [`STAKE`] more than
+    /// the other one at the other one's size, and `bytes` is a guess.
     pub open: bool,
 }
 
-/// A path of which it is not known whether it is faster than the one that is taken.
+/// A path that may be faster than the one to take.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Rival {
-    /// Which.
+    /// Name of the provider.
     pub provider: String,
-    /// It may take this share of the other's time less. `None` if nothing is known of the noise.
+    /// The largest share of the other path's time that it may save. `None` if the noise is unknown.
     pub gain: Option<f64>,
 }
 
@@ -75,62 +78,62 @@ pub struct Rival {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// There is no other.
+    /// No other path was measured on this range.
     Only,
-    /// It is so many times as fast as the next best on this range.
+    /// It is faster than the next best path on this range, by these factors.
     Faster {
-        /// The next best.
+        /// The next best path.
         than: String,
-        /// At least so many times.
+        /// The smallest factor.
         least: f64,
-        /// At most.
+        /// The largest factor.
         most: f64,
     },
-    /// An operation's fixed cost is less than the rival's, and sizes here are small.
+    /// Its fixed cost per operation is lower than that of the path for larger sizes.
     Fixed {
-        /// The path that is taken at larger sizes.
+        /// The path for larger sizes.
         than: String,
-        /// Its own fixed cost.
+        /// The fixed cost of the recommended path.
         own: Nanoseconds,
-        /// The other's.
+        /// The fixed cost of the path for larger sizes.
         other: Nanoseconds,
     },
-    /// A byte costs less, and sizes here are large.
+    /// Its cost per byte is lower than that of the path for smaller sizes.
     PerByte {
-        /// The path that is taken at smaller sizes.
+        /// The path for smaller sizes.
         than: String,
-        /// Its own cost of a byte.
+        /// The cost per byte of the recommended path.
         own: Nanoseconds,
-        /// The other's.
+        /// The cost per byte of the path for smaller sizes.
         other: Nanoseconds,
     },
-    /// Those named cost the same, as far as anybody would care.
+    /// The named paths cost the same for all practical purposes.
     Tie,
 }
 
-/// A path that is slower than the one that is taken, and leaves more of the CPU to others.
+/// A path that is slower than the one to take and uses less CPU time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Spares {
-    /// Which.
+    /// Name of the provider.
     pub provider: String,
-    /// It takes so many times as long.
+    /// Its time divided by that of the path to take.
     pub slower: f64,
-    /// And leaves this share of a core free meanwhile.
+    /// The share of a core that it leaves free in that time.
     pub free: f64,
 }
 
-/// Two paths of a task, and where which is faster.
+/// Two paths of a task, and which is faster at which sizes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PathPair {
     /// One path.
     pub first: String,
     /// The other.
     pub second: String,
-    /// The measured sizes that both have.
+    /// The sizes at which both were measured.
     pub sizes: Vec<Bytes>,
-    /// Which is faster where.
+    /// Which path is faster at which sizes.
     pub contest: Contest,
-    /// Where the two fits cross. `None` where they do not, or are no lines.
+    /// The size at which the two fits cross. `None` if they do not cross or are not lines.
     pub by_fits: Option<Bytes>,
     #[serde(skip)]
     pair: Pair,
@@ -146,7 +149,7 @@ impl PathPair {
     }
 }
 
-/// All pairs of paths that have a size in common.
+/// All pairs of paths that were measured at a common size.
 pub fn compare(paths: &[Path], fits: &[Result<Fit, NoFit>]) -> Vec<PathPair> {
     let times: Vec<_> = paths.iter().map(Path::times).collect();
     let cycles: Vec<_> = paths.iter().map(Path::cycles).collect();
@@ -180,7 +183,7 @@ fn by_fits(first: &Result<Fit, NoFit>, second: &Result<Fit, NoFit>) -> Option<By
     (bytes.is_finite() && bytes > 0.0).then_some(Bytes(bytes))
 }
 
-/// How one path compares with another at a size. `None` if they were not compared there.
+/// How `one` compares with `other` at a size. `None` if they were not compared there.
 pub(crate) fn standing(
     compared: &[PathPair],
     one: &str,
@@ -194,7 +197,7 @@ pub(crate) fn standing(
     })
 }
 
-/// Variants that cost the same as their library at every size, each with it: (variant, library).
+/// The variants that cost the same as their library at every size, as (variant, library).
 pub fn same(paths: &[Path], compared: &[PathPair]) -> Vec<(String, String)> {
     let names = || paths.iter().map(|path| path.provider.as_str());
     let costs_the_same = |variant: &str, library: &str| {
@@ -213,8 +216,8 @@ pub fn same(paths: &[Path], compared: &[PathPair]) -> Vec<(String, String)> {
     names().filter_map(|name| Some((name.to_owned(), library(name)?.to_owned()))).collect()
 }
 
-/// What to take, by ascending size, if a path may cost so much more than the fastest: `loss` is a share of its
-/// cost. Empty if no size was measured, or there is no choice.
+/// The paths to take, by ascending size, if a path may cost up to `loss` more than the fastest, as a share of the
+/// fastest path's cost. Empty if no size was measured or there is no choice.
 pub fn advise(
     paths: &[Path],
     fits: &[Result<Fit, NoFit>],
@@ -256,13 +259,14 @@ pub fn advise(
     advice
 }
 
-/// The losses that a verdict may allow, from the least on.
+/// The losses that a verdict may allow, in ascending order.
 const LOSSES: [f64; 5] = [LOSS, 0.03, 0.1, 0.2, 0.3];
 
-/// More ranges than this are too many for two lines.
+/// A verdict should have at most this many ranges, because a summary has two lines.
 const FEW: usize = 2;
 
-/// The same in two ranges if there is an allowed loss that makes them so few; else as few as can be.
+/// Advice in at most two ranges, with the smallest allowed loss that achieves it; if none does, in as few ranges as
+/// possible.
 pub fn verdict(paths: &[Path], fits: &[Result<Fit, NoFit>], compared: &[PathPair]) -> Vec<Advice> {
     let all = LOSSES.map(|loss| advise(paths, fits, compared, loss));
     let few = all.iter().find(|advice| advice.len() <= FEW);
@@ -272,14 +276,14 @@ pub fn verdict(paths: &[Path], fits: &[Result<Fit, NoFit>], compared: &[PathPair
 
 /// The paths that advice chooses from.
 struct Contestants<'a> {
-    /// By place in `paths`, ascending.
+    /// Indices into `paths`, ascending.
     places: Vec<usize>,
     paths: &'a [Path],
     compared: &'a [PathPair],
     loss: f64,
 }
 
-/// Measured sizes at which the same paths will do, and these paths.
+/// Consecutive measured sizes at which the same paths are suitable, and these paths.
 struct Range {
     sizes: Vec<u32>,
     take: Vec<usize>,
@@ -302,7 +306,7 @@ impl Contestants<'_> {
         standing(self.compared, one, other, size)
     }
 
-    /// What a path loses to the fastest at a size, as a share of its cost. `None` if it was not measured there.
+    /// A path's loss at a size, as a share of the fastest path's cost. `None` if the path was not measured there.
     fn lost(&self, path: usize, size: u32) -> Option<f64> {
         let fastest = self.fastest(size)?;
         if fastest == path {
@@ -311,7 +315,7 @@ impl Contestants<'_> {
         Some((self.standing(path, fastest, size)?.ratio - 1.0).max(0.0))
     }
 
-    /// The paths that will do at a size: the fastest, and those that lose no more than is allowed.
+    /// The suitable paths at a size: the fastest one, and those within the allowed loss.
     fn will_do(&self, size: u32) -> Vec<usize> {
         let Some(fastest) = self.fastest(size) else { return Vec::new() };
         let near = |path: &usize| {
@@ -323,8 +327,8 @@ impl Contestants<'_> {
         self.places.iter().copied().filter(|path| *path == fastest || near(path)).collect()
     }
 
-    /// The sizes that advice can rest on, ascending: those that most paths were measured at, and others between
-    /// them if the fastest of both neighbours were.
+    /// The sizes that advice is based on, ascending: those at which most paths were measured, and other sizes between
+    /// them at which the fastest paths of both neighbours were measured.
     fn sizes(&self) -> Vec<u32> {
         let points = self.places.iter().flat_map(|path| &self.paths[*path].points);
         let mut measured: BTreeMap<u32, usize> = BTreeMap::new();
@@ -345,7 +349,7 @@ impl Contestants<'_> {
         sizes.map(|(size, _)| *size).collect()
     }
 
-    /// As few ranges as there can be.
+    /// Divides the sizes into as few ranges as possible.
     fn ranges(&self) -> Vec<Range> {
         let mut ranges: Vec<Range> = Vec::new();
         for size in self.sizes() {
@@ -379,7 +383,8 @@ impl Contestants<'_> {
         range.take.iter().map(of).fold(0.0, f64::max)
     }
 
-    /// Paths that are not sure to be slower at any size of a range. A tie is known to lose little and is no rival.
+    /// Paths that may be faster on a range: slower at none of its sizes for certain, and undecided at one at least. A
+    /// tie is not a rival, because it is known to lose little.
     fn rivals(&self, range: &Range) -> Vec<Rival> {
         let Some(&own) = range.take.first() else { return Vec::new() };
         let others = self.places.iter().filter(|path| !range.take.contains(path));
@@ -397,7 +402,7 @@ impl Contestants<'_> {
         others.filter_map(rival).collect()
     }
 
-    /// Where a range ends and the next begins.
+    /// The border between two neighbouring ranges.
     fn border(&self, small: &Range, large: &Range) -> Border {
         let (low, high) = (small.sizes[small.sizes.len() - 1], large.sizes[0]);
         let difference =
@@ -412,7 +417,7 @@ impl Contestants<'_> {
             (Some(below), Some(above)) if below.0 < 0.0 && above.0 > 0.0 => {
                 Bytes(from.0 + below / (below - above) * (to - from).0)
             }
-            // The next range's path is faster here already, by less than is allowed to be lost.
+            // The next range's path is already faster here, by less than the allowed loss.
             (Some(below), _) if below.0 >= 0.0 => from,
             _ => to,
         };
@@ -422,7 +427,7 @@ impl Contestants<'_> {
     fn reason(&self, fits: &[Result<Fit, NoFit>], ranges: &[Range], place: usize) -> Reason {
         let range = &ranges[place];
         let [own] = range.take[..] else { return Reason::Tie };
-        // At a border with another path it is the costs that say why; the line's, if there is one.
+        // At a border with another path the reason is a cost, if both paths' costs are lines.
         let line = |path: usize| match &fits[path] {
             Ok(fit) if fit.shape == Shape::Line => fit.lines.first(),
             _ => None,
@@ -459,7 +464,7 @@ impl Contestants<'_> {
         }
     }
 
-    /// At the largest size of a range.
+    /// The slower path that leaves most of the CPU free at the largest size of a range.
     fn spares(&self, range: &Range) -> Option<Spares> {
         let [own] = range.take[..] else { return None };
         let size = *range.sizes.last()?;
@@ -486,7 +491,7 @@ mod tests {
     use crate::paths::Point;
     use crate::uncertain::Uncertain;
 
-    /// A path measured at some sizes, each to a tenth of a percent.
+    /// A path measured at some sizes, each to 0.1 %.
     fn path(name: &str, costs: &[(u32, f64)]) -> Path {
         let point = |&(bytes, cost): &(u32, f64)| Point {
             bytes,
@@ -504,7 +509,7 @@ mod tests {
         advise(paths, &fits, &compare(paths, &fits), loss)
     }
 
-    /// Five ranges between 610 and 884 B, which took turns between a library and the same code of it, were told.
+    /// Real case: five ranges between 610 and 884 B, alternating between a library and a variant with the same code.
     #[test]
     fn paths_that_take_turns_within_a_percent_are_one_range() {
         let sizes = [16, 64, 256, 1024, 4096];
@@ -517,7 +522,7 @@ mod tests {
         let advice = advised(&[path("a", &costs(1.004)), path("b", &costs(0.996))], LOSS);
         assert_eq!(advice.len(), 1, "{advice:?}");
         assert!(advice[0].loss < 0.015 && advice[0].take.len() == 2, "{advice:?}");
-        // What loses more than is allowed has ranges of its own, unless more is allowed.
+        // A path that loses more than allowed starts a range, unless a larger loss is allowed.
         let turned: Vec<(u32, f64)> = costs(0.94).into_iter().map(|(n, c)| (n, 1.05 * c)).collect();
         let paths = [path("a", &costs(1.08)), path("b", &turned)];
         assert_eq!(advised(&paths, LOSS).len(), 5);
@@ -541,7 +546,7 @@ mod tests {
         assert_eq!(same, [("openssl:nocrypto".to_owned(), "openssl".to_owned())]);
     }
 
-    /// Two slow paths that were measured at one more size are not the best there for that.
+    /// Two slow paths measured at one additional size are not the best ones there.
     #[test]
     fn a_size_that_the_fastest_was_not_measured_at_has_no_advice_of_its_own() {
         let advice = advised(
@@ -565,7 +570,7 @@ mod tests {
         assert_eq!((first.take[0].as_str(), second.take[0].as_str()), ("small", "large"));
         let border = first.to.unwrap();
         assert_eq!((border.low, border.high, second.from), (64, 256, Some(border)));
-        // 15 less at 64, 90 more at 256.
+        // 15 less at 64 bytes, 90 more at 256.
         assert!((border.bytes.0 - (64.0 + 192.0 * 15.0 / 105.0)).abs() < 1e-9, "{border:?}");
         assert!(border.open, "a third or more is at stake: {border:?}");
     }

@@ -1,7 +1,7 @@
-//! Whether providers that were given the same messages computed the same.
+//! Checks whether providers that were given the same messages computed the same output.
 //!
-//! Known answers catch a provider that is wrong about short messages. The checksums of what was
-//! computed in timed rounds catch the rest, long messages above all: all providers owe the same.
+//! Known answers catch a provider that is wrong about short messages. The checksums of the outputs of timed rounds
+//! catch the rest, above all long messages: they must be the same for all providers.
 
 use crate::missing::NoFigure;
 use cpb_core::catalog;
@@ -9,7 +9,7 @@ use cpb_core::{Operation, Workload};
 use cpb_record::{Cell, Outcome, Record, Round};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Cells whose outputs are not to be trusted, and why.
+/// Cells whose outputs are not to be trusted, with the reason.
 pub fn disagreements(record: &Record) -> HashMap<Cell, NoFigure> {
     let mut workloads: HashMap<Workload, Vec<(&Cell, &[Round])>> = HashMap::new();
     for (cell, outcome) in &record.cells {
@@ -23,7 +23,7 @@ pub fn disagreements(record: &Record) -> HashMap<Cell, NoFigure> {
     workloads.values().flat_map(|cells| of_one_workload(cells)).collect()
 }
 
-/// Whether the operation's output depends on its input alone.
+/// Whether the operation's output depends on its input only.
 fn is_a_function(workload: &Workload) -> bool {
     !workload.crypto().is_some_and(|workload| {
         matches!(
@@ -34,7 +34,7 @@ fn is_a_function(workload: &Workload) -> bool {
 }
 
 fn of_one_workload(cells: &[(&Cell, &[Round])]) -> Vec<(Cell, NoFigure)> {
-    // A provider has one vote, however many cells it has; one that contradicts itself has several.
+    // A provider has one vote, however many cells it has. A provider that contradicts itself has several.
     let mut votes: BTreeMap<&str, HashSet<&str>> = BTreeMap::new();
     for (cell, rounds) in cells {
         for round in *rounds {
@@ -54,8 +54,8 @@ fn of_one_workload(cells: &[(&Cell, &[Round])]) -> Vec<(Cell, NoFigure)> {
         None => true,
     };
     let words = match majority {
-        Some(_) => "its outputs are not those of most providers",
-        None => "providers disagree on the outputs, and no majority tells who is right",
+        Some(_) => "its outputs differ from those of most providers",
+        None => "providers disagree on the outputs, and no majority shows which are right",
     };
     let suspects = cells.iter().filter(|(_, rounds)| !rounds.is_empty() && suspect(rounds));
     suspects.map(|(cell, _)| ((*cell).clone(), NoFigure::WrongAnswer(words.into()))).collect()

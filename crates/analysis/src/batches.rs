@@ -1,8 +1,8 @@
-//! From raw batches to figures of one operation.
+//! Computes the figures of one operation from raw batches.
 //!
-//! A batch holds one clock reading's cost, and so does each reading of the reference chain; both
-//! are taken off. The chain takes a known number of core cycles, so its time tells the core's
-//! effective clock just before and just after the batch; the burst, whether it had the core alone.
+//! Each batch includes the cost of one clock reading, and so does each reading of the reference chain; both are
+//! subtracted. The chain takes a known number of core cycles, so its time gives the core's effective clock just
+//! before and just after the batch. The burst shows whether another thread shared the core.
 
 use crate::location::{Scatter, median};
 use crate::missing::NoFigure;
@@ -12,78 +12,77 @@ use cpb_core::Ticks;
 use cpb_core::message::ClockDescription;
 use cpb_record::{Batch, Reading, Round};
 
-/// A batch whose two readings of the reference chain differ by more than this share is discarded:
-/// the core's clock changed within it, or something interrupted a reading. `bench/methods.py` chose
-/// it: tighter loses batches, wider lets in steps of the clock.
+/// A batch is discarded if its two readings of the reference chain differ by more than this share, because the core's
+/// clock changed during the batch or something interrupted a reading. Chosen with `bench/methods.py`: a smaller value
+/// loses batches, a larger one admits clock steps.
 pub const AGREEMENT: f64 = 0.006;
 
-/// A batch must be this many times as long as the least interval that the clock can tell.
+/// A batch must be at least this many times as long as the shortest interval that the clock resolves.
 pub const LEAST_STEPS: u64 = 10;
 
-/// A batch this long is interrupted wherever another program wants the CPU: a turn of Linux's
-/// scheduler is some milliseconds (sched(7)). Of shorter ones enough are not.
+/// A batch this long is interrupted whenever another program wants the CPU: a time slice of Linux's scheduler lasts
+/// some milliseconds (sched(7)). Enough shorter batches are not interrupted.
 const SEVERAL_TURNS: Nanoseconds = Nanoseconds(20e6);
 
-/// So much of a round may go by without its thread on a CPU before its long batches count as
-/// interrupted.
+/// If a round's thread is off the CPU for more than this share of the round, its long batches count as interrupted.
 const OFF_CPU: f64 = 0.03;
 
-/// What one batch says of one operation.
+/// The figures of one batch, per operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
     /// Wall-clock time.
     pub time: Nanoseconds,
-    /// Core cycles; none where the core's clock is unknown.
+    /// Core cycles; `None` if the core's clock is unknown.
     pub cycles: Option<Cycles>,
-    /// The core's effective clock, where it is known by the reference chain.
+    /// The core's effective clock; `None` if it is not known from the reference chain.
     pub clock: Option<Hertz>,
 }
 
 /// The figures of a round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoundFigures {
-    /// By thread.
+    /// Figures by thread.
     pub threads: Vec<Vec<Figure>>,
     /// Batches taken, all threads together.
     pub taken: u32,
-    /// How many of them are no figures: the clock changed, or the reading is impossible.
+    /// How many of them were discarded because the clock changed or the reading is impossible.
     pub unsteady: u32,
-    /// How many more are none because another thread ran on the same core.
+    /// How many more were discarded because another thread ran on the same core.
     pub crowded: u32,
-    /// The clock's least interval as a share of a batch.
+    /// The clock's shortest interval as a share of a batch.
     pub grain: f64,
 }
 
-/// The least interval that means anything on `clock`: its resolution, or the cost of a reading.
+/// The shortest meaningful interval on `clock`: its resolution, or the cost of a reading.
 pub fn least_interval(clock: &ClockDescription) -> u64 {
     clock.resolution.max(clock.cost).0.max(1)
 }
 
-/// The time of so many ticks of `clock`.
+/// The duration of `ticks` of `clock`.
 pub fn nanoseconds(ticks: f64, clock: &ClockDescription) -> Nanoseconds {
     Nanoseconds(ticks * 1e9 / clock.frequency as f64)
 }
 
-/// What a round's ticks are read by.
+/// What is needed to interpret a round's ticks.
 #[derive(Clone, Copy)]
 pub struct Scale<'a> {
-    /// The clock of its runner.
+    /// The runner's clock.
     pub clock: &'a ClockDescription,
-    /// What tells a core alone, as the whole run showed it.
+    /// The threshold for a core that is not shared, derived from the whole run.
     pub alone: Option<Alone>,
 }
 
-/// Normalises a round.
+/// Computes the figures of a round.
 ///
 /// # Errors
-/// The clock cannot tell such short batches, or the samples contradict themselves.
+/// Returns an error if the batches are too short for the clock, or if the samples contradict themselves.
 pub fn normalise(round: &Round, scale: Scale) -> Result<RoundFigures, NoFigure> {
     let Scale { clock, alone } = scale;
     if round.iterations == 0 {
-        return Err(NoFigure::Broken("a batch of no operations"));
+        return Err(NoFigure::Broken("a batch without operations"));
     }
     if clock.frequency == 0 {
-        return Err(NoFigure::Broken("a clock of no ticks per second"));
+        return Err(NoFigure::Broken("a clock without ticks"));
     }
     let least = LEAST_STEPS.saturating_mul(least_interval(clock));
     let all = round.samples.iter().flatten();
@@ -92,12 +91,12 @@ pub fn normalise(round: &Round, scale: Scale) -> Result<RoundFigures, NoFigure> 
     if typical < least as f64 {
         return Err(NoFigure::BelowResolution);
     }
-    // Steps of the clock are little beside chance, and what takes long meets more of them, and more of
-    // other programs: without such batches, what is left would be too short. So they are kept, less the
-    // share of the round that went by without the thread on a CPU.
+    // Here clock steps are small compared with the random durations. Long batches meet more clock steps and more
+    // interruptions, so discarding these batches would bias the rest towards short durations. They are kept, reduced
+    // by the share of the round in which the thread was not on a CPU.
     let long = nanoseconds(typical, clock) > SEVERAL_TURNS;
     let (agreement, on_cpu, alone) = match Scatter::of(&round.cell.workload) {
-        // Nor does a burst before and after so long a batch say who shared the core in between.
+        // With such long batches, the bursts before and after do not show whether the core was shared in between.
         Scatter::Intrinsic => (f64::INFINITY, on_cpu(round), alone.filter(|_| !long)),
         Scatter::Disturbed if long && on_cpu(round) < 1.0 - OFF_CPU => {
             let taken = lengths.len() as u32;
@@ -133,8 +132,8 @@ pub fn normalise(round: &Round, scale: Scale) -> Result<RoundFigures, NoFigure> 
     })
 }
 
-/// The share of a round that its thread was on a CPU, where other programs displaced it: 1 where it gave
-/// the CPU up by itself, which is a part of what it does, or where several threads make one count.
+/// The share of a round that its thread was on a CPU, if other programs displaced it. 1 if it gave up the CPU
+/// voluntarily, which is part of the operation, or if the count covers several threads.
 fn on_cpu(round: &Round) -> f64 {
     let counters = &round.counters;
     let displaced = round.samples.len() == 1 && counters.involuntary > counters.voluntary;
@@ -144,8 +143,8 @@ fn on_cpu(round: &Round) -> f64 {
     }
 }
 
-/// One batch; none if it is to be discarded, because its readings differ by more than a share of
-/// `agreement`, or are impossible.
+/// The figures of one batch. `None` if it is discarded, because its readings differ by more than `agreement`, as a
+/// share, or are impossible.
 fn figure(
     batch: &Batch,
     round: &Round,
@@ -237,7 +236,7 @@ mod tests {
         };
         assert_eq!(displaced(100_000_000, 150_000_000, 0).unsteady, 1);
         assert!(displaced(100_000_000, 150_000_000, 0).threads.is_empty());
-        // It had the CPU, it waited by itself, it was too short to be hit for sure.
+        // The thread had the CPU, it waited voluntarily, or it was too short to be displaced for certain.
         for figures in [
             displaced(100_000_000, 101_000_000, 0),
             displaced(100_000_000, 150_000_000, 4),

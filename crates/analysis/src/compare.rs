@@ -1,16 +1,16 @@
-//! Two runs, or two providers, held against each other.
+//! Compares two runs, or two providers.
 //!
-//! A ratio is cost of the second by cost of the first: above 1 the second is slower. Within a run it is
-//! taken pass by pass. Runs have no passes in common, and differ by more than their passes tell: each
-//! adds [`RUN_SCATTER`] to the error, and that does not average out over cells. Where the passes of a cell lie on
-//! two levels, levels are compared, not how often a run drew which.
+//! A ratio is the cost of the second divided by the cost of the first: above 1 the second is slower. Within a run,
+//! ratios are taken pass by pass. Two runs have no passes in common, and they differ by more than their passes show:
+//! each adds [`RUN_SCATTER`] to the error, and that part does not average out over cells. If the passes of a cell lie
+//! on two levels, the levels are compared, so it does not matter how often a run drew which level.
 //!
-//! A difference at one size that the neighbouring sizes deny is not said to be one, unless it is large: processes
-//! draw such speeds at their start (where their stack and their tables lie), and all processes of a run may draw
-//! the same.
+//! A small difference at one size that does not show at the neighbouring sizes is not reported as a difference.
+//! Processes draw such speeds at their start (from the addresses of their stack and tables), and all processes of a
+//! run may draw the same.
 //!
-//! Hundreds of cells are compared at once. *Faster* and *slower* are said so that in 99 of 100 comparisons of
-//! things that do not differ nothing is said at all (Holm 1979).
+//! Hundreds of cells are compared at once. The confidence of *faster* and *slower* is such that in 99 of 100
+//! comparisons of equal things no difference is reported at all (Holm 1979).
 
 mod counterpart;
 mod differences;
@@ -18,6 +18,7 @@ mod differences;
 use crate::levels::{self, Found};
 use crate::paths::{self, Point, Subject, Task, Tasks};
 use crate::ratio::{Basis, Verdict, is_tie};
+use crate::run_info;
 use crate::uncertain::{Bounded, Uncertain};
 use crate::units::Times;
 use counterpart::{Machines, machine};
@@ -25,80 +26,82 @@ use cpb_record::Record;
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
-/// Standard deviation from run to run, as a share, that passes do not show. In ten runs of the default
-/// plan (`bench/repeatability.py`) 0.05 % made 97 of 100 intervals hold the other runs' figures; those
-/// were of one hour and one boot, so twice that.
+/// Standard deviation between runs, as a share, that passes do not show. In ten runs of the default plan
+/// (`bench/repeatability.py`), 0.05 % was enough for 97 of 100 intervals to contain the other runs' figures. Those
+/// runs were of one hour and one boot, so this is twice that.
 pub const RUN_SCATTER: f64 = 0.001;
 
-/// Degrees of freedom of that: it was found in ten runs.
+/// Degrees of freedom of [`RUN_SCATTER`], which was estimated from ten runs.
 const RUN_FREEDOM: usize = 9;
 
-/// Everything that can be said of two runs or providers.
+/// The comparison of two runs or providers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
-    /// What the first is, for people.
+    /// A description of the first, for readers.
     pub first: String,
-    /// What the second is.
+    /// A description of the second.
     pub second: String,
-    /// What differs between them beside their figures, each a sentence.
+    /// Differences between them other than their figures, each a sentence.
     pub differences: Vec<String>,
-    /// Cells that both have, in the order of the first.
+    /// The warnings of both records, without duplicates.
+    pub warnings: Vec<String>,
+    /// The cells that both have, in the order of the first.
     pub cells: Vec<ComparedCell>,
-    /// All cells of an algorithm and operation together.
+    /// The means over all cells of an algorithm and operation, or of a provider.
     pub families: Vec<MeanRatio>,
-    /// How many cells only one of them has a figure of, on machines that both have.
+    /// The number of cells that only one of them has a figure for, on machines that both have.
     pub unpaired: usize,
-    /// Machines that only the first has, and only the second.
+    /// Machines that only the first has, and machines that only the second has.
     pub apart: [Vec<String>; 2],
 }
 
-/// A cell of both.
+/// A cell that both have.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedCell {
-    /// The machine, where there are several.
+    /// The machine, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// What is done.
+    /// The task.
     pub subject: Subject,
-    /// In how many threads.
+    /// The number of threads.
     pub threads: u8,
-    /// The provider; of two providers the second.
+    /// The provider; if two providers are compared, the second.
     pub provider: String,
-    /// The provider of the first, where that is told by nothing else.
+    /// The provider of the first, if it is not evident otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
     /// Message length in bytes.
     pub bytes: u32,
-    /// Cost of the second by that of the first.
+    /// Cost of the second divided by the cost of the first.
     pub ratio: Bounded<Times>,
-    /// What may be said of the second.
+    /// The verdict on the second.
     pub verdict: Verdict,
-    /// What was compared.
+    /// What the ratio was computed from.
     pub metric: Basis,
-    /// Where passes of both lie on two levels, as if each process drew one at its start: those of the first. The
-    /// ratio is that of levels, as it is where passes of one of them do.
+    /// The first's levels, if the passes of both lie on two levels, as if each process drew one at its start. The
+    /// ratio is between levels if the passes of either lie on two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub levels: Option<Found>,
-    /// It would be slower or faster, but the neighbouring sizes are not.
+    /// Whether it would be slower or faster, but the neighbouring sizes are not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub alone: bool,
     #[serde(skip)]
     log: Uncertain,
 }
 
-/// The geometric mean of the ratios of an algorithm and operation, of a provider, or of a pair of providers.
+/// The geometric mean of the ratios of an algorithm and operation, a provider, or a pair of providers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MeanRatio {
-    /// The machine, where there are several.
+    /// The machine, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// What they have in common.
+    /// What the cells have in common.
     pub of: Kind,
-    /// How many cells.
+    /// The number of cells.
     pub cells: usize,
     /// The mean.
     pub ratio: Bounded<Times>,
-    /// What may be said of the second over all.
+    /// The verdict on the second over all cells.
     pub verdict: Verdict,
 }
 
@@ -106,22 +109,22 @@ pub struct MeanRatio {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// What is done.
+    /// The task.
     Subject(Subject),
-    /// Who does it. A build that is slower everywhere shows here where no cell alone is sure to be.
+    /// The provider. A build that is slightly slower everywhere shows here, even if no single cell is significant.
     Provider(String),
-    /// Who does it: the first, the second. Where names differ, a mean over several pairs would say
+    /// The provider of the first and that of the second. If names differ, a mean over several pairs would mean
     /// nothing.
     Pair(String, String),
 }
 
-/// Whose cells of two records are held against whose.
+/// Which cells of two records are compared with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairs<'a> {
-    /// Each provider's against those of the same name. A published table has names of its own: if none
-    /// is the other record's, each against each.
+    /// Cells of providers with the same name. A published table has different names: if the records share none, each
+    /// provider is compared with each.
     ByName,
-    /// The second's of the second record against the first's of the first.
+    /// Cells of the first provider, in the first record, with those of the second provider, in the second record.
     Between(&'a str, &'a str),
 }
 
@@ -165,7 +168,7 @@ pub fn runs(first: &Record, second: &Record, pairs: Pairs) -> Compared {
         for place in mates {
             let (other, name, other_point) = theirs[*place];
             met.insert(*place);
-            // What cpb measured says best what was done.
+            // If cpb measured one of the tasks, that one describes it best.
             let said = if matches!(task.subject, Subject::Measured(_)) { task } else { other };
             let against = (pairs == Pairs::ByName && each).then(|| provider.to_owned());
             let machine = machines.name(machine(first, task), machine(second, other));
@@ -189,6 +192,7 @@ pub fn runs(first: &Record, second: &Record, pairs: Pairs) -> Compared {
         first: whose(first, 0),
         second: whose(second, 1),
         differences: differences::between(first, second, pairs, &rows),
+        warnings: run_info::once(first.warnings.iter().chain(&second.warnings)),
         unpaired: alone,
         apart: machines.alone().clone().map(|names| names.into_iter().map(str::to_owned).collect()),
         families: families(&rows, true),
@@ -219,6 +223,7 @@ pub fn providers(record: &Record, first: &str, second: &str) -> Compared {
         first: first.into(),
         second: second.into(),
         differences: Vec::new(),
+        warnings: run_info::once(&record.warnings),
         unpaired: points(&tasks).filter(named).count() - 2 * rows.len(),
         apart: [Vec::new(), Vec::new()],
         families: families(&rows, false),
@@ -226,7 +231,7 @@ pub fn providers(record: &Record, first: &str, second: &str) -> Compared {
     }
 }
 
-/// A figure, whose it is, and of which task.
+/// A figure with its provider and task.
 type Placed<'a> = (&'a Task, &'a str, &'a Point);
 
 fn points(tasks: &Tasks) -> impl Iterator<Item = Placed<'_>> {
@@ -237,7 +242,7 @@ fn points(tasks: &Tasks) -> impl Iterator<Item = Placed<'_>> {
     })
 }
 
-/// What cells of two runs must have in common before a closer look: algorithm, threads, message length.
+/// What cells of two runs must have in common before they are compared in detail: algorithm, threads, message length.
 type Key<'a> = (&'a str, u8, u32);
 
 fn key<'a>(task: &'a Task, point: &Point) -> Key<'a> {
@@ -274,7 +279,7 @@ fn row(task: &Task, provider: &str, first: &Point, second: &Point, apart: bool) 
     }
 }
 
-/// With the scatter of two runs, if they are two.
+/// Adds the scatter between runs if `apart`.
 fn scattered(log: &Uncertain, apart: bool) -> Uncertain {
     match apart && !log.is_single() {
         true => log.scattered(RUN_SCATTER * 2f64.sqrt(), RUN_FREEDOM),
@@ -282,13 +287,13 @@ fn scattered(log: &Uncertain, apart: bool) -> Uncertain {
     }
 }
 
-/// The difference of two runs that is in all their cells.
+/// The difference between two runs that all their cells share.
 fn between_runs() -> Uncertain {
     Uncertain::single(0.0).scattered(RUN_SCATTER * 2f64.sqrt(), RUN_FREEDOM)
 }
 
-/// The probability that all verdicts of one comparison are right, if nothing differs. Of the rest cells have one half
-/// and means the other.
+/// The probability that all verdicts of one comparison are correct if nothing differs. The rest is divided equally
+/// between cells and means.
 const SURE: f64 = 0.99;
 
 fn judged(mut rows: Vec<ComparedCell>, apart: bool) -> Vec<ComparedCell> {
@@ -308,14 +313,14 @@ fn differs(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Slower | Verdict::Faster)
 }
 
-/// Levels that processes of an unchanged machine drew were up to 20 % apart (libgcrypt's AES-CBC decryption).
+/// Processes on an unchanged machine drew levels that were up to 20 % apart (libgcrypt's AES-CBC decryption).
 const DRAWN: f64 = 0.25;
 
-/// A neighbouring size bears a difference out if it shows this share of it. A fixed cost that grows by 10 % still
-/// shows in half of that where four times the bytes double the time.
+/// A neighbouring size confirms a difference if it shows this share of it. If four times the bytes double the time, a
+/// fixed cost that grows by 10 % still shows there as half of the difference.
 const SHOWN: f64 = 0.25;
 
-/// Whether a difference is small enough to have been drawn, and the next sizes on both sides deny it.
+/// Whether a difference may come from a drawn level: it is small, and the next sizes on both sides do not show it.
 fn stands_alone(row: &ComparedCell, rows: &[ComparedCell]) -> bool {
     let beside = || {
         let same = |other: &&ComparedCell| {
@@ -333,8 +338,8 @@ fn stands_alone(row: &ComparedCell, rows: &[ComparedCell]) -> bool {
     neighbours.peek().is_some() && row.log.value.abs() < DRAWN.ln_1p() && neighbours.all(denies)
 }
 
-/// What may be said of each of some logarithms of ratios, all together as sure as [`SURE`] (Holm 1979): the least
-/// likely under equality is tried first, at the level of all, then the next at that of the others.
+/// The verdicts on several logarithms of ratios, together as certain as [`SURE`] (Holm 1979). The one that is least
+/// likely under equality is tested first, at the level for all of them; then the next, at the level for the rest.
 fn verdicts(logs: &[Uncertain]) -> Vec<Verdict> {
     let mut chances: Vec<(usize, f64)> = logs
         .iter()
@@ -367,7 +372,7 @@ fn families(rows: &[ComparedCell], apart: bool) -> Vec<MeanRatio> {
     let subjects =
         |row: &ComparedCell| row.against.is_none().then(|| Kind::Subject(row.subject.clone()));
     let by_subject = rows.iter().filter_map(|row| Some((subjects(row)?, row)));
-    // Of two providers of one record each row names the second: they all are one family.
+    // If two providers of one record are compared, each row names the second, so all rows would be one family.
     let by_provider = rows.iter().filter(|_| apart).map(|row| (providers(row), row));
     for (of, row) in by_subject.chain(by_provider) {
         let machine = row.machine.as_deref();
@@ -405,7 +410,7 @@ fn name(record: &Record) -> String {
     let header = &record.header;
     match header.began.as_str() {
         "" => header.plan.name.clone(),
-        began => format!("{}, begun {began}", header.plan.name),
+        began => format!("{}, started {began}", header.plan.name),
     }
 }
 
@@ -448,8 +453,8 @@ mod tests {
         assert!(compared.differences.is_empty());
     }
 
-    /// Ten runs of an unchanged machine: in one of them all passes of OpenSSL's AES-CBC decryption of 256 bytes took
-    /// 10 % longer, and no other size did.
+    /// Ten runs of an unchanged machine: in one of them, all passes of OpenSSL's AES-CBC decryption of 256 bytes took
+    /// 10 % longer; no other size did.
     #[test]
     fn a_difference_that_the_neighbouring_sizes_deny_is_not_said_to_be_one() {
         let run = |seed: u64, times: [f64; 3]| {
@@ -468,14 +473,14 @@ mod tests {
         };
         let (tie, slower) = ((Verdict::Tie, false), (Verdict::Slower, false));
         assert_eq!(verdicts([100.0, 220.0, 600.0]), [tie, (Verdict::Unknown, true), tie]);
-        // A neighbour shows it, too; or it is more than processes draw.
+        // A neighbour shows it as well, or it is larger than any drawn level.
         assert_eq!(verdicts([100.0, 220.0, 630.0]), [tie, slower, slower]);
         assert_eq!(verdicts([100.0, 260.0, 600.0]), [tie, slower, tie]);
     }
 
     #[test]
     fn providers_of_one_run_are_compared_pass_by_pass() {
-        // The same noise in both: their ratio is exact.
+        // Both have the same noise, so their ratio is exact.
         let record = run(1, &[("openssl", 1000.0), ("openssl:nocrypto", 1002.0)]);
         let compared = providers(&record, "openssl", "openssl:nocrypto");
         assert_eq!(compared.cells[0].verdict, Verdict::Slower, "{compared:?}");
@@ -501,8 +506,8 @@ mod tests {
         });
         let compared = runs(&first, &second, Pairs::ByName);
         let told = [
-            "run: cut short or killed and stopped",
-            "machine: not told and another",
+            "run: cut off or killed and stopped",
+            "machine: not stated and another",
             "version of openssl: 1 and 2",
         ];
         assert_eq!(compared.differences, told);

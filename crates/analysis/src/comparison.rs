@@ -1,4 +1,4 @@
-//! How the providers of one workload compare: who is fastest, and what the CPU's extensions gain.
+//! Compares the providers of one workload: which is fastest, and what the CPU's extensions gain.
 
 use crate::estimate;
 use crate::evidence_policy::{Metric, meaningful};
@@ -9,42 +9,42 @@ use cpb_core::catalog;
 use cpb_record::Evidence;
 use serde::Serialize;
 
-/// All that providers have in common to compare: one workload in one number of threads.
+/// The comparison of all providers of one workload with one number of threads.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// The workload.
     pub workload: Workload,
-    /// In how many threads.
+    /// The number of threads.
     pub threads: u8,
-    /// The fastest provider, and those that tie with it. Empty if there is no contest.
+    /// The fastest provider and those that tie with it. Empty if there is nothing to compare.
     pub fastest: Vec<String>,
-    /// Providers of which it is not known whether they are slower than that, and how many times as many passes
-    /// would tell, if that can be said.
+    /// Providers that may be as fast as the fastest, each with the factor by which the number of passes would have to
+    /// grow for a verdict, if that can be computed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<(String, Option<f64>)>,
-    /// What extensions gain.
+    /// The gains from CPU extensions.
     pub gains: Vec<Gain>,
 }
 
-/// What the CPU's extensions gain over the same library without them.
+/// The gain from CPU extensions, compared with the same library without them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gain {
     /// The provider with extensions.
     pub extended: String,
-    /// The provider without.
+    /// The provider without extensions.
     pub masked: String,
-    /// What `masked` costs in terms of `extended`: so many times as fast are extensions.
+    /// Cost of `masked` divided by the cost of `extended`: the speed-up from the extensions.
     pub ratio: Ratio,
 }
 
-/// The providers that are fastest together, and those of which it is not known whether they are.
+/// The providers that are fastest together, and those that may be.
 #[derive(Default)]
 struct Fastest {
     sure: Vec<String>,
     unknown: Vec<(String, Option<f64>)>,
 }
 
-/// Compares the providers that have figures, in the order of reports.
+/// Compares the providers that have figures, in the order used by reports.
 pub fn compare(
     workload: Workload,
     threads: u8,
@@ -68,14 +68,14 @@ pub fn compare(
     comparison
 }
 
-/// Whether a provider uses the CPU's crypto extensions: `library` and `library:accel` do, and OpenSSL by two
-/// calls; other variants of a library do without.
+/// Whether a provider uses the CPU's crypto extensions: `library` and `library:accel` do, and so does
+/// `openssl:two-calls`. Other variants of a library do not.
 pub(crate) fn uses_extensions(provider: &str) -> bool {
     provider == catalog::TWO_CALLS || matches!(provider.split_once(':'), None | Some((_, "accel")))
 }
 
-/// Whether it is its library without extensions. What is told to use something else (an engine of
-/// OpenSSL's) is another path.
+/// Whether a provider is its library without extensions. A variant that uses something else (an engine of OpenSSL) is
+/// a path of a different kind.
 fn is_masked(provider: &str) -> bool {
     !uses_extensions(provider)
         && catalog::find(provider).is_none_or(|choice| choice.variant.is_empty())

@@ -1,9 +1,9 @@
-//! What an operation costs the CPU, and what a load of many costs.
+//! The CPU cost of an operation, and of a load of many operations.
 //!
-//! An operation uses the CPU for as long as it takes, but for the time in which it sleeps while
-//! something else works: a round's wall-clock time less its CPU time. Only an operation that gives
-//! the CPU up of its own accord sleeps. Without that, a round has less CPU time than it lasted because
-//! other programs took the CPU away, and that is no cost of theirs nor a gain of ours.
+//! An operation uses the CPU for as long as it takes, except for the time in which it sleeps while something else
+//! works: the round's wall-clock time minus its CPU time. Only an operation that gives up the CPU voluntarily sleeps.
+//! Otherwise, a round has less CPU time than wall-clock time because other programs took the CPU away. That is
+//! neither a cost of the operation nor a saving.
 
 use crate::uncertain::Bounded;
 use crate::units::{
@@ -12,31 +12,31 @@ use crate::units::{
 use cpb_record::Round;
 use serde::Serialize;
 
-/// Voluntary context switches an operation from which on it counts as one that sleeps: an engine's
-/// makes about one; interrupts coalesce some.
+/// An operation with this many voluntary context switches or more counts as one that sleeps. An engine's operation
+/// makes about one; interrupt coalescing reduces that.
 const SLEEPS: f64 = 0.02;
 
-/// CPU time of an operation, all of it by the thread that asked for it; what kernel threads and
-/// interrupts do beside it is in [`Cpu::softirq`] as far as the system tells.
+/// CPU time of an operation in the calling thread. The work of kernel threads and interrupts is not included; as far
+/// as the system reports it, it is in [`Cpu::softirq`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cpu {
-    /// In user mode and in the kernel together.
+    /// Total time in user mode and in the kernel.
     #[serde(rename = "total_ns")]
     pub total: Nanoseconds,
-    /// The part in user mode.
+    /// Time in user mode.
     #[serde(rename = "user_ns")]
     pub user: Nanoseconds,
-    /// The part in the kernel.
+    /// Time in the kernel.
     #[serde(rename = "system_ns")]
     pub system: Nanoseconds,
-    /// In the kernel's deferred work after interrupts, on any CPU and for any program; none where it
-    /// was not counted.
+    /// Time in the kernel's deferred work after interrupts, on any CPU and for any program; `None` if it was not
+    /// counted.
     #[serde(rename = "softirq_ns")]
     pub softirq: Option<Nanoseconds>,
 }
 
 impl Cpu {
-    /// Of rounds in which an operation takes `time` in one thread; none if the system counted nothing.
+    /// From rounds in which an operation takes `time` in one thread. `None` if the system counted nothing.
     pub fn of(rounds: &[Round], time: Nanoseconds) -> Option<Cpu> {
         let sum = |part: fn(&Round) -> u64| rounds.iter().map(|r| part(r) as f64).sum::<f64>();
         let operations = sum(|round| round.counters.operations);
@@ -48,7 +48,7 @@ impl Cpu {
         let sleeps = sum(|round| round.counters.voluntary.into()) >= SLEEPS * operations;
         let asleep = if sleeps { (wall - cpu).max(0.0) / operations } else { 0.0 };
         let total = (time.0 - asleep).max(0.0);
-        // The harness around the operations hardly enters the kernel.
+        // The harness itself makes hardly any system calls.
         let system = (sum(|round| round.counters.system_ns) / operations).min(total);
         let softirqs = rounds
             .iter()
@@ -62,57 +62,57 @@ impl Cpu {
         })
     }
 
-    /// Share of a core that is busy while operations of `time` follow each other.
+    /// The share of a core that is busy while operations of `time` follow each other.
     pub fn share(&self, time: Nanoseconds) -> f64 {
         self.total / time
     }
 
-    /// CPU seconds for each megabyte (1,000,000 bytes), of messages of so many bytes.
+    /// CPU seconds per megabyte (1,000,000 bytes), for messages of this length.
     pub fn seconds_per_megabyte(&self, bytes: Bytes) -> SecondsPerMegabyte {
         SecondsPerMegabyte(self.total.0 / 1e9 * 1e6 / bytes.0)
     }
 }
 
-/// What a path costs at a measured size.
+/// The cost of a path at a measured size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredCost {
     /// Message length.
     pub bytes: Bytes,
     /// Time of an operation.
     pub time: Bounded<Nanoseconds>,
-    /// CPU time of it, where it is known.
+    /// CPU time of an operation, if known.
     pub cpu: Option<Nanoseconds>,
-    /// What 99 of 100 operations do not exceed.
+    /// The time that 99 % of operations do not exceed.
     pub p99: Option<Nanoseconds>,
 }
 
-/// What a path costs at any size between measured ones.
+/// The cost of a path at any size between measured ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cost {
-    /// Time of an operation: its latency, if none waits for another. The interval of a size that was not
-    /// measured holds what dense measurements found between the same sizes; see [`MORE`].
+    /// Time of an operation; its latency, if operations do not wait for each other. At a size that was not measured,
+    /// the interval covers what dense measurements found between two measured sizes; see [`MORE`].
     #[serde(rename = "time_ns")]
     pub time: Bounded<Nanoseconds>,
-    /// What 99 of 100 operations do not exceed.
+    /// The time that 99 % of operations do not exceed.
     #[serde(rename = "p99_ns")]
     pub p99: Option<Nanoseconds>,
     /// CPU time of an operation.
     #[serde(rename = "cpu_ns")]
     pub cpu: Option<Nanoseconds>,
-    /// The measured sizes on either side. `None`: the size was measured.
+    /// The measured sizes on either side. `None` if the size itself was measured.
     pub between: Option<(Bytes, Bytes)>,
 }
 
-/// An operation on a size that was not measured may cost as much as this many bytes more than the straight line
-/// through its neighbours says, and at most twice that. So much do partial blocks and vector loops that are not
-/// filled cost software: of 26,198 estimates of ten runs on an AMD EPYC, 97.3 % hold what a dense record has there
-/// (`bench/dense_truth.py`).
+/// At a size that was not measured, an operation may cost as much as this many bytes more than the straight line
+/// through its neighbours predicts, and at most twice the line. In software, partial blocks and vector loops that are
+/// not full cost that much: of 26,198 estimates from ten runs on an AMD EPYC, 97.3 % contain the figure of a dense
+/// record (`bench/dense_truth.py`).
 pub const MORE: Bytes = Bytes(1024.0);
 
-/// And as many bytes less, but no less than the smaller of its neighbours.
+/// It may cost as much as this many bytes less, but not less than the cheaper neighbour.
 pub const LESS: Bytes = Bytes(128.0);
 
-/// The cost of an operation on `bytes`, by costs at ascending sizes. `None` beyond the measured sizes.
+/// The cost of an operation on `bytes`, given the costs at ascending sizes. `None` outside the measured sizes.
 pub fn at(costs: &[MeasuredCost], bytes: Bytes) -> Option<Cost> {
     let cost =
         |at: MeasuredCost, between| Cost { time: at.time, p99: at.p99, cpu: at.cpu, between };
@@ -124,7 +124,7 @@ pub fn at(costs: &[MeasuredCost], bytes: Bytes) -> Option<Cost> {
     let share = (bytes - low.bytes) / (high.bytes - low.bytes);
     let mix = |low: Nanoseconds, high: Nanoseconds| Nanoseconds(low.0 + share * (high - low).0);
     let line = mix(low.time.value, high.time.value).0;
-    // Between close neighbours costs may even fall; what a partial block costs does not.
+    // Between close neighbours costs may even fall, but a partial block always costs something.
     let slope = |from: &MeasuredCost, to: &MeasuredCost| {
         (to.time.value - from.time.value).0 / (to.bytes - from.bytes).0
     };
@@ -149,22 +149,22 @@ pub fn at(costs: &[MeasuredCost], bytes: Bytes) -> Option<Cost> {
     Some(cost(between, Some((low.bytes, high.bytes))))
 }
 
-/// What a load of so many operations a second takes of a path.
+/// The part of a path's capacity that a load of operations per second uses.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Load {
-    /// Share of the path's time that the load takes; above 1 it cannot keep up.
+    /// The share of the path's time that the load takes; above 1 the path cannot keep up.
     pub busy: f64,
-    /// Share of one core's time. `None` where CPU time is not known.
+    /// The share of one core's time. `None` if CPU time is unknown.
     pub cpu: Option<f64>,
-    /// The most that one caller gets.
+    /// The highest rate that one caller can reach.
     pub most: OperationsPerSecond,
-    /// The bytes of this load.
+    /// The load in bytes per second.
     #[serde(rename = "bytes_per_second")]
     pub rate: BytesPerSecond,
 }
 
 impl Cost {
-    /// What operations at this `rate` on messages of `bytes` take.
+    /// The resources that operations at this `rate` on messages of `bytes` take.
     pub fn load(&self, bytes: Bytes, rate: OperationsPerSecond) -> Load {
         Load {
             busy: self.time.value.0 * rate.0 / 1e9,
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn what_an_operation_sleeps_is_no_cost_of_the_cpu() {
-        // 1000 operations of 100 µs, asleep for 80 of them, and 20 ms of harness.
+        // 1000 operations of 100 µs, each asleep for 80 µs, and 20 ms of harness.
         let counters = Counters {
             operations: 1000,
             wall_ns: 120_000_000,
@@ -236,7 +236,7 @@ mod tests {
         let load = cost.load(Bytes(544.0), OperationsPerSecond(50_000.0));
         assert_eq!((cost.time.value.0, load.busy, load.cpu), (15_000.0, 0.75, Some(0.25)));
         assert_eq!(cost.between, Some((Bytes(64.0), Bytes(1024.0))));
-        // A partial block may cost more than the line says, and no message less than a shorter one.
+        // A partial block may cost more than the line predicts, and no message less than a shorter one.
         let interval = cost.time.interval.unwrap();
         assert!(interval.low.0 >= 10_000.0 && interval.low.0 < 14_000.0, "{interval:?}");
         assert!(interval.high.0 > 25_000.0 && interval.high.0 <= 30_000.0, "{interval:?}");

@@ -1,11 +1,11 @@
-//! From which message size on another path is the faster one.
+//! The message size from which another path is the faster one.
 //!
-//! At a size that both paths were measured at, one is faster, or they tie, or that is not known. Between two
-//! such sizes nothing was measured, and software runs no straight line there: a partial block, a vector loop
-//! that begins at 256 bytes, a lookup table cost up to 165 % more than the line through the neighbours says
-//! (`bench/dense_truth.py`). So the interval of a crossover reaches from the last size at which the one path is
-//! sure to be faster to the first at which the other is. The size at which straight lines would meet is its
-//! estimate. Measuring in between (`cpb run --refine`) is what narrows the interval.
+//! At a size at which both paths were measured, one is faster, or they tie, or the verdict is unknown. Between two
+//! such sizes nothing was measured, and the costs of software are not linear there: a partial block, a vector loop
+//! that begins at 256 bytes or a lookup table costs up to 165 % more than the line through the neighbours predicts
+//! (`bench/dense_truth.py`). So the interval of a crossover extends from the last size at which one path is certainly
+//! faster to the first size at which the other one is. The estimate is the size at which straight lines would meet.
+//! Only measurements in between (`cpb run --refine`) make the interval smaller.
 
 use crate::fit::Sized;
 use crate::ratio::Verdict;
@@ -13,22 +13,22 @@ use crate::uncertain::Uncertain;
 use crate::units::{Bytes, Times};
 use serde::Serialize;
 
-/// Two single readings that differ by less than this share cannot be told apart: nothing is known of their
-/// noise, and tables of this kind repeat to some percent.
+/// Two single readings that differ by less than this share cannot be told apart, because their noise is unknown and
+/// tables of this kind repeat to some percent.
 pub const SINGLE: f64 = 0.05;
 
 /// One of two paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
-    /// The first that was given.
+    /// The first path.
     First,
-    /// The second.
+    /// The second path.
     Second,
 }
 
 impl Side {
-    /// The other one.
+    /// The other side.
     pub fn other(self) -> Side {
         match self {
             Side::First => Side::Second,
@@ -37,44 +37,44 @@ impl Side {
     }
 }
 
-/// Where one path stops and another begins to be the faster one.
+/// A size at which the faster path changes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Crossing {
-    /// Message length at which both would cost the same if costs ran straight between the measured sizes.
+    /// The message length at which both would cost the same if costs were linear between the measured sizes.
     pub bytes: Bytes,
-    /// The largest measured size at which the path below is sure to be faster.
+    /// The largest measured size at which the path below is certainly faster.
     pub low: Bytes,
-    /// The least measured size above it at which the other is.
+    /// The smallest measured size above `low` at which the other path is certainly faster.
     pub high: Bytes,
-    /// Which path is faster below.
+    /// The path that is faster below the crossing.
     pub below: Side,
 }
 
-/// How two paths compare at the sizes that both were measured at.
+/// How two paths compare at the sizes at which both were measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Contest {
-    /// One is faster at each size.
+    /// The same path is faster at every size.
     Never {
-        /// Which.
+        /// The faster path.
         faster: Side,
     },
-    /// The faster one changes, by ascending size.
+    /// The faster path changes, at these crossings in ascending order.
     Crosses(Vec<Crossing>),
-    /// One is faster at some sizes, and at the others they tie or that is not known.
+    /// One path is faster at some sizes; at the others they tie or the verdict is unknown.
     Partly {
-        /// Which.
+        /// The faster path.
         faster: Side,
-        /// The sizes at which it is sure to be.
+        /// The sizes at which it is certainly faster.
         sure: Vec<Bytes>,
     },
-    /// They tie at each size.
+    /// The paths tie at every size.
     Tie,
-    /// It is not known at any size which is faster, and not at each that they tie.
+    /// The faster path is unknown at every size, and they do not tie at all of them.
     Unknown,
 }
 
-/// Two paths at the sizes that both were measured at, in one unit.
+/// Two paths at the sizes at which both were measured, in one unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
     /// By ascending size.
@@ -85,25 +85,25 @@ pub struct Pair {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct SizeStanding {
     bytes: Bytes,
-    /// Cost of the first less cost of the second.
+    /// Cost of the first path minus that of the second.
     difference: f64,
-    /// How the first compares with the second.
+    /// How the first path compares with the second.
     standing: Standing,
 }
 
 /// How one path compares with another at a size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Standing {
-    /// What may be said of it.
+    /// The verdict on the path.
     pub verdict: Verdict,
     /// Its cost divided by the other's.
     pub ratio: f64,
-    /// The 95 % interval of that. `None` if nothing is known of the noise.
+    /// The 95 % interval of the ratio. `None` if the noise is unknown.
     pub bounds: Option<(f64, f64)>,
 }
 
 impl Standing {
-    /// Of the first of two costs.
+    /// How the first of two costs compares with the second.
     fn of(first: &Uncertain, second: &Uncertain) -> Standing {
         let ratio = first.value / second.value;
         if first.is_single() || second.is_single() {
@@ -120,7 +120,7 @@ impl Standing {
         Standing { verdict: Verdict::of(&log), ratio, bounds }
     }
 
-    /// How the other compares with this one.
+    /// How the other path compares with this one.
     pub fn inverse(self) -> Standing {
         Standing {
             verdict: self.verdict.inverse(),
@@ -131,7 +131,7 @@ impl Standing {
 }
 
 impl Pair {
-    /// Of two paths by ascending size. `None` if they have no size in common.
+    /// From two paths' sizes in ascending order. `None` if they have no size in common.
     pub fn of(first: &[Sized], second: &[Sized]) -> Option<Pair> {
         let at = |one: &Sized| {
             let other = second.iter().find(|other| other.bytes == one.bytes)?;
@@ -145,17 +145,17 @@ impl Pair {
         (!sizes.is_empty()).then_some(Pair { sizes })
     }
 
-    /// The sizes that both were measured at.
+    /// The sizes at which both paths were measured.
     pub fn sizes(&self) -> impl Iterator<Item = Bytes> + '_ {
         self.sizes.iter().map(|at| at.bytes)
     }
 
-    /// How the first path compares with the second at a size. `None` if one was not measured there.
+    /// How the first path compares with the second at a size. `None` if either was not measured there.
     pub fn at(&self, bytes: Bytes) -> Option<Standing> {
         self.sizes.iter().find(|at| at.bytes == bytes).map(|at| at.standing)
     }
 
-    /// Which path is faster where.
+    /// Which path is faster at which sizes.
     pub fn contest(&self) -> Contest {
         let decided: Vec<(usize, Side)> =
             self.sizes.iter().enumerate().filter_map(|(n, at)| Some((n, side(at)?))).collect();
@@ -182,8 +182,8 @@ impl Pair {
         }
     }
 
-    /// Where straight costs meet between two places at which different paths are faster. If they meet several
-    /// times, it is the last.
+    /// The size at which linear costs meet between two places at which different paths are faster. If they meet
+    /// several times, the last one.
     fn zero(&self, from: usize, to: usize) -> Bytes {
         let mut zeros = self.sizes[from..=to].windows(2).filter_map(|pair| {
             let [low, high] = pair else { return None };
@@ -243,10 +243,11 @@ mod tests {
         }
     }
 
-    /// Dense sizes put AES-256-CTR of two libraries at 34 bytes, where lines through 16 and 1024 said 20 to 21.
+    /// Dense sizes put the crossover of AES-256-CTR between two libraries at 34 bytes; lines through 16 and 1024
+    /// bytes predicted 20 to 21.
     #[test]
     fn what_is_no_line_between_the_sizes_does_not_leave_the_interval() {
-        // The second takes blocks one by one below 256 bytes and eight at a time from there on.
+        // The second path processes single blocks below 256 bytes, and eight at a time from there on.
         let stepped = |bytes: f64| 40.0 + if bytes < 256.0 { 2.0 * bytes } else { 0.3 * bytes };
         let straight = |bytes: f64| 100.0 + 0.5 * bytes;
         let Contest::Crosses(found) = contest(&single(straight), &single(stepped)) else {
@@ -257,7 +258,7 @@ mod tests {
             let sides = [low, high].map(|bytes| stepped(bytes) < straight(bytes));
             assert_ne!(sides[0], sides[1], "{crossing:?}");
         }
-        // Both changes lie inside: at 40 bytes, and at 256.
+        // Both changes are inside: at 40 bytes and at 256.
         assert!(found.iter().any(|c| c.low.0 <= 40.0 && 40.0 <= c.high.0), "{found:?}");
         assert!(found.iter().any(|c| c.low.0 < 256.0 && 256.0 <= c.high.0), "{found:?}");
     }
@@ -279,7 +280,7 @@ mod tests {
 
     #[test]
     fn what_the_last_sizes_do_not_decide_is_no_crossover() {
-        // They meet at the largest size, within its noise.
+        // The costs meet at the largest size, within its noise.
         let small = path(3, 0.02, |bytes| 100.0 + 1.0 * bytes);
         let large = path(4, 0.02, |bytes| 8_292.0 + 0.5 * bytes);
         let Contest::Partly { faster, sure } = contest(&small, &large) else { panic!() };
@@ -296,7 +297,7 @@ mod tests {
         assert!(Pair::of(&one[..1], &slow[1..]).is_none());
     }
 
-    /// Seven sizes of a published table lost their verdict because no line described one of the paths.
+    /// Seven sizes of a published table had no verdict because no line described one of the paths.
     #[test]
     fn a_poor_fit_is_no_noise() {
         let odd = single(|bytes| 5.0 * bytes.sqrt() * (1.0 + (bytes / 64.0) % 3.0));

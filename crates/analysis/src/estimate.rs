@@ -1,4 +1,4 @@
-//! The figure of a cell: its location over passes, how sure it is, and how noisy the passes were.
+//! The figure of a cell: its location over passes, its confidence interval, and the noise of the passes.
 
 use crate::batches::Scale;
 use crate::location::{Confidence, Location, median, relative_spread};
@@ -9,32 +9,32 @@ use cpb_record::Round;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// A figure with what it is worth.
+/// A figure with its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate<U> {
     /// The figure.
     pub value: U,
-    /// Contains the truth 95 times of 100; none with fewer than three passes.
+    /// The 95 % confidence interval; `None` with fewer than three passes.
     pub interval: Option<Interval<U>>,
-    /// Relative spread of passes; none of one.
+    /// Relative spread between passes; `None` if there is only one.
     pub between: Option<f64>,
-    /// Relative spread of the batches inside a pass; none of one.
+    /// Relative spread of the batches inside a pass; `None` if there is only one.
     pub within: Option<f64>,
 }
 
 impl<U: Unit> Estimate<U> {
-    /// Half of the interval's width as a share of the figure.
+    /// Half the interval's width as a share of the figure.
     pub fn precision(&self) -> Option<f64> {
         let interval = self.interval?;
         Some((interval.high.number() - interval.low.number()) / 2.0 / self.value.number())
     }
 
-    /// The same in another unit: `factor` of it for one of this.
+    /// The same estimate in another unit; one of this unit is `factor` of the other.
     pub fn times<V: Unit>(&self, factor: f64) -> Estimate<V> {
         self.convert(|number| number * factor)
     }
 
-    /// `numerator` divided by it: a rate for a time. The bounds swap places.
+    /// `numerator` divided by the estimate, for example a rate from a time. The bounds swap places.
     pub fn under<V: Unit>(&self, numerator: f64) -> Estimate<V> {
         let swapped = self.interval.map(|Interval { low, high }| Interval { low: high, high: low });
         Estimate { interval: swapped, ..*self }.convert(|number| numerator / number)
@@ -57,11 +57,11 @@ impl<U: Unit> Estimate<U> {
 /// Wall-clock time of an operation.
 pub fn time(passes: &Passes) -> Estimate<Nanoseconds> {
     let value = |pass: &Pass| Some((pass.time, pass.time_spread));
-    // There is at least one pass, and each has a time.
+    // There is at least one pass, and each pass has a time.
     of(passes, value).unwrap_or_else(|| unreachable!("no passes: {passes:?}"))
 }
 
-/// Core cycles of an operation; none where they are not known.
+/// Core cycles of an operation; `None` if they are unknown.
 pub fn cycles(passes: &Passes) -> Option<Estimate<Cycles>> {
     if !passes.cycles_known() {
         return None;
@@ -69,8 +69,8 @@ pub fn cycles(passes: &Passes) -> Option<Estimate<Cycles>> {
     of(passes, |pass| Some((pass.cycles?, pass.cycles_spread)))
 }
 
-/// Half of the interval's width as a share of the figure that leads: cycles where they are known,
-/// else time. None with fewer than three passes.
+/// Half the interval's width as a share of the leading figure: cycles if they are known, otherwise time. `None` with
+/// fewer than three passes.
 pub fn precision(passes: &Passes) -> Option<f64> {
     match cycles(passes) {
         Some(cycles) => cycles.precision(),
@@ -78,22 +78,22 @@ pub fn precision(passes: &Passes) -> Option<f64> {
     }
 }
 
-/// How far the rounds of a cell have come, for a run that goes on until they are enough.
+/// The progress of a cell, for a run that continues until its rounds suffice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Passes that were measured.
+    /// The number of measured passes.
     pub passes: usize,
-    /// How many of them gave a figure.
+    /// The number of passes that gave a figure.
     pub counted: usize,
-    /// Half of the interval's width as a share of the figure. `None` with fewer than three counted passes.
+    /// Half the interval's width as a share of the figure. `None` with fewer than three counted passes.
     pub precision: Option<f64>,
     /// Time of an operation. `None` if no pass counted.
     pub time: Option<Nanoseconds>,
-    /// Whether its samples will never make a figure, however many there are.
+    /// Whether no number of further samples will give a figure.
     pub hopeless: bool,
 }
 
-/// See [`Progress`].
+/// The progress of a cell, from its rounds.
 pub fn progress(rounds: &[Round], scale: Scale) -> Progress {
     let numbers: BTreeSet<u32> = rounds.iter().map(|round| round.pass).collect();
     let none = Progress {
@@ -116,19 +116,19 @@ pub fn progress(rounds: &[Round], scale: Scale) -> Progress {
 }
 
 impl Progress {
-    /// Whether the figure is as precise as `share` asks. True as well of what will never be one.
+    /// Whether the figure is at least as precise as `share`. Also true if there will never be a figure.
     pub fn is_narrow(&self, share: f64) -> bool {
         self.hopeless || self.precision.is_some_and(|precision| precision <= share)
     }
 
-    /// Whether so many of its passes were discarded that little is known of it.
+    /// Whether so many passes were discarded that the figure is uncertain.
     pub fn is_short(&self) -> bool {
         !self.hopeless && self.counted < ENOUGH.min(self.passes)
     }
 }
 
-/// A cell with fewer counted passes than this, some of its passes having been discarded, is measured again while
-/// there is time: its interval is more than twice as wide as it needs to be.
+/// A cell with discarded passes and fewer counted passes than this is measured again if there is time: its interval
+/// is more than twice as wide as necessary.
 const ENOUGH: usize = 6;
 
 fn of<U: Unit>(
@@ -150,8 +150,8 @@ fn of<U: Unit>(
     })
 }
 
-/// Bounds of a location in logarithms, wider by what the clock's own steps leave open: figures
-/// that agree because they were rounded alike are not sure.
+/// The bounds of a location in logarithms, widened by the clock's resolution: figures that agree only because they
+/// were rounded alike are not certain.
 pub(crate) fn bounds(location: &Location, margin: f64, grain: f64) -> (f64, f64) {
     let margin = margin.hypot(grain);
     ((location.value - margin).exp(), (location.value + margin).exp())
@@ -209,7 +209,7 @@ mod tests {
         }
         let short = progress(&rounds, by(&clock(20)));
         assert_eq!((short.passes, short.counted, short.is_short()), (20, 3, true));
-        // Three of three are all there are.
+        // Three passes of three are all there are.
         assert!(!progress(&rounds[17..], by(&clock(20))).is_short());
     }
 

@@ -1,34 +1,34 @@
-//! Which figures mean something, by what they rest on.
+//! Which metrics are meaningful on which kind of evidence.
 
 use cpb_record::Evidence;
 
-/// Something a report may want to show.
+/// A metric that a report may show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
-    /// Whether answers are right and agree.
+    /// Whether outputs are correct and agree.
     Answers,
-    /// How often something happened for each operation: interrupts, context switches.
+    /// The number of events per operation: interrupts, context switches.
     Counts,
-    /// How much of the CPUs' time something took, and CPU time for each byte.
+    /// CPU use, and CPU time per byte.
     CpuUse,
-    /// Time of an operation, or bytes per second.
+    /// Time per operation, or bytes per second.
     Rate,
-    /// Cycles of the core.
+    /// Core cycles.
     Cycles,
     /// Times of single operations.
     Latency,
-    /// How two workloads of one executor compare.
+    /// The ratio between two workloads of one executor.
     WithinExecutor,
-    /// How two executors compare: software with an extension or an engine.
+    /// The ratio between two executors, such as software with an extension and an engine.
     AcrossExecutors,
-    /// What several threads gain.
+    /// The gain from several threads.
     Scaling,
     /// Spread, intervals, discarded batches.
     Noise,
 }
 
 impl Metric {
-    /// All of them.
+    /// All metrics.
     pub const ALL: [Metric; 10] = [
         Metric::Answers,
         Metric::Counts,
@@ -43,30 +43,29 @@ impl Metric {
     ];
 }
 
-/// Whether `metric` means something on such evidence; if not, why, for people: the evidence's name
-/// comes first.
+/// Checks whether `metric` is meaningful on this kind of evidence.
 ///
 /// # Errors
-/// It does not.
+/// Returns the reason if it is not, for users; it begins with the evidence's name.
 pub fn meaningful(metric: Metric, evidence: Evidence) -> Result<(), &'static str> {
     use Metric::{AcrossExecutors, Answers, Counts, CpuUse, Cycles, Latency, Noise, Rate, Scaling};
     match (evidence, metric) {
         (_, Answers | Counts | Metric::WithinExecutor) => Ok(()),
         (Evidence::Emulated, Rate | Latency | Scaling) => {
-            Err("emulated: how long an emulated CPU takes says nothing of a real one")
+            Err("emulated: the speed of an emulated CPU says nothing about a real one")
         }
         (Evidence::Emulated, CpuUse) => {
-            Err("emulated: how busy an emulated CPU is says nothing of a real one")
+            Err("emulated: the load of an emulated CPU says nothing about a real one")
         }
-        (Evidence::Emulated, Cycles) => Err("emulated: such a CPU has no clock of its own"),
-        (Evidence::Emulated, AcrossExecutors) => Err(
-            "emulated: a CPU's instructions and an engine are not slowed alike, so their ratio \
-             says nothing of a real machine",
-        ),
+        (Evidence::Emulated, Cycles) => Err("emulated: an emulated CPU has no real clock"),
+        (Evidence::Emulated, AcrossExecutors) => {
+            Err("emulated: emulation slows the CPU and an engine differently, so their ratio says \
+             nothing about a real machine")
+        }
         (Evidence::Emulated, Noise) => {
             Err("emulated: the noise of an emulator is not the machine's")
         }
-        (Evidence::Simulated, Noise) => Err("simulated: such time has no noise"),
+        (Evidence::Simulated, Noise) => Err("simulated: simulated time has no noise"),
         (Evidence::Published, Cycles) => {
             Err("published: no reading of the core's clock came with the figures")
         }

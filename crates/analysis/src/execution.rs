@@ -1,12 +1,12 @@
-//! Who executed a cell: what its provider claims, held against what the system counted.
+//! Where a cell was executed: the provider's claim, compared with what the system counted.
 //!
-//! A driver's name alone proves nothing: a driver may hand a request it cannot run to software, and
-//! an interface may take another driver than the one that was hoped for. An engine that did the work
-//! has interrupted for it. So a cell is *accelerated* only by a name **and** interrupts; everything
-//! else that claims an engine is *unproven*, with the reason.
+//! A driver's name alone proves nothing: a driver may pass a request that it cannot run to software, and an interface
+//! may select a different driver than expected. An engine that did the work raised interrupts for it. So a cell
+//! counts as *accelerated* only if both the driver's name **and** its interrupts are known. Every other claim of an
+//! engine is *unproven*, with the reason.
 //!
-//! All shares are of wall-clock time, which a finished round always has: unlike a rate over CPU time,
-//! none can be a division by nothing.
+//! All shares are of wall-clock time, which a finished round always has. Unlike a rate over CPU time, none can be a
+//! division by zero.
 
 use crate::evidence_policy::{Metric, meaningful};
 use crate::missing::NoFigure;
@@ -17,60 +17,59 @@ use cpb_core::{Claim, Depth, Workload};
 use cpb_record::{Cell, Evidence, ProviderRecord, Record, Round};
 use serde::Serialize;
 
-/// Fewer operations than this prove nothing: a stray interrupt or two would do.
+/// Fewer operations than this prove nothing, because one or two stray interrupts would suffice.
 const LEAST_OPERATIONS: u64 = 20;
 
-/// So much of the fewest interrupts that an engine can do its work with must have been counted. An
-/// engine that is given one job at a time ends each with an interrupt; given a queue, it may end
-/// as many as are in flight with one.
+/// The counted interrupts must be at least this share of the fewest that an engine needs for its work. An engine that
+/// gets one job at a time ends each with an interrupt. Given a queue, it may end as many as are in flight with one.
 const ENOUGH: f64 = 0.5;
 
-/// In so many of the rounds there must be [`ENOUGH`]: a line that another user of the engine keeps
-/// busy for a while is none of our own.
+/// At least this share of the rounds must have [`ENOUGH`] interrupts. If another user keeps the engine busy for a
+/// while, its interrupts on the same line do not count as evidence.
 const MOST_ROUNDS: f64 = 0.9;
 
-/// The least of all CPUs' time, in nanoseconds, from which a share of it is worth showing: Linux
-/// tells that time in steps of 10 ms, and fewer than fifty of them are good to no tenth.
+/// The least time of all CPUs together, in nanoseconds, for which a share of it is shown. Linux counts that time in
+/// steps of 10 ms, and fewer than fifty steps are not accurate to a tenth.
 const LEAST_MACHINE_TIME: u64 = 500_000_000;
 
-/// Who executed a cell, and what it took of the machine.
+/// Where a cell was executed, and what it took of the machine.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Execution {
     /// What ran the operations, as the layer beneath reports it: a driver's name.
     pub executor: String,
-    /// Where that is, as the provider is told.
+    /// Where the provider says that its executor runs.
     pub claim: Claim,
-    /// What the counts make of it.
+    /// The verdict that follows from the counts.
     pub verdict: ExecutorVerdict,
-    /// Why it is unproven; none otherwise.
+    /// Why it is unproven; otherwise `None`.
     pub reason: Option<String>,
-    /// Operations that were counted, in all rounds.
+    /// The number of counted operations in all rounds.
     pub operations: u64,
-    /// Interrupts of the executor's engine for each operation; for software, of all engines that the
-    /// machine has, which stand still then. None without such lines.
+    /// Interrupts per operation of the executor's engine. For software, those of all engines of the machine, which
+    /// should be idle then. `None` without such interrupt lines.
     pub interrupts_per_operation: Option<f64>,
-    /// Context switches for each operation; none if no operation was counted.
+    /// Context switches per operation; `None` if no operation was counted.
     pub switches: Option<Switches>,
-    /// What it took of the CPUs.
+    /// The cell's CPU use.
     pub cpu: Known<CpuUse>,
 }
 
-/// What counts make of a claim.
+/// What the counts say about a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExecutorVerdict {
-    /// An engine did it: its driver is named, and its interrupts were counted.
+    /// An engine did it: the driver is known, and its interrupts were counted.
     Accelerated,
-    /// The CPU did it, by ordinary instructions or by its extensions.
+    /// The CPU did it, with ordinary instructions or with its extensions.
     Software,
-    /// The CPU did it in the kernel, although a driver of an engine is there.
+    /// The CPU did it in the kernel, although an engine's driver is present.
     FellBack,
-    /// Nothing tells.
+    /// Not enough evidence.
     Unproven,
 }
 
 impl ExecutorVerdict {
-    /// One or two words for a table.
+    /// The verdict in one or two words, for tables.
     pub fn words(self) -> &'static str {
         match self {
             ExecutorVerdict::Accelerated => "accelerated",
@@ -81,43 +80,43 @@ impl ExecutorVerdict {
     }
 }
 
-/// Context switches for each operation.
+/// Context switches per operation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Switches {
-    /// Those that the threads asked for by waiting.
+    /// Switches because a thread waited.
     #[serde(rename = "voluntary_per_operation")]
     pub voluntary: f64,
-    /// Those that they did not.
+    /// Switches because other programs displaced a thread.
     #[serde(rename = "involuntary_per_operation")]
     pub involuntary: f64,
 }
 
 impl Switches {
-    /// Of either kind.
+    /// Switches of both kinds.
     pub fn all(self) -> f64 {
         self.voluntary + self.involuntary
     }
 }
 
-/// What a cell took of the CPUs, as shares of wall-clock time.
+/// The CPU use of a cell, as shares of wall-clock time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CpuUse {
-    /// Time that the measuring threads had a CPU; 1 is one CPU all the time.
+    /// Time that the measuring threads had a CPU; 1 is one CPU throughout.
     pub own: f64,
-    /// The part of `own` in user mode; none if Linux has not told of any step of it.
+    /// The part of `own` in user mode; `None` if Linux has not counted any step of it.
     pub user: Option<f64>,
-    /// The part of `own` in the kernel, likewise.
+    /// The part of `own` in the kernel; `None` in the same case.
     pub system: Option<f64>,
-    /// CPU time of the measuring threads; none without bytes.
+    /// CPU time of the measuring threads; `None` without bytes.
     pub seconds_per_megabyte: Option<SecondsPerMegabyte>,
-    /// Share of all CPUs' time in which they did anything at all, for whomever; none if the rounds
-    /// were too short to tell, or not made to last (`counted-ms` in a plan).
+    /// The share of all CPUs' time in which they were busy, for any program. `None` if the rounds were too short, or
+    /// if the plan does not set their duration (`counted-ms`).
     pub machine: Option<f64>,
     /// The part of `machine` in the kernel's deferred work after interrupts.
     pub softirq: Option<f64>,
 }
 
-/// Who executed `cell`, by its rounds; none without rounds, and for the harness's own floor.
+/// Judges where `cell` was executed, from its rounds. `None` without rounds, and for the harness's own floor.
 pub fn of(record: &Record, cell: &Cell, rounds: &[Round]) -> Option<Execution> {
     let ProviderRecord::Available { executor, claim, .. } =
         record.header.providers.get(&cell.provider)?
@@ -147,7 +146,7 @@ pub fn of(record: &Record, cell: &Cell, rounds: &[Round]) -> Option<Execution> {
     })
 }
 
-/// The verdict, or why there is none.
+/// The verdict, or why it is unproven.
 fn judge(
     claim: Claim,
     executor: &str,
@@ -157,9 +156,9 @@ fn judge(
     let proof = proof(workload, rounds);
     match claim {
         Claim::Process => Ok(ExecutorVerdict::Software),
-        Claim::Kernel | Claim::Fallback if proof.is_ok() => {
-            Err(format!("{executor} is said to run on the CPU, but an engine interrupted for it"))
-        }
+        Claim::Kernel | Claim::Fallback if proof.is_ok() => Err(format!(
+            "{executor} claims to run on the CPU, but an engine raised interrupts for it"
+        )),
         Claim::Kernel => Ok(ExecutorVerdict::Software),
         Claim::Fallback => Ok(ExecutorVerdict::FellBack),
         Claim::Engine | Claim::Unknown if executor.is_empty() => {
@@ -170,15 +169,15 @@ fn judge(
             .map(|()| ExecutorVerdict::Accelerated)
             .map_err(|NoProof(why)| format!("{executor} drives an engine, but {why}")),
         Claim::Unknown => {
-            Err(format!("nothing tells whether {executor} drives an engine or runs on the CPU"))
+            Err(format!("it is unknown whether {executor} drives an engine or runs on the CPU"))
         }
     }
 }
 
-/// Why interrupts do not prove that an engine did the work.
+/// Why the interrupts do not prove that an engine did the work.
 struct NoProof(String);
 
-/// Whether the executor's engine interrupted for the operations.
+/// Whether the executor's engine raised interrupts for the operations.
 fn proof(workload: &Workload, rounds: &[Round]) -> Result<(), NoProof> {
     let counted = |round: &&Round| round.counters.operations > 0;
     let rounds: Vec<&Round> = rounds.iter().filter(counted).collect();
@@ -195,23 +194,23 @@ fn proof(workload: &Workload, rounds: &[Round]) -> Result<(), NoProof> {
         })
         .collect();
     let Some(per_operation) = per_operation else {
-        return Err(NoProof("it has no interrupt lines of its own that could prove it".to_owned()));
+        return Err(NoProof("it has no dedicated interrupt lines that could prove it".to_owned()));
     };
     let enough = per_operation.iter().filter(|(share, least)| share >= least).count();
     if enough as f64 >= MOST_ROUNDS * rounds.len() as f64 {
         return Ok(());
     }
     let words = match per_operation.iter().all(|(share, _)| *share == 0.0) {
-        true => "its lines counted no interrupt".to_owned(),
+        true => "its lines counted no interrupts".to_owned(),
         false => format!(
-            "its lines counted enough interrupts in {enough} of {} rounds only",
+            "its lines counted enough interrupts in only {enough} of {} rounds",
             rounds.len()
         ),
     };
     Err(NoProof(format!("{words}: something else may have done the work")))
 }
 
-/// How many jobs one interrupt can have ended.
+/// The number of jobs that one interrupt can have ended.
 fn in_flight(workload: &Workload, round: &Round) -> f64 {
     match workload.dispatch().depth {
         Depth::Jobs(depth) => depth.max(1).into(),
@@ -219,7 +218,7 @@ fn in_flight(workload: &Workload, round: &Round) -> f64 {
     }
 }
 
-/// The sums of what all rounds of a cell counted.
+/// The sums of the counters over all rounds of a cell.
 #[derive(Default)]
 struct Totals {
     operations: u64,

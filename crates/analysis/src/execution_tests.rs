@@ -5,7 +5,7 @@ use cpb_core::{Algorithm, CryptoWorkload, Dispatch, Operation};
 
 const DRIVER: &str = "cbc-aes-caam";
 
-/// Rounds of 1,000 operations that took 10 ms each, with so many interrupts.
+/// Rounds of 1,000 operations that took 10 ms each, with these numbers of interrupts.
 fn rounds(interrupts: &[Option<u64>]) -> Vec<Round> {
     let counted = |(pass, interrupts): (usize, &Option<u64>)| {
         let samples = vec![vec![batch(200_000, 10_000, 10_000)]];
@@ -53,17 +53,17 @@ fn an_engine_that_interrupted_for_each_operation_is_what_accelerated_it() {
 #[test]
 fn a_driver_s_name_without_its_interrupts_proves_nothing() {
     let none = reason(Claim::Engine, &[None; 12]);
-    assert!(none.contains(DRIVER) && none.contains("no interrupt lines"), "{none}");
+    assert!(none.contains(DRIVER) && none.contains("no dedicated interrupt lines"), "{none}");
     let zero = reason(Claim::Engine, &[Some(0); 12]);
-    assert!(zero.contains("counted no interrupt"), "{zero}");
+    assert!(zero.contains("counted no interrupts"), "{zero}");
     // Some requests went to the engine, and the driver ran the others on the CPU.
     let few = reason(Claim::Engine, &[Some(300); 12]);
-    assert!(few.contains("in 0 of 12 rounds only"), "{few}");
+    assert!(few.contains("in only 0 of 12 rounds"), "{few}");
     // Another user of the engine, for a while.
     let mixed = [&[Some(0); 6][..], &[Some(1_000); 6]].concat();
     let mixed = reason(Claim::Engine, &mixed);
-    assert!(mixed.contains("in 6 of 12 rounds only"), "{mixed}");
-    // One round in which the counters were not read is no round without interrupts.
+    assert!(mixed.contains("in only 6 of 12 rounds"), "{mixed}");
+    // A round in which the counters were not read is not a round without interrupts.
     let unread = [&[Some(1_000); 11][..], &[None]].concat();
     assert!(verdict(Claim::Engine, &unread).is_err());
 }
@@ -101,10 +101,10 @@ fn what_runs_on_the_cpu_is_software_and_what_fell_back_says_so() {
     }
     for claim in [Claim::Kernel, Claim::Fallback] {
         let contradiction = reason(claim, &[Some(1_000); 3]);
-        assert!(contradiction.contains("an engine interrupted"), "{contradiction}");
+        assert!(contradiction.contains("an engine raised interrupts"), "{contradiction}");
     }
     let unknown = reason(Claim::Unknown, &[None; 3]);
-    assert!(unknown.contains("nothing tells"), "{unknown}");
+    assert!(unknown.contains("it is unknown"), "{unknown}");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_handful_of_operations_proves_nothing() {
     assert!(none.is_err_and(|why| why.contains("only 0 operations")));
 }
 
-/// What a record of these rounds says of their one cell.
+/// What a record of these rounds says about their only cell.
 fn execution(evidence: Evidence, change: impl Fn(&mut Counters)) -> Execution {
     let mut rounds = rounds(&[Some(1_000); 20]);
     rounds.iter_mut().for_each(|round| change(&mut round.counters));
@@ -174,8 +174,8 @@ fn what_was_not_counted_is_no_figure_and_never_a_division_by_nothing() {
     assert_eq!(zeros.verdict, ExecutorVerdict::Unproven);
     assert_eq!((zeros.interrupts_per_operation, zeros.switches), (None, None));
     assert_eq!(zeros.cpu, Known::Without(NoFigure::NotCounted));
-    // openssl speed divides bytes by the CPU time it used: engines use next to none, and it prints
-    // `infk`. Here no CPU time at all is a share of nothing, and the rate is by wall clock.
+    // openssl speed divides bytes by the CPU time it used. Engines use next to none, so it prints `infk`. Here zero
+    // CPU time is a share of 0, and the rate uses the wall clock.
     let idle = execution(Evidence::Hardware, |counters| counters.cpu_ns = 0);
     let Known::Measured(cpu) = &idle.cpu else { panic!("{idle:?}") };
     assert_eq!((cpu.own, cpu.seconds_per_megabyte), (0.0, Some(SecondsPerMegabyte(0.0))));

@@ -1,4 +1,4 @@
-//! What an engineer asks of records: which path at which size, what it costs, how sure that is.
+//! Answers an engineer's questions about records: which path at which size, what it costs, and how certain that is.
 
 use crate::advice::{self, Advice, Border, PathPair};
 use crate::cost::{self, Cost, Cpu, Load};
@@ -15,50 +15,51 @@ use crate::units::{Bytes, Nanoseconds, OperationsPerSecond, SecondsPerMegabyte, 
 use cpb_record::{Evidence, Record};
 use serde::Serialize;
 
-/// Threads that add less than this share to the rate are not worth their cores.
+/// If more threads raise the rate by less than this share, they are not worth their cores.
 const WORTH_A_THREAD: f64 = 0.05;
 
-/// A user's own messages, or load.
+/// The user's own message length or load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Question {
-    /// Message length in bytes; what is done with key pairs is asked for without.
+    /// Message length in bytes; `None` for key pairs.
     pub bytes: Option<u32>,
-    /// Of operations.
+    /// Operations per second.
     pub rate: Option<OperationsPerSecond>,
 }
 
-/// Which path to take at one size that was asked for.
+/// Which path to take at the requested size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
     /// Message length in bytes.
     pub bytes: u32,
-    /// The paths that the advice for this size takes. Empty if it gives none.
+    /// The paths that the advice for this size recommends. Empty if there is no advice.
     pub take: Vec<String>,
-    /// The advice changes somewhere around this size, and either path may lose much (see [`Border::open`]).
+    /// Whether the advice changes near this size and either path may lose much (see [`Border::open`]).
     pub open: bool,
-    /// Other paths whose interval at this size reaches below the end of theirs: they may be faster.
+    /// If the size was not measured, other paths that may be faster: their lower bound is below the upper bound of
+    /// the recommended paths.
     pub maybe: Vec<String>,
     /// Whether the paths to take were measured at this size.
     pub measured: bool,
 }
 
-/// Everything explained.
+/// The complete explanation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
-    /// Tasks with something to say of, in the order of the records.
+    /// Tasks that can be explained, in the order of the records.
     pub tasks: Vec<Explained>,
-    /// How more threads help.
+    /// The gain from more threads.
     pub scaling: Vec<PathScaling>,
-    /// What was asked.
+    /// The user's question.
     pub question: Option<Question>,
-    /// Tasks with one path at one size only: there is nothing to compare or fit.
+    /// The number of tasks with one path at one size, where there is nothing to compare or fit.
     pub alone: usize,
-    /// Reads of memory, each of one width and pattern: how a program reads is no choice of paths.
+    /// The number of memory reads, which have no choice of paths: the program decides how it reads.
     #[serde(skip_serializing_if = "is_zero")]
     pub memory_reads: usize,
-    /// Cells without a figure, and why.
+    /// Cells without a figure, with the reason.
     pub without: Vec<(String, NoFigure)>,
-    /// What spoils the records' figures, each once.
+    /// Problems that affect the records' figures, without duplicates.
     pub warnings: Vec<String>,
 }
 
@@ -69,54 +70,55 @@ fn is_zero(number: &usize) -> bool {
 /// One task.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explained {
-    /// On which machine.
+    /// The machine.
     pub machine: String,
-    /// What is to be done.
+    /// The task to be done.
     pub subject: Subject,
-    /// In how many threads.
+    /// The number of threads.
     pub threads: u8,
-    /// What it rests on.
+    /// The kind of evidence.
     pub evidence: Evidence,
-    /// Whether each figure is a single reading, so that intervals are of their scatter.
+    /// Whether each figure is a single reading, so that intervals come from their scatter.
     pub single_readings: bool,
-    /// Each path's costs.
+    /// The costs of each path.
     pub paths: Vec<Costs>,
-    /// Pairs of paths; or why they are not compared.
+    /// The pairs of paths, or the reason why they are not compared.
     pub pairs: Result<Vec<PathPair>, &'static str>,
-    /// What to take: it loses at most [`advice::LOSS`] to the fastest at each measured size.
+    /// The paths to take. They lose at most [`advice::LOSS`] to the fastest path at each measured size.
     pub advice: Vec<Advice>,
-    /// The same in few ranges, which may lose more.
+    /// The same advice in few ranges, with a larger loss if necessary.
     pub verdict: Vec<Advice>,
-    /// Variants that cost the same as their library at every size: (variant, library).
+    /// The variants that cost the same as their library at every size, as (variant, library).
     pub same: Vec<(String, String)>,
-    /// What to take at the size that was asked for. `None` if none was, or it is beyond the measured sizes.
+    /// The answer for the requested size. `None` if there was no request, or if the size is outside the measured
+    /// ones.
     pub answer: Option<Answer>,
 }
 
 impl Explained {
-    /// What may be said of one path against another at a size. `None` if they were not compared there.
+    /// The verdict on one path compared with another at a size. `None` if they were not compared there.
     pub(crate) fn standing(&self, one: &str, other: &str, bytes: u32) -> Option<Verdict> {
         let pairs = self.pairs.as_ref().ok()?;
         advice::standing(pairs, one, other, bytes).map(|standing| standing.verdict)
     }
 }
 
-/// What one path costs.
+/// The costs of one path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Costs {
     /// Name of the provider.
     pub provider: String,
-    /// Costs at any size, or why there is no line through them.
+    /// The cost at any size, or the reason why there is no fit.
     pub fit: Result<Fit, NoFit>,
-    /// At each measured size.
+    /// The cost at each measured size.
     pub sizes: Vec<SizeCost>,
-    /// An operation at the size that was asked for. `None` if it is beyond the measured ones.
+    /// The cost of an operation at the requested size. `None` if it is outside the measured ones.
     pub asked: Option<Cost>,
-    /// What the load that was asked for takes.
+    /// The resources that the requested load takes.
     pub load: Option<Load>,
 }
 
-/// What one path costs at one size.
+/// The cost of one path at one size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SizeCost {
     /// Message length in bytes.
@@ -124,31 +126,31 @@ pub struct SizeCost {
     /// Time of an operation.
     #[serde(rename = "time_ns")]
     pub time: Bounded<Nanoseconds>,
-    /// CPU time of it, where it is known.
+    /// CPU time of an operation, if known.
     pub cpu: Option<Cpu>,
-    /// Share of a core that operations one after another keep busy.
+    /// The share of a core that consecutive operations keep busy.
     pub cpu_share: Option<f64>,
-    /// CPU time by bytes of message.
+    /// CPU time per megabyte of message.
     pub cpu_seconds_per_megabyte: Option<SecondsPerMegabyte>,
 }
 
-/// How a path's rate grows with threads, at its largest size.
+/// How a path's rate grows with the number of threads, at its largest size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PathScaling {
-    /// What is done.
+    /// The task.
     pub subject: Subject,
-    /// By whom.
+    /// The provider.
     pub provider: String,
     /// Message length in bytes.
     pub bytes: u32,
-    /// Rate of so many threads by that of the fewest: (threads, ratio).
+    /// Rate with more threads divided by the rate with the fewest, as (threads, ratio).
     pub rates: Vec<(u8, Bounded<Times>)>,
-    /// The number of threads after which more add less than the noise, or than 5 %; none: each more
-    /// gained something.
+    /// The number of threads after which more add less than the noise or 5 %; `None` if each additional thread gained
+    /// something.
     pub stops_at: Option<u8>,
 }
 
-/// Explains some records together.
+/// Explains several records together.
 pub fn explain<'a>(
     records: impl IntoIterator<Item = &'a Record>,
     question: Option<Question>,
@@ -173,16 +175,16 @@ pub fn explain<'a>(
     }
 }
 
-/// How many measured figures have no interval, and what that means here.
+/// The number of measured figures without an interval, and what that means for the explanation, as a sentence.
 fn without_interval(tasks: &[Task]) -> Option<String> {
     let measured = tasks.iter().filter(|task| task.evidence == Evidence::Hardware);
     let points = measured.flat_map(|task| &task.paths).flat_map(|path| &path.points);
     let unsure = points.filter(|point| point.time.margin(Confidence::Shown).is_none()).count();
     (unsure > 0).then(|| {
         format!(
-            "Without an interval, being of fewer than three passes: {unsure} of these figures. What \
-             differs by more than {:.0}% counts as different there, and may be chance. Measure for \
-             longer.",
+            "{unsure} of these figures have no interval, because they have fewer than three passes. \
+             Differences above {:.0}% count as real there, but may be chance. Measure longer \
+             (--budget).",
             100.0 * crossover::SINGLE
         )
     })
@@ -227,7 +229,7 @@ fn one(task: &Task, question: Option<Question>) -> Explained {
     }
 }
 
-/// What to take at a size by the advice around it. `None` beyond the measured sizes.
+/// The paths to take at a size, according to the advice. `None` outside the measured sizes.
 fn answer(bytes: u32, advice: &[Advice], paths: &[Costs]) -> Option<Answer> {
     let holds = |advice: &&Advice| {
         let size = Bytes::from(bytes);
@@ -258,7 +260,7 @@ fn answer(bytes: u32, advice: &[Advice], paths: &[Costs]) -> Option<Answer> {
 }
 
 fn fit_of(path: &Path) -> Result<Fit, NoFit> {
-    // What has no message has no cost of a byte.
+    // An operation without a message has no cost per byte.
     let with_bytes = path.points.iter().all(|point| point.bytes > 0);
     if !with_bytes {
         return Err(NoFit::FewSizes);
@@ -321,7 +323,7 @@ fn scaling(tasks: &[Task]) -> Vec<PathScaling> {
 
 fn of_threads(first: &Task, path: &Path, same: &[&Task]) -> Option<PathScaling> {
     let bytes = path.points.last()?.bytes;
-    // Rates as logarithms, so that their ratio is a difference.
+    // Rates as logarithms, so that a ratio becomes a difference.
     let rate = |task: &&Task| {
         let path = task.paths.iter().find(|other| other.provider == path.provider)?;
         let point = path.points.iter().find(|point| point.bytes == bytes)?;

@@ -1,30 +1,29 @@
-//! What a path costs at any size: time(n) = fixed + n * per_byte.
+//! The cost of a path at any size: time(n) = fixed + n * per_byte.
 //!
-//! A line is put through the measured sizes so that it is off by as small a *share* of each as can be
-//! (a weight of 1/time², less for sizes that are not known well), and so that one odd size does not
-//! bend it (Huber's weights). Where a line is off by more than [`TOLERANCE`] somewhere, two lines are
-//! tried, as of a driver that takes another path from some size on. Where these do not fit either, the
-//! fit is called poor and no cost is read from it.
+//! The line is fitted so that its relative error at the measured sizes is small (a weight of 1/time², less for
+//! uncertain sizes), and so that one outlier does not bend it (Huber's weights). If a line is off by more than
+//! [`TOLERANCE`] somewhere, two lines are tried, as for a driver that takes another path from some size on. If these
+//! do not fit either, the fit is called poor and no cost is read from it.
 //!
-//! An interval holds what passes leave open, and beside it the scatter of the sizes about the line:
-//! for single readings that scatter is all there is.
+//! An interval combines the uncertainty of the passes and the scatter of the sizes about the line. For single
+//! readings, that scatter is the only source.
 
 use crate::location::{Confidence, deviation};
 use crate::uncertain::{Bounded, Uncertain};
 use crate::units::{Bytes, BytesPerSecond, Cycles, Nanoseconds};
 use serde::Serialize;
 
-/// A line that is off by no more than this share at any size describes a path.
+/// A line describes a path if it is off by at most this share at every size.
 pub const TOLERANCE: f64 = 0.05;
-/// Two lines must be off by at most this share of what one is off.
+/// Two lines must be off by at most this share of the error of one line.
 const BETTER: f64 = 1.0 / 3.0;
-/// A line takes two sizes, and one more shows whether it is one.
+/// A line needs two sizes, and one more shows whether the costs are linear.
 pub const LEAST_SIZES: usize = 3;
-/// Two lines take four sizes, and one more.
+/// Two lines need four sizes, and one more.
 const LEAST_SIZES_OF_TWO: usize = 5;
-/// No size is trusted to better than this share: caches and alignment differ from size to size.
+/// No size counts as more accurate than this share, because caches and alignment differ from size to size.
 const TRUST: f64 = 0.01;
-/// Residuals beyond so many typical ones count less (Huber 1964: 95 % efficient on normal noise).
+/// Residuals larger than this many typical ones are weighted less (Huber 1964: 95 % efficient on normal noise).
 const HUBER: f64 = 1.345;
 
 /// One size of a path.
@@ -32,20 +31,20 @@ const HUBER: f64 = 1.345;
 pub struct Sized {
     /// Message length.
     pub bytes: Bytes,
-    /// Time of an operation, or cycles.
+    /// Time or cycles of an operation.
     pub cost: Uncertain,
 }
 
-/// A path's costs.
+/// The costs of a path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fit {
-    /// What shape the costs have.
+    /// The shape of the costs.
     pub shape: Shape,
-    /// One line, or two; none if the fit is poor.
+    /// One line, or two; empty if the fit is poor.
     pub lines: Vec<Line>,
-    /// The size at which the best that was found is off most.
+    /// The size at which the best fit is off most.
     pub worst_bytes: Bytes,
-    /// And by which share.
+    /// How far the best fit is off at that size, as a share.
     pub worst: f64,
 }
 
@@ -55,14 +54,14 @@ pub struct Fit {
 pub enum Shape {
     /// One line.
     Line,
-    /// Two, with a change somewhere between two sizes.
+    /// Two lines, with a change somewhere between two sizes.
     Switch {
         /// The largest size of the first line.
         after: Bytes,
-        /// The least of the second.
+        /// The smallest size of the second line.
         before: Bytes,
     },
-    /// Neither.
+    /// Neither one line nor two.
     Poor,
 }
 
@@ -74,29 +73,29 @@ pub enum NoFit {
     FewSizes,
 }
 
-/// Fixed cost and cost of a byte.
+/// Fixed cost and cost per byte.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line {
-    /// The least size that it was fitted to.
+    /// The smallest size in the fit.
     pub from: Bytes,
-    /// And the largest.
+    /// The largest size in the fit.
     pub to: Bytes,
     /// Cost of an operation that does not depend on its size.
     #[serde(rename = "fixed_ns")]
     pub fixed: Bounded<Nanoseconds>,
-    /// The same in core cycles, where they are known.
+    /// The same in core cycles, if known.
     #[serde(rename = "fixed_cycles")]
     pub fixed_cycles: Option<Bounded<Cycles>>,
-    /// Cost of each byte.
+    /// Cost per byte.
     #[serde(rename = "ns_per_byte")]
     pub per_byte: Bounded<Nanoseconds>,
-    /// The rate of messages without end. `None` if bytes are not sure to cost anything.
+    /// The rate of infinitely long messages. `None` if the cost per byte may be zero.
     #[serde(rename = "asymptotic_bytes_per_second")]
     pub rate: Option<Bounded<BytesPerSecond>>,
-    /// The size at which half of that rate is reached; none if there is no fixed cost.
+    /// The size at which half of that rate is reached; `None` if there is no fixed cost.
     #[serde(rename = "half_rate_bytes")]
     pub half_rate: Option<Bounded<Bytes>>,
-    /// The line itself, to compute with.
+    /// The line itself, for computations.
     #[serde(skip)]
     raw: Raw,
 }
@@ -108,10 +107,10 @@ impl Line {
     }
 }
 
-/// Fits a path's times, in nanoseconds, by ascending size; `cycles` are the same in cycles, or empty.
+/// Fits a path's times, in nanoseconds, by ascending size. `cycles` are the same costs in cycles, or empty.
 ///
 /// # Errors
-/// Too few sizes.
+/// Returns an error if there are too few sizes.
 pub fn of(times: &[Sized], cycles: &[Sized]) -> Result<Fit, NoFit> {
     if times.len() < LEAST_SIZES {
         return Err(NoFit::FewSizes);
@@ -147,8 +146,8 @@ pub fn of(times: &[Sized], cycles: &[Sized]) -> Result<Fit, NoFit> {
     }
 }
 
-/// The sizes of a path that was read once each, with the scatter about its line as their error; as
-/// they are if there is no line, or none that is near them.
+/// The sizes of a path with single readings, with the scatter about its line as their error. Unchanged if there is no
+/// line, or none that is close to them.
 pub fn with_scatter(times: &[Sized]) -> Vec<Sized> {
     if times.len() < LEAST_SIZES {
         return times.to_vec();
@@ -177,12 +176,12 @@ impl Raw {
     }
 }
 
-/// A line, and what each size's cost adds to its two numbers.
+/// A line, and the contribution of each size's cost to its two parameters.
 struct Solved {
     raw: Raw,
     fixed: Vec<f64>,
     per_byte: Vec<f64>,
-    /// Typical share by which sizes are off; 0 of two.
+    /// Typical share by which sizes are off; 0 for two sizes.
     scatter: f64,
 }
 
@@ -219,12 +218,12 @@ impl Solved {
         solved
     }
 
-    /// By which share each size is off the line.
+    /// The share by which each size is off the line.
     fn off(&self, sizes: &[Sized]) -> Vec<f64> {
         sizes.iter().map(|s| (s.cost.value - self.raw.at(s.bytes)) / s.cost.value).collect()
     }
 
-    /// The place of the size that is off most, and its share.
+    /// The index of the size that is off most, and its share.
     fn worst(&self, sizes: &[Sized]) -> (usize, f64) {
         let off = self.off(sizes).into_iter().map(f64::abs).enumerate();
         off.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0))
@@ -233,8 +232,13 @@ impl Solved {
     fn line(&self, times: &[Sized], cycles: &[Sized]) -> Line {
         let freedom = times.len().saturating_sub(2).max(1);
         let scattered = |sizes: &[Sized]| -> Vec<Uncertain> {
-            let scattered = |s: &Sized| s.cost.scattered(self.scatter * s.cost.value, freedom);
-            sizes.iter().map(scattered).collect()
+            // A line through two single readings misses neither, which says nothing of their noise.
+            let unknown = sizes.len() < 3 && sizes.iter().all(|sized| sized.cost.is_single());
+            let cost = |sized: &Sized| match unknown {
+                true => sized.cost.clone(),
+                false => sized.cost.scattered(self.scatter * sized.cost.value, freedom),
+            };
+            sizes.iter().map(cost).collect()
         };
         let costs = scattered(times);
         let sum = |factors: &[f64], costs: &[Uncertain]| {
@@ -242,9 +246,10 @@ impl Solved {
         };
         let per_byte = sum(&self.per_byte, &costs);
         let Raw { fixed, per_byte: slope } = self.raw;
-        // A slope whose interval contains 0 is that of no rate: 11,557 MB/s ±100 % was one.
+        // If the interval of a slope contains 0, no rate follows from it: a report once showed 11,557 MB/s ±100 %.
+        let of_two = times.len() < 3 && times.iter().all(|sized| sized.cost.is_single());
         let costs_bytes =
-            slope > 0.0 && per_byte.margin(Confidence::Shown).is_none_or(|m| m < slope);
+            !of_two && slope > 0.0 && per_byte.margin(Confidence::Shown).is_none_or(|m| m < slope);
         // Half of the rate is reached where the bytes cost as much as all the rest. To first order:
         let half = (costs_bytes && fixed > 0.0).then(|| {
             let size = fixed / slope;
@@ -268,12 +273,12 @@ impl Solved {
     }
 }
 
-/// The rate that a cost per byte means, which is sure to be above 0.
+/// The rate that follows from a cost per byte that is certainly above 0.
 fn rate(per_byte: &Uncertain) -> Bounded<BytesPerSecond> {
     per_byte.map(|ns| 1e9 / ns)
 }
 
-/// The weighted line through sizes of which two differ at least, and each cost's part in it.
+/// The weighted line through sizes of which at least two differ, and the contribution of each cost to it.
 fn least_squares(sizes: &[Sized], weights: &[f64]) -> Solved {
     let sum = |term: &dyn Fn(f64) -> f64| -> f64 {
         sizes.iter().zip(weights).map(|(sized, weight)| weight * term(sized.bytes.0)).sum()
@@ -322,7 +327,7 @@ mod tests {
 
     #[test]
     fn planted_costs_are_found_and_lie_within_their_intervals() {
-        // What is late is late: a cost is the location of its noise, not the mean.
+        // Disturbances only lengthen: a cost is the location of its noise, not the mean.
         let centre = NoiseKind::Late.centre();
         let mut inside = 0;
         for seed in 0..200 {
@@ -380,6 +385,16 @@ mod tests {
         assert!(interval.low.0 < 100.0 && 100.0 < interval.high.0, "{fit:?}");
         assert_eq!(with_scatter(&single(&points[..2])), single(&points[..2]));
         assert!(with_scatter(&single(&points))[0].cost.error() > 0.0);
+    }
+
+    #[test]
+    fn a_line_through_two_single_readings_has_no_interval() {
+        let cost = |bytes: f64| if bytes < 100.0 { 500.0 + 1.37 * bytes } else { 9_000.0 + bytes };
+        let sizes = [16.0, 64.0, 256.0, 1024.0, 8192.0, 16384.0];
+        let fit = of(&single(&sizes.map(|bytes| (bytes, cost(bytes)))), &[]).unwrap();
+        let [first, second] = fit.lines.as_slice() else { panic!("{fit:?}") };
+        assert_eq!((first.fixed.interval, first.per_byte.interval), (None, None), "{fit:?}");
+        assert!(second.fixed.interval.is_some(), "{fit:?}");
     }
 
     #[test]

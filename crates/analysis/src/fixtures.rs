@@ -1,4 +1,4 @@
-//! Rounds with planted figures, for the tests of this folder.
+//! Rounds with planted figures, for the tests of this crate.
 
 use crate::batches::Scale;
 use crate::location::{Location, Scatter};
@@ -23,12 +23,12 @@ pub(crate) fn clock(cost: u64) -> ClockDescription {
     }
 }
 
-/// How to read ticks of a clock where nothing is known of sharing.
+/// The scale for ticks of a clock, without knowledge about sharing.
 pub(crate) fn by(clock: &ClockDescription) -> Scale<'_> {
     Scale { clock, alone: None }
 }
 
-/// A batch between two readings of the reference chain; its bursts take half of that.
+/// A batch between two readings of the reference chain. Its bursts take half as long as the chain.
 pub(crate) fn batch(ticks: u64, before: u64, after: u64) -> Batch {
     let reading = |chain| Reading(chain, chain / 2);
     Batch(ticks, reading(before), reading(after))
@@ -52,8 +52,8 @@ pub(crate) fn round(pass: u32, iterations: u32, samples: Vec<Vec<Batch>>) -> Rou
     }
 }
 
-/// Rounds of operations that take `time` nanoseconds, with as much noise in passes as `noise` says,
-/// and as much in batches, which it only lengthens; on a core at 3 GHz and with clock(20).
+/// Rounds of operations that take `time` nanoseconds on a core at 3 GHz with `clock(20)`. `noise` is the noise
+/// between passes and between batches; in batches it only lengthens.
 pub(crate) fn noisy_rounds(seed: u64, passes: u32, time: f64, noise: f64) -> Vec<Round> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut draw = || noise * NoiseKind::Heavy.draw(&mut random);
@@ -85,14 +85,14 @@ pub(crate) fn passes(costs: &[f64]) -> Passes {
     Passes { batches: all.len() as u32, scatter, unsteady: 0, crowded: 0, all }
 }
 
-/// Kinds of noise that passes show, in units of their typical deviation.
+/// Kinds of noise between passes, in units of their typical deviation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NoiseKind {
-    /// The textbook's.
+    /// Normally distributed.
     Normal,
     /// One pass in ten is ten times as noisy.
     Heavy,
-    /// Two modes, as page placement gives.
+    /// Two modes, as page placement causes.
     Bimodal,
     /// One pass in eight is late by up to ten deviations.
     Late,
@@ -114,7 +114,7 @@ impl NoiseKind {
         }
     }
 
-    /// What the location of very many draws is.
+    /// The location of very many draws.
     pub(crate) fn centre(self) -> f64 {
         let mut random = fastrand::Rng::with_seed(1);
         let draws: Vec<f64> = (0..200_000).map(|_| self.draw(&mut random)).collect();
@@ -122,13 +122,13 @@ impl NoiseKind {
     }
 }
 
-/// Box and Muller's transformation.
+/// The Box–Muller transform.
 fn normal(random: &mut fastrand::Rng) -> f64 {
     let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
     radius * (std::f64::consts::TAU * random.f64()).cos()
 }
 
-/// A record of these cells, given by their rounds.
+/// A record of cells, given by their rounds.
 pub(crate) fn record(cells: impl Iterator<Item = Vec<Round>>) -> Record {
     let providers = ["null", "openssl", "openssl:nocrypto", "mbedtls:accel", "mbedtls:c"];
     let available = |clock| ProviderRecord::Available {

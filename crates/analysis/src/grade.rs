@@ -1,37 +1,37 @@
-//! How good a place a machine was to measure on, while a run went on.
+//! Grades how suitable a machine was for measuring, during a run.
 
 use crate::summary::{Noise, Summary};
 use cpb_record::Evidence;
 use serde::Serialize;
 
-/// How good, in a word.
+/// A grade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// Nothing was in the way.
+    /// No disturbances.
     Good,
-    /// Figures are right and less precise than they could be.
+    /// The figures are right, but less precise than they could be.
     Fair,
-    /// Much was discarded: what is left may not be the machine's own speed.
+    /// So much was discarded that the rest may not show the machine's own speed.
     Poor,
-    /// Times mean nothing here.
+    /// Times mean nothing on this machine.
     None,
 }
 
-/// A grade with what it rests on.
+/// A grade with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Grade {
-    /// How good.
+    /// The grade.
     pub level: Level,
-    /// What was in the way, each with what helps; of a good place, what was found.
+    /// Disturbances, each with a remedy; for a good grade, the findings.
     pub reasons: Vec<String>,
 }
 
-/// From this share of batches on that had to share their core, or in which the clock changed, less is known than
-/// could be; from the second on, little.
+/// Shares of batches whose core was shared or changed its clock. From the first share on, figures are less precise
+/// than they could be; from the second on, much less.
 const LOST: (f64, f64) = (0.2, 0.5);
 
-/// A clock whose readings differ by more than this share moves enough to spoil rates.
+/// A clock whose readings differ by more than this share distorts rates.
 const STEADY: f64 = 0.1;
 
 /// Grades the machine of a run.
@@ -39,9 +39,7 @@ pub fn of(summary: &Summary) -> Grade {
     let evidence = summary.run.evidence;
     if evidence != Evidence::Hardware {
         let reason = match evidence {
-            Evidence::Emulated => {
-                "an emulated CPU: answers and counts are right, times mean nothing"
-            }
+            Evidence::Emulated => "emulated CPU: answers and counts are valid, times are not",
             _ => "not measured on a machine",
         };
         return Grade { level: Level::None, reasons: vec![reason.to_owned()] };
@@ -63,7 +61,7 @@ pub fn of(summary: &Summary) -> Grade {
             match high / low - 1.0 > STEADY {
                 true => found.push((
                     Level::Fair,
-                    format!("the clock moves, {words}: compare cycles, or fix the frequency"),
+                    format!("the clock varies, {words}: compare cycles, or fix the frequency"),
                 )),
                 false => fine.push(format!("clock {words}")),
             }

@@ -1,25 +1,25 @@
-//! One answer for many tasks: the path that is best most often, and where another one is better.
+//! One answer for many tasks: the path that is best most often, and the exceptions where another one is better.
 //!
-//! Each task at each of its sizes is a *case*. A path wins a case if the advice there names it, alone or
-//! among paths that cannot be told apart. The answer is the path that wins most cases. If one path wins
-//! clearly more at small sizes and another at large ones, the answer is both, with the sizes.
+//! Each task at each of its sizes is a *case*. A path wins a case if the advice for that size names it, alone or with
+//! paths that cannot be told apart. The answer is the path that wins most cases. If one path wins clearly more cases
+//! at small sizes and another one at large sizes, the answer is both, with the sizes.
 
 use crate::explain::Explained;
 use crate::units::Nanoseconds;
 
-/// Two paths must win this share of all cases more than one path, or they are not worth a switch.
+/// Two paths must win more cases than one path by this share of all cases; otherwise a switch is not worthwhile.
 const WORTH_A_SWITCH: f64 = 0.125;
 
 /// A task at a size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case<'a> {
-    /// Place of the task.
+    /// Index of the task.
     pub task: usize,
     /// Message length in bytes.
     pub bytes: u32,
-    /// The paths to take; several cannot be told apart.
+    /// The paths to take; if there are several, they cannot be told apart.
     pub best: Vec<&'a str>,
-    /// Each path's time.
+    /// The time of each path.
     pub times: Vec<(&'a str, Nanoseconds)>,
 }
 
@@ -28,26 +28,26 @@ pub struct Case<'a> {
 pub struct Main<'a> {
     /// The path.
     pub path: &'a str,
-    /// The least measured size of the range.
+    /// The smallest measured size of the range.
     pub least: u32,
-    /// And the largest.
+    /// The largest measured size of the range.
     pub largest: u32,
 }
 
 /// Sizes of a task at which another path is better than the main one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exception<'a> {
-    /// Place of the task.
+    /// Index of the task.
     pub task: usize,
-    /// What to take instead.
+    /// The paths to take instead.
     pub take: Vec<&'a str>,
-    /// From which measured size on.
+    /// The smallest measured size.
     pub least: u32,
-    /// Up to which.
+    /// The largest measured size.
     pub largest: u32,
     /// Whether these are all sizes of the task.
     pub everywhere: bool,
-    /// So many times as fast it is, at most; `None` if the main path was not measured there.
+    /// The largest factor by which the other path is faster; `None` if the main path was not measured there.
     pub gain: Option<f64>,
 }
 
@@ -56,15 +56,15 @@ pub struct Exception<'a> {
 pub struct Headline<'a> {
     /// One path, or two by ascending size.
     pub mains: Vec<Main<'a>>,
-    /// How many cases they win.
+    /// The number of cases that they win.
     pub won: usize,
-    /// Of how many.
+    /// The number of all cases.
     pub cases: usize,
-    /// Where others are better, the greatest gain first.
+    /// Where other paths are better, the greatest gain first.
     pub exceptions: Vec<Exception<'a>>,
 }
 
-/// The cases of some tasks; `task` is a place among them.
+/// The cases of several tasks. `task` is an index into `tasks`.
 pub fn cases<'a>(tasks: &[&'a Explained]) -> Vec<Case<'a>> {
     let mut all = Vec::new();
     for (place, task) in tasks.iter().enumerate() {
@@ -81,7 +81,7 @@ pub fn cases<'a>(tasks: &[&'a Explained]) -> Vec<Case<'a>> {
                 Some((costs.provider.as_str(), cost.time.value))
             });
             let times: Vec<(&str, Nanoseconds)> = times.collect();
-            // Where only one path was measured there is nothing to win.
+            // If only one path was measured there is nothing to win.
             if times.len() > 1 {
                 let best = advice.take.iter().map(String::as_str).collect();
                 all.push(Case { task: place, bytes, best, times });
@@ -91,7 +91,7 @@ pub fn cases<'a>(tasks: &[&'a Explained]) -> Vec<Case<'a>> {
     all
 }
 
-/// The answer for some cases; `None` if there are none.
+/// The answer for these cases. `None` if `cases` is empty.
 pub fn of<'a>(cases: &[Case<'a>]) -> Option<Headline<'a>> {
     let mut sizes: Vec<u32> = cases.iter().map(|case| case.bytes).collect();
     sizes.sort_unstable();
@@ -117,7 +117,7 @@ pub fn of<'a>(cases: &[Case<'a>]) -> Option<Headline<'a>> {
     Some(Headline { mains, won: most, cases: cases.len(), exceptions })
 }
 
-/// The path that wins most cases of these sizes, and how many; of several the first that is named.
+/// The path that wins most cases within these sizes, and their number. If several do, the one named first.
 fn best<'a>(cases: &[Case<'a>], (least, largest): (u32, u32)) -> (&'a str, usize) {
     let mut wins: Vec<(&str, usize)> = Vec::new();
     for case in cases.iter().filter(|case| (least..=largest).contains(&case.bytes)) {
@@ -133,7 +133,7 @@ fn best<'a>(cases: &[Case<'a>], (least, largest): (u32, u32)) -> (&'a str, usize
 
 fn exceptions<'a>(cases: &[Case<'a>], mains: &[Main<'a>]) -> Vec<Exception<'a>> {
     let mut found: Vec<Exception<'a>> = Vec::new();
-    // Whether the case before belongs to the last exception.
+    // Whether the preceding case belongs to the last exception.
     let mut open = false;
     for case in cases {
         let main = mains.iter().rfind(|main| main.least <= case.bytes).map_or("", |main| main.path);
@@ -144,7 +144,7 @@ fn exceptions<'a>(cases: &[Case<'a>], mains: &[Main<'a>]) -> Vec<Exception<'a>> 
         let time = |path: &str| case.times.iter().find(|(name, _)| *name == path).map(|(_, t)| *t);
         let gain = case.best.first().and_then(|best| Some(time(main)? / time(best)?));
         match found.last_mut().filter(|last| open && last.task == case.task) {
-            // The path that was better at the size before, if it is as good as the others here.
+            // The path that was better at the preceding size, if it is as good as the others here.
             Some(last) if last.take.iter().any(|path| case.best.contains(path)) => {
                 last.take.retain(|path| case.best.contains(path));
                 last.largest = case.bytes;
@@ -177,7 +177,7 @@ mod tests {
 
     const SIZES: [u32; 4] = [16, 256, 1024, 16384];
 
-    /// A task by the time that each path takes at each of [`SIZES`]; what is within 3 % ties.
+    /// A task, given the time of each path at each of [`SIZES`]; times within 3 % tie.
     fn task(place: usize, paths: &[(&'static str, [f64; 4])]) -> Vec<Case<'static>> {
         let case = |(at, bytes): (usize, &u32)| {
             let times: Vec<_> = paths

@@ -1,15 +1,14 @@
-//! Which core is it, by how fast it computes AES-CBC? And is its clock what the system says?
+//! Identifies a core by its speed at AES-CBC, and checks whether its clock is what the system states.
 //!
-//! With the Armv8 Crypto Extensions, AES-CBC encryption is a chain of dependent rounds: its rate over the
-//! core's clock is a constant of the core ([`cores`]). Two things follow that no clock is needed for: how
-//! the three key lengths compare, and how much a call costs in units of a block (`shape`). `naming`
-//! weighs all of it against the known cores and against a core that is none of them; `verdicts` says
-//! what does not fit together.
+//! With the Armv8 Crypto Extensions, AES-CBC encryption is a chain of dependent rounds, so its rate divided by the
+//! core's clock is a constant of the core ([`cores`]). Two properties do not depend on the clock: how the three key
+//! lengths compare, and the cost of a call in units of a block (`shape`). `naming` weighs all of it for the known
+//! cores and for an unknown core. `verdicts` lists contradictions.
 //!
-//! What a system reports of its core is shown beside the name and never used to find it: a contradiction
-//! between them would otherwise be impossible.
+//! What the system reports of its core is shown next to the name, but it is never used to find the name. Otherwise
+//! the two could never contradict each other.
 //!
-//! Assumes OpenSSL's code for AES-CBC, one thread, and a stream without end (`openssl speed`, phase
+//! The method assumes OpenSSL's code for AES-CBC, one thread, and an endless stream (`openssl speed`, phase
 //! `update`).
 
 pub mod cores;
@@ -28,88 +27,95 @@ pub use verdicts::Misfit;
 
 use crate::units::{BytesPerKilocycle, Hertz};
 use cores::Cores;
+use cpb_record::CoreContext;
 use serde::Serialize;
 
-/// What is known of one core, or of cores of one type and clock.
+/// What is known about one core, or about cores of one type and clock.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observed {
-    /// Which ones, as the log or the system has it: `cpu0-cpu3`.
+    /// The cores, in the notation of the log or the system: `cpu0-cpu3`.
     pub place: String,
-    /// What the system calls them; empty: not told.
+    /// The name that the system reports; empty if unknown.
     pub reported: String,
-    /// Instruction set, as `uname -m` has it; empty: not told.
+    /// Instruction set in the notation of `uname -m`; empty if unknown.
     pub architecture: String,
-    /// Features that the kernel lists; none: not told.
+    /// Features that the kernel lists; `None` if unknown.
     pub features: Option<Vec<String>>,
     /// The highest clock that the system claims.
     pub stated_clock: Option<Hertz>,
-    /// Clocks that somebody measured around the figures.
+    /// Clocks that were measured before and after the figures.
     pub measured_clocks: Vec<Hertz>,
-    /// Other types of core that the machine has, on which figures may have been made if nothing was
-    /// pinned; none: it was, or there are none.
+    /// Other types of core in the machine that may have produced figures that were not pinned. Empty if the figures
+    /// were pinned, or if there are no other types.
     pub elsewhere: Vec<String>,
     /// Rates of AES-CBC encryption.
     pub rates: Rates,
-    /// How far apart runs of the same key were at long messages, as a share; the fastest counts.
+    /// How far apart runs with the same key were at long messages, as a share. The fastest run counts.
     pub apart: f64,
-    /// What made them: `OpenSSL 1.1.1f`.
+    /// The tool that measured the rates: `OpenSSL 1.1.1f`.
     pub tool: String,
-    /// Rate with the crypto instructions over that without, of AES-256 at the largest size.
+    /// Rate with the crypto instructions divided by the rate without, for AES-256 at the largest size.
     pub unmasked: Option<f64>,
-    /// By which sign the CPU is emulated, if it is.
+    /// The sign by which the CPU is emulated, if it is.
     pub emulated: Option<String>,
+    /// What else the log measured.
+    pub context: CoreContext,
 }
 
-/// What the figures imply.
+/// What the figures of one core imply, and the contradictions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Identified {
-    /// Which cores.
+    /// The cores.
     pub place: String,
-    /// What the system calls them; empty: not told.
+    /// The name that the system reports; empty if unknown.
     pub reported: String,
-    /// What the figures imply.
+    /// The core that the figures imply.
     pub implied: Implied,
-    /// Rate by the measured clock, or else by the stated one, for each key length in bits.
+    /// For each key length in bits, the rate divided by the measured clock, or by the stated clock if none was
+    /// measured.
     pub scores: Vec<(u16, BytesPerKilocycle)>,
-    /// The clock that the system claims.
+    /// The clock that the system states.
     #[serde(rename = "stated_hz")]
     pub stated_clock: Option<Hertz>,
-    /// The clock that was measured: of several the one that fits the name best, else the first.
+    /// The measured clock. If there are several, the one that fits the name best, or else the first.
     #[serde(rename = "measured_hz")]
     pub measured_clock: Option<Hertz>,
-    /// The clock that the figures imply, lowest and highest; of a named core or family only.
+    /// The clock that the figures imply, lowest and highest; only for a named core or family.
     #[serde(rename = "implied_hz")]
     pub implied_clock: Option<(Hertz, Hertz)>,
-    /// What does not fit together.
+    /// Contradictions and remarks.
     pub verdicts: Vec<Misfit>,
+    /// What else the log measured.
+    #[serde(skip_serializing_if = "CoreContext::is_empty")]
+    pub context: CoreContext,
 }
 
-/// What figures imply of the core.
+/// What figures imply about the core.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Implied {
     /// A core or family.
     Named(Name),
-    /// A core with the extension, but not which.
+    /// A core with the extension that could not be named.
     Unknown {
-        /// Why not.
+        /// The reason.
         why: String,
-        /// What it may be, the likeliest first.
+        /// Possible cores, the most likely first.
         candidates: Vec<Candidate>,
     },
-    /// The method says nothing of this core.
+    /// The method does not apply to this core.
     NotApplicable {
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// An engine, not the core, seems to have computed.
+    /// An engine, not the core, seems to have computed the figures.
     Accelerator {
-        /// By what sign.
+        /// The sign of it.
         why: String,
     },
 }
 
-/// What the figures of `observed` imply, by the constants of `cores`.
+/// Identifies `observed` by the constants of `cores`.
 pub fn identify(observed: &Observed, cores: &Cores) -> Identified {
     let scores = naming::scores(observed);
     let implied = match verdicts::not_applicable(observed, &scores) {
@@ -129,6 +135,7 @@ pub fn identify(observed: &Observed, cores: &Cores) -> Identified {
         measured_clock,
         implied_clock,
         verdicts: Vec::new(),
+        context: observed.context.clone(),
     };
     identified.verdicts = verdicts::verdicts(observed, cores, &identified);
     identified

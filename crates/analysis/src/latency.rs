@@ -1,4 +1,4 @@
-//! How long single operations took.
+//! The times of single operations.
 
 use crate::batches::{LEAST_STEPS, least_interval, nanoseconds};
 use crate::missing::NoFigure;
@@ -10,31 +10,31 @@ use cpb_record::{Batch, Round};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Percentiles of the times of single operations. One is missing where fewer operations were timed
-/// than it takes for one of them to lie above it.
+/// Percentiles of the times of single operations. A percentile is missing if too few operations were timed for one of
+/// them to lie above it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Latency {
     /// Half of the operations took at most this.
     #[serde(rename = "p50_ns")]
     pub p50: Nanoseconds,
-    /// Nine of ten.
+    /// 90 % of the operations took at most this.
     #[serde(rename = "p90_ns")]
     pub p90: Option<Nanoseconds>,
-    /// Ninety-nine of a hundred.
+    /// 99 % of the operations took at most this.
     #[serde(rename = "p99_ns")]
     pub p99: Option<Nanoseconds>,
-    /// The longest of those that were timed.
+    /// The longest timed operation.
     #[serde(rename = "max_ns")]
     pub max: Nanoseconds,
-    /// How many operations were timed.
+    /// The number of timed operations.
     pub operations: u64,
 }
 
-/// Of all rounds of a cell together. A batch of one operation is the time of a single one, too: of so
-/// slow an operation hardly more are timed, as of making an RSA key.
+/// Computes the latency from all rounds of a cell together. A batch of one operation is also the time of a single
+/// one: slow operations, such as generating an RSA key, have hardly any others.
 ///
 /// # Errors
-/// Single operations are too short for the clock, or none was timed.
+/// Returns an error if single operations are too short for the clock, or if none was timed.
 pub fn of<'a>(
     rounds: impl IntoIterator<Item = &'a Round>,
     clock: &ClockDescription,
@@ -55,10 +55,10 @@ pub fn of<'a>(
     summary(&buckets, max, clock)
 }
 
-/// Of the operations that had others in flight, from submission to completion.
+/// Computes the latency of operations that had others in flight, from submission to completion.
 ///
 /// # Errors
-/// They are too short for the clock, or none was timed.
+/// Returns an error if the operations are too short for the clock, or if none was timed.
 pub fn in_flight<'a>(
     rounds: impl IntoIterator<Item = &'a Round>,
     clock: &ClockDescription,
@@ -84,7 +84,7 @@ fn summary(
         return Err(NoFigure::NotReached);
     }
     if clock.frequency == 0 {
-        return Err(NoFigure::Broken("a clock of no ticks per second"));
+        return Err(NoFigure::Broken("a clock without ticks"));
     }
     let cost = clock.cost.0 as f64;
     let middle = percentile(buckets, operations, 0.5, max);
@@ -104,8 +104,8 @@ fn summary(
     })
 }
 
-/// The value that a share of `total` does not exceed, as if the values of a bucket lay evenly
-/// between its bounds, and none above `max`.
+/// The value that a share of `total` does not exceed. The values of a bucket are taken to lie evenly between its
+/// bounds, and none above `max`.
 fn percentile(buckets: &BTreeMap<u16, u64>, total: u64, share: f64, max: u64) -> f64 {
     let rank = share * total as f64;
     let mut below = 0.0;

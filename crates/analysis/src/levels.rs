@@ -1,50 +1,50 @@
 //! Cells whose passes lie on two levels.
 //!
-//! What a process draws at its start (where its stack, its heap and its libraries lie) may decide between two
-//! speeds for as long as it lives. The figure of such a cell lies somewhere between the two, as the draws of a
-//! run were, and its scatter from run to run is that of the draws. What can be compared are the levels.
+//! What a process draws at its start (the addresses of its stack, its heap and its libraries) may select one of two
+//! speeds for its lifetime. The figure of such a cell lies somewhere between the two, depending on the draws of a
+//! run, and so its scatter between runs comes from the draws. Only the levels can be compared.
 
 use crate::location::{deviation, median};
 use crate::uncertain::Uncertain;
 use serde::Serialize;
 
-/// Levels closer than this, as a share, are noise like any other.
+/// Levels closer than this, as a share, count as ordinary noise.
 const LEAST_APART: f64 = 0.02;
 
-/// Levels are so many times as far apart as passes on one of them typically are.
+/// Levels must be this many times as far apart as the typical deviation of passes on one of them.
 const CLEAR: f64 = 5.0;
 
-/// No level is known more closely than this, as a share.
+/// No level is known more precisely than this, as a share.
 const GRAIN: f64 = 0.002;
 
-/// The share of passes, from the lowest on, that are looked at: what disturbs a pass lengthens it, so the highest
-/// say nothing of levels. One low pass alone may be a level, as one high pass may not.
+/// The share of passes, from the lowest on, that are considered. Disturbances lengthen passes, so the highest ones
+/// say nothing about levels. A single low pass may be a level; a single high pass may not.
 const LOOKED_AT: f64 = 0.8;
 
-/// Of fewer passes nothing is said.
+/// With fewer passes, no levels are reported.
 const LEAST_PASSES: usize = 5;
 
 /// Two levels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Levels {
-    /// The logarithm of the lower one.
+    /// The logarithm of the lower level.
     pub low: Uncertain,
-    /// And of the upper one.
+    /// The logarithm of the upper level.
     pub high: Uncertain,
-    /// What can be said of them in words.
+    /// The levels as shown in reports.
     pub found: Found,
 }
 
 /// Two levels, for reports.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Found {
-    /// By which share the upper one is above the lower one.
+    /// The share by which the upper level is above the lower one.
     pub apart: f64,
-    /// The share of passes on the upper one.
+    /// The share of the considered passes that are on the upper level.
     pub upper: f64,
 }
 
-/// Of passes' costs, all above 0. `None` if they lie on one level, or are too few to tell.
+/// Finds two levels in passes' costs, all above 0. `None` if the costs lie on one level, or are too few.
 pub fn of(costs: impl Iterator<Item = f64>) -> Option<Levels> {
     let mut logs: Vec<f64> = costs.map(f64::ln).collect();
     if logs.len() < LEAST_PASSES {
@@ -76,8 +76,9 @@ pub fn of(costs: impl Iterator<Item = f64>) -> Option<Levels> {
     })
 }
 
-/// The difference of two figures' logarithms, the second less the first, where either lies on two levels: that of
-/// the levels that differ least. There may be more than two, and each run may have met others.
+/// The difference between two figures' logarithms, the second minus the first. If either lies on two levels, it is the
+/// smallest difference between their levels. There may be more than two levels, and each run may have met different
+/// ones.
 pub fn difference(
     first: (&Uncertain, Option<&Levels>),
     second: (&Uncertain, Option<&Levels>),
@@ -120,8 +121,8 @@ mod tests {
         assert!(found >= 95, "{found}");
     }
 
-    /// Cycles of libgcrypt's AES-256-CBC decryption of 64 bytes, in passes of two runs a minute apart. The figures
-    /// of the runs are 18 % apart, and nothing had changed.
+    /// Cycles of libgcrypt's AES-256-CBC decryption of 64 bytes, in passes of two runs a minute apart. The runs'
+    /// figures are 18 % apart, although nothing had changed.
     #[test]
     fn runs_that_drew_other_levels_differ_in_nothing_else() {
         let first =

@@ -1,15 +1,15 @@
 //! What can be computed from records: data in, data out.
 //!
-//! From the bottom up: [`batches`] makes figures of raw batches ([`smt`] tells which of them
-//! shared their core), [`passes`] one figure of each pass, [`location`] one of many passes;
-//! [`levels`] tells where processes draw one of two speeds; [`estimate`] and [`ratio`] put units and words to it, [`execution`] says who did the work, and
-//! [`summary`] does all of it for a whole record.
+//! From the bottom up: [`batches`] computes figures from raw batches, and [`smt`] finds the ones that shared their
+//! core. [`passes`] computes one figure per pass, and [`location`] one figure from many passes. [`levels`] finds
+//! cells in which processes draw one of two speeds. [`estimate`] and [`ratio`] add units and verdicts, [`execution`]
+//! determines where the work was done, and [`summary`] does all of it for a whole record.
 //!
-//! What figures mean for someone who must choose begins at [`paths`]: a task and who can do it.
-//! [`uncertain`] carries errors through sums, [`fit`] finds fixed cost and cost of a byte,
-//! [`crossover`] where another path gets faster, [`cost`] what the CPU pays, [`advice`] what to take;
-//! [`explain`] does all of it, and [`headline`] makes one answer of many tasks. [`refine`] says which
-//! sizes would tell more, [`compare`] holds two runs against each other.
+//! The part for readers who must choose a path begins at [`paths`]: a task and the paths that can run it.
+//! [`uncertain`] carries errors through sums, [`fit`] finds the fixed cost and the cost per byte, [`crossover`] where
+//! the faster path changes, [`cost`] what the CPU pays, and [`advice`] which path to take. [`explain`] does all of
+//! it, and [`headline`] derives one answer for many tasks. [`refine`] selects further sizes to measure, and
+//! [`compare`] compares two runs.
 
 pub mod advice;
 pub mod agreement;

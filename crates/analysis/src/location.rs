@@ -1,44 +1,44 @@
-//! Where a handful of noisy values lies, and how sure that is.
+//! The location of a few noisy values, and its uncertainty.
 //!
-//! The location is a weighted mean of the sorted values: the lowest tenth does not count, the next
-//! fully, and from two tenths on the weight falls evenly to nothing at seven. What disturbs a pass
-//! (another process, the core's other thread, an interrupt) lengthens it and never shortens it, so
-//! what is high says little; the lowest may be due to a disturbed reading of the clock. And no
-//! weight ends at a step: a fresh process gets fresh pages, at some sizes its speed then is one of
-//! two, and a median or a cut between the two jumps as their balance tips.
+//! The location is a weighted mean of the sorted values. The lowest tenth does not count, the next tenth counts
+//! fully, and from two tenths on the weight falls linearly to zero at seven tenths. Disturbances of a pass (another
+//! process, the core's other thread, an interrupt) lengthen it and never shorten it, so high values say little. The
+//! lowest value may come from a disturbed reading of the clock. The upper end of the weights has no step, because a
+//! fresh process gets fresh pages: at some sizes its speed is then one of two, and a median or a cut between the two
+//! jumps as their proportion changes.
 //!
-//! It was chosen by experiment: five runs of the default plan, 37 to 58 passes each, on a virtual
-//! machine with two busy cores. From run to run, figures in cycles then had a standard deviation of
-//! 0.13 % in the ninetieth of a hundred cells; with the median 0.22 %, with a trimmed mean 0.21 %,
-//! with the plain mean 1.7 %. Of 530 differences of 1 % planted between halves of a run, 18 to 29
-//! passes each, it showed 489 with 3 false alarms, a trimmed mean 443 with 2.
+//! The method was chosen by experiment: five runs of the default plan, 37 to 58 passes each, on a virtual machine
+//! with two busy cores. Figures in cycles had a standard deviation between runs of 0.13 % in the ninetieth of a
+//! hundred cells; with the median 0.22 %, with a trimmed mean 0.21 %, with the plain mean 1.7 %. Of 530 differences
+//! of 1 % planted between halves of a run, 18 to 29 passes each, it found 489 with 3 false alarms, and a trimmed mean
+//! 443 with 2.
 //!
-//! Its error is the jackknife's (Tukey 1958), the interval Student's t: closed-form, so the same
-//! for the same record, and true for few values and several kinds of noise: see the tests below.
+//! Its error is the jackknife's (Tukey 1958), and the interval Student's t. Both are closed-form, so the same record
+//! always gives the same result, and they hold for few values and several kinds of noise: see the tests below.
 
 use cpb_core::{CryptoWorkload, Workload};
 
-/// Shares of the sorted values: from the first on a value counts, from the second it counts less,
-/// from the third it does not count.
+/// Shares of the sorted values. A value counts fully from the first share on, less from the second on, and not at all
+/// from the third on.
 const COUNTS: (f64, f64, f64) = (0.1, 0.2, 0.7);
 
-/// Fewer values than this have no interval: two say next to nothing of their spread.
+/// Fewer values than this have no interval, because two values say next to nothing about their spread.
 pub const LEAST: usize = 3;
 
 /// Scales the median absolute deviation to the standard deviation of normal noise.
 const NORMAL: f64 = 1.4826;
 
-/// Why readings of the same thing differ, and so what is to be believed of them.
+/// Why readings of the same thing differ, which determines the ones to trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scatter {
-    /// They were disturbed, which lengthens them: the low ones are believed.
+    /// They were disturbed, which lengthens them, so the low ones are trusted.
     Disturbed,
-    /// The operation itself takes as long as chance will have it: all count alike.
+    /// The operation's duration itself is random, so all count equally.
     Intrinsic,
 }
 
 impl Scatter {
-    /// That of a workload.
+    /// The kind of scatter of a workload.
     pub fn of(workload: &Workload) -> Scatter {
         let random = |it: &CryptoWorkload| it.algorithm.has_random_duration(it.operation);
         match workload.crypto().is_some_and(random) {
@@ -47,7 +47,7 @@ impl Scatter {
         }
     }
 
-    /// What the batches of one pass come to; none of none.
+    /// The location of the batches of one pass. `None` if `batches` is empty.
     pub fn within_pass(self, batches: &[f64]) -> Option<f64> {
         match self {
             Scatter::Disturbed => lower_quartile(batches),
@@ -55,9 +55,9 @@ impl Scatter {
         }
     }
 
-    /// Where passes' costs of one operation, all above 0, lie, in logarithms, so that a rate is the
-    /// reciprocal of its time and a ratio of its inverse, bounds and all; none of none. With each cost
-    /// goes how many operations it is of.
+    /// The location of the passes' costs per operation, all above 0, each with its number of operations. `None` if
+    /// `costs` is empty. It is a logarithm, so that inverting a time gives the rate's location and bounds, and
+    /// inverting a ratio gives those of the inverse ratio.
     pub fn over_passes(self, costs: &[(f64, u32)]) -> Option<Location> {
         match self {
             Scatter::Disturbed => {
@@ -68,30 +68,30 @@ impl Scatter {
     }
 }
 
-/// How sure an interval is to contain the truth.
+/// The confidence of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confidence {
-    /// 95 of 100: what reports show beside a figure.
+    /// 95 %, shown next to figures in reports.
     Shown,
-    /// 99 of 100: what a verdict takes. A report holds dozens of comparisons; at 95 of 100 some
-    /// would cry wolf in every run.
+    /// 99 %, required for a verdict. A report contains dozens of comparisons; with 95 %, some would be false alarms
+    /// in every run.
     Verdict,
 }
 
-/// A location and how far the truth may be from it.
+/// A location and its uncertainty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Location {
     /// The weighted mean.
     pub value: f64,
-    /// Of each value, in the order they were given: how much it moves the mean, scaled so that
-    /// their variance is that of a plain mean's values (Tukey's pseudo-values, less their mean).
+    /// How much each value, in the order given, moves the mean, scaled so that the variance is that of a plain mean's
+    /// values (Tukey's pseudo-values minus their mean).
     influences: Vec<f64>,
-    /// How many values count.
+    /// The number of values that count.
     counted: usize,
 }
 
 impl Location {
-    /// Of some values; none of none.
+    /// The location of some values. `None` if `values` is empty.
     pub fn of(values: &[f64]) -> Option<Location> {
         let count = values.len();
         let mut order: Vec<usize> = (0..count).collect();
@@ -105,16 +105,16 @@ impl Location {
         (count > 0).then_some(Location { value, influences, counted })
     }
 
-    /// Of some values above 0 with their weights, the logarithm of their mean; none of none. A pass ends
-    /// when its time is over, so that those of long operations have few: a mean of passes that counted
-    /// all alike would be too long.
+    /// The logarithm of the weighted mean of some values above 0. `None` if `values` is empty. The weights are
+    /// necessary because a pass ends when its time is over: passes with long operations have few of them, so a mean
+    /// with equal weights would be too long.
     fn of_mean(values: &[(f64, u32)]) -> Option<Location> {
         let count = values.len();
         let weight =
             mean(&values.iter().map(|(_, weight)| f64::from(*weight)).collect::<Vec<_>>())?;
         let weighted = |&(value, own): &(f64, u32)| value * f64::from(own) / weight;
         let mean = mean(&values.iter().map(weighted).collect::<Vec<_>>())?;
-        // How far a value moves the logarithm of the mean: the first term of its series.
+        // How far a value moves the logarithm of the mean, to first order.
         let influence = |&(value, own): &(f64, u32)| match count < LEAST {
             true => 0.0,
             false => (value / mean - 1.0) * f64::from(own) / weight,
@@ -123,8 +123,8 @@ impl Location {
         Some(Location { value: mean.ln(), influences, counted: count })
     }
 
-    /// How much higher this one is than that of as many other values, each taken together with one
-    /// of these: what disturbs both of a pair alike makes the difference no less sure.
+    /// The difference between this location and another one of the same number of values, taken in pairs. A
+    /// disturbance that affects both values of a pair equally does not add to the uncertainty.
     pub fn minus(&self, other: &Location) -> Location {
         let pairs = self.influences.iter().zip(&other.influences);
         Location {
@@ -134,27 +134,27 @@ impl Location {
         }
     }
 
-    /// What each value, in the order they were given, adds to the error: the root of the sum of their
-    /// squares is the standard error. All nothing with fewer than [`LEAST`] values.
+    /// Each value's contribution to the error, in the order given; the standard error is the root of the sum of their
+    /// squares. All are zero with fewer than [`LEAST`] values.
     pub fn errors(&self) -> impl Iterator<Item = f64> + '_ {
         let count = self.influences.len();
         let scale = ((count * count.saturating_sub(1)).max(1) as f64).sqrt();
         self.influences.iter().map(move |influence| influence / scale)
     }
 
-    /// Degrees of freedom of the error; none with fewer than [`LEAST`] values.
+    /// Degrees of freedom of the error; `None` with fewer than [`LEAST`] values.
     pub fn freedom(&self) -> Option<usize> {
         self.counted.checked_sub(1).filter(|_| self.influences.len() >= LEAST)
     }
 
-    /// Half the width of its interval; none with fewer than [`LEAST`] values.
+    /// Half the width of the interval; `None` with fewer than [`LEAST`] values.
     pub fn margin(&self, confidence: Confidence) -> Option<f64> {
         let squares: f64 = self.errors().map(|error| error.powi(2)).sum();
         Some(squares.sqrt() * student(self.freedom()?, confidence))
     }
 }
 
-/// What each of so many sorted values counts; together 1.
+/// The weights of `count` sorted values; their sum is 1.
 fn weights(count: usize) -> Vec<f64> {
     let (from, falling, to) = COUNTS;
     let weight = |rank: usize| match (rank as f64 + 0.5) / count as f64 {
@@ -166,13 +166,13 @@ fn weights(count: usize) -> Vec<f64> {
     weights.into_iter().map(|weight| weight / sum).collect()
 }
 
-/// By how much the mean of all, `value`, differs from that without each, times how many there are
-/// without it.
+/// The difference between the mean of all, `value`, and the mean without each value, times the number of remaining
+/// values.
 fn influences(values: &[f64], order: &[usize], value: f64) -> Vec<f64> {
     let count = values.len();
     let weights = weights(count - 1);
-    // Without the value of one rank, those below keep their weight and those above take the one
-    // before.
+    // Without the value of one rank, lower values keep their weights and higher values take those of the preceding
+    // rank.
     let mut above: f64 = (1..count).map(|rank| values[order[rank]] * weights[rank - 1]).sum();
     let mut below = 0.0;
     let mut influences = vec![0.0; count];
@@ -188,7 +188,7 @@ fn influences(values: &[f64], order: &[usize], value: f64) -> Vec<f64> {
     influences
 }
 
-/// The middle value; none of none.
+/// The median. `None` if `values` is empty.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut values = values.to_vec();
     let middle = values.len() / 2;
@@ -205,25 +205,25 @@ pub fn median(values: &[f64]) -> Option<f64> {
     })
 }
 
-/// The sum by the number; none of none.
+/// The arithmetic mean. `None` if `values` is empty.
 fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The value that a quarter of the values do not exceed, of up to four the least; none of none.
+/// The lower quartile; the lowest of up to four values. `None` if `values` is empty.
 pub fn lower_quartile(values: &[f64]) -> Option<f64> {
     Some(sorted(values)[values.len().checked_sub(1)? / 4])
 }
 
-/// The value below which a share of the values lies; none of none.
+/// The value below which a share of the values lies. `None` if `values` is empty.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let sorted = sorted(values);
     let last = sorted.len().checked_sub(1)?;
     Some(sorted[(share.clamp(0.0, 1.0) * last as f64).round() as usize])
 }
 
-/// How far values typically are from their median, as a share of it: the median absolute
-/// deviation, scaled. None for a single value.
+/// The typical deviation of values from their median, as a share of it: the median absolute deviation, scaled. `None`
+/// for fewer than two values.
 pub fn relative_spread(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
         return None;
@@ -233,8 +233,8 @@ pub fn relative_spread(values: &[f64]) -> Option<f64> {
     Some(NORMAL * median(&deviations)? / middle)
 }
 
-/// How far values typically are from 0: their median absolute value, scaled to the standard deviation
-/// of normal noise. 0 of none.
+/// The typical distance of values from 0: their median absolute value, scaled to the standard deviation of normal
+/// noise. 0 if `values` is empty.
 pub fn deviation(values: &[f64]) -> f64 {
     let distances: Vec<f64> = values.iter().map(|value| value.abs()).collect();
     NORMAL * median(&distances).unwrap_or(0.0)
@@ -260,7 +260,7 @@ pub(crate) fn student(freedom: usize, confidence: Confidence) -> f64 {
     if let Some(quantile) = freedom.checked_sub(1).and_then(|place| table.get(place)) {
         return *quantile;
     }
-    // Equation 26.7.5 there: right to 0.1 % from ten degrees on.
+    // Equation 26.7.5 there: correct to 0.1 % from ten degrees of freedom on.
     let (n, x) = (freedom as f64, f64::powi);
     let z: f64 = normal;
     z + (x(z, 3) + z) / (4.0 * n)
@@ -300,11 +300,12 @@ mod tests {
         assert_eq!(Location::of(&calm).unwrap().value, Location::of(&hit).unwrap().value);
     }
 
-    /// Searches that end with each try alike, as those for primes do: the mean is what to expect.
+    /// Searches in which each try succeeds with the same probability, as in searches for primes: the mean is the
+    /// expected value.
     #[test]
     fn what_is_left_to_chance_is_neither_shortened_nor_surer_than_it_is() {
         let mut random = fastrand::Rng::with_seed(5);
-        // Until its time is over, which is that of so many operations.
+        // The pass lasts until its time is over, which is that of this many operations.
         let mut pass = |operations: f64| {
             let (mut taken, mut all) = (Vec::new(), 0.0);
             while all < operations {
@@ -361,7 +362,7 @@ mod tests {
         assert!((student(30, Confidence::Verdict) - 2.750).abs() < 0.001);
     }
 
-    /// The promise of an interval: it contains the truth as often as it says, with noise as it is.
+    /// An interval contains the truth as often as its confidence promises, with realistic noise.
     #[test]
     fn intervals_hold_what_they_promise() {
         for passes in [3, 5, 10, 20, 60] {

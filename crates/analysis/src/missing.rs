@@ -1,39 +1,39 @@
-//! Why there is no figure where one was expected.
+//! Why an expected figure is missing.
 
 use crate::location::LEAST;
 use serde::Serialize;
 use std::fmt;
 
-/// Why there is no figure. Words, because a report's reader acts on them.
+/// Why there is no figure. The texts are for readers of a report, who act on them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", content = "detail")]
 pub enum NoFigure {
-    /// The cell cannot be measured here. Not a failure.
+    /// The cell cannot be measured here. This is not a failure.
     Unsupported(String),
     /// It should have worked and did not.
     Failed(String),
-    /// Its outputs are not those of the other providers.
+    /// Its outputs differ from those of the other providers.
     WrongAnswer(String),
     /// Nothing was measured before the run ended.
     NotReached,
-    /// What was timed is too short for the clock.
+    /// The timed operations are too short for the clock.
     BelowResolution,
     /// The core's clock changed in every batch.
     AllDiscarded,
-    /// The samples contradict themselves: no iterations, no ticks per second.
+    /// The samples contradict themselves: for example no iterations, or no ticks per second.
     Broken(&'static str),
     /// Too few passes had the core to themselves.
     FewPasses {
-        /// So many gave a figure.
+        /// The number of passes that gave a figure.
         counted: usize,
-        /// Of so many that were measured.
+        /// The number of measured passes.
         passes: usize,
     },
-    /// The system counted nothing that it could be computed from.
+    /// The system counted nothing from which it could be computed.
     NotCounted,
-    /// There is an earlier reading of the same, which is taken.
+    /// There is an earlier reading of the same cell, which is used.
     Repeated,
-    /// The kind of evidence does not carry such a figure.
+    /// This kind of evidence does not support such a figure.
     Meaningless(&'static str),
 }
 
@@ -49,7 +49,7 @@ fn one_or_more(passes: usize) -> String {
 }
 
 impl NoFigure {
-    /// One or two words for a table.
+    /// The reason in one or two words, for tables.
     pub fn short(&self) -> &'static str {
         match self {
             NoFigure::Unsupported(_) => "unsupported",
@@ -72,29 +72,29 @@ impl fmt::Display for NoFigure {
         match self {
             NoFigure::Unsupported(words) | NoFigure::Failed(words) => f.write_str(words),
             NoFigure::WrongAnswer(words) => f.write_str(words),
-            NoFigure::NotReached => f.write_str("the run ended before it; allow more time"),
+            NoFigure::NotReached => f.write_str("the run ended before this cell; raise --budget"),
             NoFigure::BelowResolution => f.write_str("less than ten steps of the clock"),
             NoFigure::AllDiscarded => f.write_str(
-                "the core's clock changed or something interrupted in every batch; stop \
-                 other programs, fix the frequency, or allow more time",
+                "every batch was interrupted, or the core's clock changed in it; stop \
+                 other programs, fix the frequency, or raise --budget",
             ),
-            NoFigure::Broken(words) => write!(f, "the samples hold {words}"),
+            NoFigure::Broken(words) => write!(f, "the samples contain {words}"),
             NoFigure::FewPasses { counted, passes } if counted == passes => {
-                write!(f, "only {}; three are needed: allow more time", one_or_more(*passes))
+                write!(f, "only {}, but three are needed: raise --budget", one_or_more(*passes))
             }
             NoFigure::FewPasses { counted, passes } => {
-                // As many again as it takes for three to count.
+                // The additional passes needed for three to count.
                 let more = (LEAST * passes).div_ceil((*counted).max(1)) - passes;
                 write!(
                     f,
-                    "not enough undisturbed time: {}, and three are needed; that takes about {} more",
+                    "not enough undisturbed time: {}, but three are needed; this takes about {} more",
                     of_passes(*counted, *passes),
                     one_or_more(more)
                 )
             }
-            NoFigure::NotCounted => f.write_str("the system counted nothing of it"),
+            NoFigure::NotCounted => f.write_str("the system did not count it"),
             NoFigure::Repeated => f.write_str(
-                "an earlier reading of the same machine, task, path and size is taken; `cpb show` \
+                "an earlier reading of the same machine, task, path and size is used; `cpb show` \
                  prints both",
             ),
             NoFigure::Meaningless(words) => f.write_str(words),

@@ -1,11 +1,9 @@
-//! One figure of each pass: passes have runner processes of their own, so a pass, not a batch, is
-//! what is repeated.
+//! One figure per pass. Each pass starts new runner processes, so a pass, not a batch, is the unit of repetition.
 //!
-//! Inside a pass the lower quartile of its batches counts, of three the least: they share whatever
-//! the process drew at its start, and what else befalls one (an interrupt, a burst of work on the
-//! core's other thread) lengthens it and never shortens it. Where the operation itself takes as long as
-//! chance will have it, all of them count alike. With several threads, what they do together is the sum
-//! of their rates.
+//! Inside a pass the lower quartile of its batches counts; of three, the shortest. The batches share what the process
+//! drew at its start, and any other influence on one (an interrupt, a burst of work on the core's other thread)
+//! lengthens it and never shortens it. If the duration of the operation itself is random, all batches count equally.
+//! With several threads, the combined rate is the sum of their rates.
 
 use crate::batches::{self, Figure, Scale};
 use crate::location::{Location, Scatter, median, relative_spread};
@@ -14,47 +12,47 @@ use crate::uncertain::Uncertain;
 use crate::units::{Cycles, Hertz, Nanoseconds, Unit};
 use cpb_record::Round;
 
-/// What one pass says of a cell.
+/// The figures of one pass of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pass {
-    /// Its number.
+    /// The pass's number.
     pub number: u32,
-    /// What a thread takes for an operation.
+    /// The time that a thread takes for an operation.
     pub time: Nanoseconds,
-    /// The same in core cycles, where they are known.
+    /// The same in core cycles, if known.
     pub cycles: Option<Cycles>,
     /// Relative spread of the batches, in time.
     pub time_spread: Option<f64>,
-    /// And in cycles.
+    /// Relative spread of the batches, in cycles.
     pub cycles_spread: Option<f64>,
     /// The core's effective clock.
     pub clock: Option<Hertz>,
-    /// The clock's least interval as a share of a batch.
+    /// The clock's shortest interval as a share of a batch.
     pub grain: f64,
-    /// How many operations it is of.
+    /// The number of operations in the pass.
     pub operations: u32,
 }
 
 /// All passes of one cell that gave a figure, by number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passes {
-    /// They themselves; at least one.
+    /// The passes; at least one.
     pub all: Vec<Pass>,
     /// Why they differ.
     pub scatter: Scatter,
     /// Batches taken.
     pub batches: u32,
-    /// How many of them are no figures because the core's clock changed.
+    /// How many of them were discarded because the core's clock changed.
     pub unsteady: u32,
-    /// And how many because another thread ran on the same core.
+    /// How many of them were discarded because another thread ran on the same core.
     pub crowded: u32,
 }
 
 impl Passes {
-    /// Of a cell's rounds, in any order.
+    /// Computes the passes from a cell's rounds, in any order.
     ///
     /// # Errors
-    /// Why no pass gave a figure.
+    /// Returns the reason if no pass gave a figure.
     pub fn of<'a>(
         rounds: impl IntoIterator<Item = &'a Round>,
         scale: Scale,
@@ -77,13 +75,13 @@ impl Passes {
         Ok(passes)
     }
 
-    /// Where a figure of theirs lies, in logarithms, over those that have it; none if none has.
+    /// The location of a figure, in logarithms, over the passes that have it; `None` if none has it.
     pub fn location<U: Unit>(&self, figure: impl Fn(&Pass) -> Option<U>) -> Option<Location> {
         let cost = |pass: &Pass| Some((figure(pass)?.number(), pass.operations));
         self.scatter.over_passes(&self.all.iter().filter_map(cost).collect::<Vec<_>>())
     }
 
-    /// The same with its error pass by pass.
+    /// The same location with its error by pass.
     pub fn cost<U: Unit>(&self, figure: impl Fn(&Pass) -> Option<U>) -> Option<Uncertain> {
         let location = self.location(&figure)?;
         let known = self.all.iter().filter(|pass| figure(pass).is_some());
@@ -91,8 +89,8 @@ impl Passes {
         Some(Uncertain::of_passes(&location, known.map(|pass| pass.number), grain))
     }
 
-    /// How many passes know the core's cycles, if that is at least half: a figure of few passes
-    /// would not be one of the cell.
+    /// Whether at least half of the passes know the core's cycles. A figure from few passes would not represent the
+    /// cell.
     pub fn cycles_known(&self) -> bool {
         self.all.iter().filter(|pass| pass.cycles.is_some()).count() * 2 >= self.all.len()
     }
@@ -128,8 +126,8 @@ impl Passes {
     }
 }
 
-/// What one thread of several takes, so that as many times the rate it means is the rate of all:
-/// the harmonic mean of what each comes to. None if a thread has no figure.
+/// The harmonic mean of the threads' figures: its rate, times the number of threads, is the combined rate. `None` if a
+/// thread has no figure.
 fn together<U: Unit>(
     threads: &[Vec<Figure>],
     scatter: Scatter,
@@ -144,7 +142,7 @@ fn together<U: Unit>(
     (rates > 0.0).then(|| U::of(threads.len() as f64 / rates))
 }
 
-/// The middle of the threads' spreads.
+/// The median of the threads' spreads.
 fn spread<U: Unit>(threads: &[Vec<Figure>], figure: impl Fn(&Figure) -> Option<U>) -> Option<f64> {
     let spreads: Vec<f64> = threads
         .iter()
@@ -156,8 +154,8 @@ fn spread<U: Unit>(threads: &[Vec<Figure>], figure: impl Fn(&Figure) -> Option<U
     median(&spreads)
 }
 
-/// The uncertainty that rounding to the clock's steps leaves: the standard deviation of a uniform
-/// distribution one step wide, as a share of a typical batch.
+/// The uncertainty from rounding to the clock's resolution: the standard deviation of a uniform distribution one step
+/// wide, as a share of a typical batch.
 pub(crate) fn grain(grains: impl Iterator<Item = f64>) -> f64 {
     median(&grains.collect::<Vec<f64>>()).unwrap_or(0.0) / 12f64.sqrt()
 }

@@ -1,7 +1,7 @@
-//! Records seen as tasks, and the paths that can run each: what fits, crossovers and advice work on.
+//! The tasks in records, and the paths that can run each. Fits, crossovers and advice are computed from them.
 //!
-//! Measured cells are compared within their record only, for only there are passes neighbours in
-//! time. Published tables of one machine are compared with each other, whichever records they are in.
+//! Measured cells are compared only within their record, because only there are passes adjacent in time. Published
+//! tables of one machine are compared with each other, even across records.
 
 use crate::agreement;
 use crate::cost::{Cpu, MeasuredCost};
@@ -21,25 +21,28 @@ use cpb_core::{Algorithm, Workload, memory_read};
 use cpb_record::{Cell, Evidence, Outcome, Published, Record};
 use serde::Serialize;
 
-/// What is to be done, whatever the size.
+/// A task, without its size.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Subject {
     /// A workload with a size of 0.
     Measured(Workload),
-    /// In the words of a published table.
+    /// A task in the words of a published table.
     Published {
         /// The algorithm.
         algorithm: String,
-        /// What is done with it.
+        /// The operation.
         operation: Option<String>,
-        /// Which part is timed.
+        /// The phase.
         phase: Option<String>,
+        /// Whether there are messages; operations on key pairs have none.
+        #[serde(skip)]
+        has_sizes: bool,
     },
 }
 
 impl Subject {
-    /// The algorithm's name; that of the family where there are no algorithms.
+    /// The algorithm's name; for memory reads, the name of the family.
     pub fn algorithm(&self) -> &str {
         match self {
             Subject::Measured(Workload::Crypto(workload)) => workload.algorithm.name(),
@@ -48,15 +51,16 @@ impl Subject {
         }
     }
 
-    /// Whether it is asked how long its messages are; what is done with key pairs has one length.
+    /// Whether its message length can be chosen; operations on key pairs have a fixed length.
     pub fn has_sizes(&self) -> bool {
         match self {
             Subject::Measured(Workload::Crypto(workload)) => !workload.algorithm.has_key_pairs(),
-            Subject::Measured(_) | Subject::Published { .. } => true,
+            Subject::Measured(_) => true,
+            Subject::Published { has_sizes, .. } => *has_sizes,
         }
     }
 
-    /// The operation's name, if it is told.
+    /// The operation's name, if known.
     pub fn operation(&self) -> Option<&str> {
         match self {
             Subject::Measured(Workload::Crypto(workload)) => Some(workload.operation.name()),
@@ -65,7 +69,7 @@ impl Subject {
         }
     }
 
-    /// The phase's name, if it is told.
+    /// The phase's name, if known.
     pub fn phase(&self) -> Option<&str> {
         match self {
             Subject::Measured(Workload::Crypto(workload)) => Some(workload.phase.name()),
@@ -74,8 +78,8 @@ impl Subject {
         }
     }
 
-    /// Whether there are several ways to get it done, of which one is to be chosen. Memory is read in the way that a
-    /// program reads it.
+    /// Whether several paths can run it, one of which must be chosen. A memory read has no choice: the program
+    /// determines how it reads.
     pub fn has_paths(&self) -> bool {
         match self {
             Subject::Measured(workload) => workload.crypto().is_some(),
@@ -83,7 +87,7 @@ impl Subject {
         }
     }
 
-    /// Sizes are multiples of this.
+    /// Sizes are multiples of this number of bytes.
     pub fn block(&self) -> usize {
         let algorithm = match self {
             Subject::Measured(Workload::Crypto(workload)) => Some(workload.algorithm),
@@ -97,41 +101,41 @@ impl Subject {
 /// A task, and the paths that were measured for it.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// Which of the records it is of, by place; published ones of several are of the first.
+    /// Index of its record. A published task from several records has the index of the first.
     pub run: usize,
-    /// On which machine.
+    /// The machine.
     pub machine: String,
     /// What is to be done.
     pub subject: Subject,
-    /// In how many threads at once.
+    /// The number of threads.
     pub threads: u8,
-    /// What the figures rest on.
+    /// The kind of evidence.
     pub evidence: Evidence,
-    /// Who does it, in the order of the records.
+    /// The paths, in the order of the records.
     pub paths: Vec<Path>,
 }
 
-/// A path at the sizes that it was measured at.
+/// A path, with the sizes at which it was measured.
 #[derive(Clone, Debug)]
 pub struct Path {
     /// Name of the provider.
     pub provider: String,
-    /// By ascending size.
+    /// The points, by ascending size.
     pub points: Vec<Point>,
 }
 
 /// A path at one size.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// Message length or working set in bytes; 0 where there is none.
+    /// Message length or working set in bytes. 0 if the workload has neither.
     pub bytes: u32,
     /// Time that a thread takes for an operation, in nanoseconds.
     pub time: Uncertain,
     /// The same in core cycles, where they are known.
     pub cycles: Option<Uncertain>,
-    /// Where the passes of the figure that leads, cycles if they are known, lie on two levels.
+    /// The two levels, if the passes' leading figures (cycles if known) lie on two.
     pub levels: Option<Levels>,
-    /// CPU time of it; of one thread only.
+    /// CPU time of an operation; only for one thread.
     pub cpu: Option<Cpu>,
     /// Times of single operations.
     pub latency: Option<Latency>,
@@ -144,22 +148,22 @@ impl Path {
         self.points.iter().map(sized).collect()
     }
 
-    /// The same; of single readings near a line, their scatter about it is their error. Where no line is near
-    /// them, how far they are off it says nothing of their noise.
+    /// Times by size. If they are single readings close to a line, their scatter about the line is their error. If no
+    /// line is close to them, the deviation from a line says nothing about their noise.
     pub fn scattered_times(&self) -> Vec<Sized> {
         let times = self.times();
         let single = self.points.iter().all(|point| point.time.is_single());
         if single { fit::with_scatter(&times) } else { times }
     }
 
-    /// Cycles by size; empty unless they are known at each.
+    /// Cycles by size; empty unless they are known at every size.
     pub fn cycles(&self) -> Vec<Sized> {
         let sized =
             |point: &Point| Some(Sized { bytes: point.bytes.into(), cost: point.cycles.clone()? });
         self.points.iter().map(sized).collect::<Option<_>>().unwrap_or_default()
     }
 
-    /// All costs by size, to be read between sizes.
+    /// All costs by size, for interpolation between sizes.
     pub fn costs(&self) -> Vec<MeasuredCost> {
         let at = |(point, timed): (&Point, Sized)| MeasuredCost {
             bytes: point.bytes.into(),
@@ -171,20 +175,20 @@ impl Path {
     }
 }
 
-/// Tasks of some records, and why some of their cells are in none.
+/// The tasks of some records, and the cells that are in no task.
 #[derive(Clone, Debug, Default)]
 pub struct Tasks {
-    /// They themselves, in the order of the records.
+    /// The tasks, in the order of the records.
     pub all: Vec<Task>,
-    /// Cells without a figure, or with one that is left out: (what, why).
+    /// Cells without a figure, or with a figure that is left out, as (cell, reason).
     pub without: Vec<(String, NoFigure)>,
 }
 
-/// All tasks of some records.
+/// Collects all tasks of some records.
 pub fn of_records<'a>(records: impl IntoIterator<Item = &'a Record>) -> Tasks {
     let mut tasks = Tasks::default();
     for (run, record) in records.into_iter().enumerate() {
-        // Tasks before this place belong to other runs.
+        // Tasks before this index belong to other records.
         let own = tasks.all.len();
         measured(run, record, &mut tasks, own);
         for cell in &record.published {
@@ -202,7 +206,7 @@ fn measured(run: usize, record: &Record, tasks: &mut Tasks, own: usize) {
     let suspects = agreement::disagreements(record);
     let alone = Alone::of_record(record);
     for (cell, outcome) in &record.cells {
-        // Floors compute nothing: no path to anywhere.
+        // Floors compute nothing, so they are not paths.
         if !catalog::computes(&cell.provider) {
             continue;
         }
@@ -240,7 +244,7 @@ fn point(record: &Record, cell: &Cell, outcome: &Outcome, passes: &Passes) -> Op
     let cycles = (passes.cycles_known() && meaningful(Metric::Cycles, evidence).is_ok())
         .then(|| passes.cost(|pass| pass.cycles))
         .flatten();
-    // An operation that itself takes as long as chance will have it has no levels.
+    // An operation with a random duration has no levels.
     let leading = |pass: &Pass| match cycles {
         Some(_) => pass.cycles.map(Unit::number),
         None => Some(pass.time.number()),
@@ -261,11 +265,13 @@ fn point(record: &Record, cell: &Cell, outcome: &Outcome, passes: &Passes) -> Op
 }
 
 fn published(run: usize, evidence: Evidence, cell: &Published, tasks: &mut Tasks) {
-    let Some((bytes, time)) = cell.bytes.zip(cell.nanoseconds()) else { return };
+    let Some(time) = cell.nanoseconds() else { return };
+    let bytes = cell.bytes.unwrap_or(0);
     let subject = Subject::Published {
         algorithm: cell.algorithm.clone(),
         operation: cell.operation.clone(),
         phase: cell.phase.clone(),
+        has_sizes: cell.bytes.is_some(),
     };
     let place = tasks.all.iter().position(|task| {
         task.subject == subject && task.evidence == evidence && task.machine == cell.machine
@@ -284,7 +290,7 @@ fn published(run: usize, evidence: Evidence, cell: &Published, tasks: &mut Tasks
     }
 }
 
-/// Adds a point to its path, unless the path has one of that size already.
+/// Adds a point to its path, unless the path already has one of that size.
 fn add(paths: &mut Vec<Path>, provider: &str, point: Point) -> bool {
     match paths.iter_mut().find(|path| path.provider == provider) {
         Some(path) if path.points.iter().any(|known| known.bytes == point.bytes) => return false,

@@ -1,11 +1,11 @@
-//! How two cells compare, and what may be said of it.
+//! Compares two cells, and derives a verdict.
 //!
-//! The difference of two cells' costs is known with the error that their passes leave. Passes that measured
-//! both are neighbours in time: what disturbs such a pass disturbs both, so its two errors are subtracted
-//! before they are squared. A pass that measured only one of them adds its own error.
+//! The error of the difference between two cells' costs follows from their passes. Passes that measured both cells
+//! are adjacent in time: a disturbance of such a pass affects both, so its two errors are subtracted before they are
+//! squared. A pass that measured only one of the cells adds its error.
 //!
-//! *Faster* and *slower* need a 99 % interval that leaves 1 out. A *tie* is a claim as well: it needs a 95 %
-//! interval that lies within [`TIE`]. Everything else is *unknown*.
+//! *Faster* and *slower* require a 99 % interval that excludes 1. A *tie* is a claim as well: it requires a 95 %
+//! interval within [`TIE`]. Everything else is *unknown*.
 
 use crate::location::Confidence;
 use crate::missing::NoFigure;
@@ -14,55 +14,55 @@ use crate::uncertain::{Bounded, Uncertain};
 use crate::units::{Interval, Times, Unit};
 use serde::Serialize;
 
-/// Costs whose ratio is known to lie within this share of 1, either way, are a tie: no reader would choose
-/// by less, and builds of one library differ by as much.
+/// Costs tie if their ratio is known to lie within this share of 1, in either direction. No reader would choose by
+/// less, and builds of one library differ by as much.
 pub const TIE: f64 = 0.03;
 
-/// What the first cell costs in terms of the second.
+/// The cost of the first cell compared with the second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Ratio {
-    /// Cost of the first divided by cost of the second: above 1 the first is slower.
+    /// Cost of the first divided by the cost of the second: above 1 the first is slower.
     pub value: Times,
-    /// Contains the truth 95 times of 100. `None` if a cell has fewer than three passes.
+    /// The 95 % confidence interval. `None` if a cell has fewer than three passes.
     pub interval: Option<Interval<Times>>,
-    /// What may be said of the first.
+    /// The verdict on the first cell.
     pub verdict: Verdict,
-    /// How many times as many passes would give a verdict other than unknown, if the noise stays as it is.
-    /// `None` if there is one, or too few passes to tell.
+    /// The factor by which the number of passes would have to grow for a verdict other than unknown, if the noise
+    /// stays the same. `None` if there is a verdict, or if there are too few passes for an estimate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<f64>,
-    /// What was compared.
+    /// What the ratio was computed from.
     pub metric: Basis,
-    /// Passes of the cell that has fewer.
+    /// Number of passes of the cell that has fewer.
     pub passes: usize,
 }
 
-/// What can be said of the first of two cells.
+/// The verdict on the first of two cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// It costs less, 99 times of 100.
+    /// It costs less, with 99 % confidence.
     Faster,
-    /// It costs more, 99 times of 100.
+    /// It costs more, with 99 % confidence.
     Slower,
-    /// Their costs differ by less than [`TIE`], 95 times of 100.
+    /// Their costs differ by less than [`TIE`], with 95 % confidence.
     Tie,
-    /// None of these: the interval is too wide, or there is none.
+    /// None of these, because the interval is too wide or missing.
     Unknown,
 }
 
-/// What a ratio was taken of.
+/// What a ratio was computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// Core cycles: both cells know them.
+    /// Core cycles; both cells know them.
     Cycles,
     /// Wall-clock time.
     Time,
 }
 
 impl Verdict {
-    /// Of the logarithm of a ratio.
+    /// The verdict for the logarithm of a ratio.
     pub fn of(log: &Uncertain) -> Verdict {
         let beyond = |margin: f64| log.value.abs() > margin;
         match log.margin(Confidence::Verdict) {
@@ -73,7 +73,7 @@ impl Verdict {
         }
     }
 
-    /// The same seen from the second cell.
+    /// The verdict from the other cell's point of view.
     pub fn inverse(self) -> Verdict {
         match self {
             Verdict::Faster => Verdict::Slower,
@@ -83,13 +83,13 @@ impl Verdict {
     }
 }
 
-/// Whether the 95 % interval of a ratio, given by its logarithm, lies within [`TIE`] of 1.
+/// Whether the 95 % interval of a ratio, given as its logarithm, lies within [`TIE`] of 1.
 pub(crate) fn is_tie(log: &Uncertain) -> bool {
     let margin = log.margin(Confidence::Shown);
     margin.is_some_and(|margin| log.value.abs() + margin <= TIE.ln_1p())
 }
 
-/// See [`Ratio::needs`]: an error falls with the root of the number of passes.
+/// See [`Ratio::needs`]. An error is inversely proportional to the root of the number of passes.
 pub(crate) fn needs(log: &Uncertain) -> Option<f64> {
     if Verdict::of(log) != Verdict::Unknown {
         return None;
@@ -101,7 +101,7 @@ pub(crate) fn needs(log: &Uncertain) -> Option<f64> {
 }
 
 impl Ratio {
-    /// The same seen from the second cell.
+    /// The ratio from the second cell's point of view.
     pub fn inverse(&self) -> Ratio {
         let turn = |times: Times| Times(1.0 / times.0);
         let interval = self
@@ -110,7 +110,7 @@ impl Ratio {
         Ratio { value: turn(self.value), interval, verdict: self.verdict.inverse(), ..*self }
     }
 
-    /// Multiplied by a number that is exact.
+    /// Multiplies the ratio by an exact number.
     pub fn scaled(&self, factor: f64) -> (Times, Option<Interval<Times>>) {
         let scale = |times: Times| Times(times.0 * factor);
         let interval = self
@@ -119,17 +119,17 @@ impl Ratio {
         (scale(self.value), interval)
     }
 
-    /// Half of the interval's width as a share of the ratio.
+    /// Half the interval's width as a share of the ratio.
     pub fn precision(&self) -> Option<f64> {
         let interval = self.interval?;
         Some((interval.high.0 - interval.low.0) / 2.0 / self.value.0)
     }
 }
 
-/// Compares two cells: in cycles where both know them, else in time.
+/// Compares two cells, in cycles if both know them, otherwise in time.
 ///
 /// # Errors
-/// One of them has no pass.
+/// Returns an error if either cell has no pass.
 pub fn of(first: &Passes, second: &Passes) -> Result<Ratio, NoFigure> {
     if first.cycles_known() && second.cycles_known() {
         compare(first, second, Basis::Cycles, |pass| pass.cycles)
@@ -141,7 +141,7 @@ pub fn of(first: &Passes, second: &Passes) -> Result<Ratio, NoFigure> {
 /// Compares two cells in wall-clock time.
 ///
 /// # Errors
-/// One of them has no pass.
+/// Returns an error if either cell has no pass.
 pub fn time(first: &Passes, second: &Passes) -> Result<Ratio, NoFigure> {
     compare(first, second, Basis::Time, |pass| Some(pass.time))
 }
@@ -189,7 +189,7 @@ mod tests {
         let inverse = compared(&second, &first);
         assert!((inverse.value.0 * ratio.value.0 - 1.0).abs() < 1e-9);
         assert_eq!(ratio.inverse().verdict, Verdict::Faster);
-        // The first has twelve passes, of which the second shares eight.
+        // The first has twelve passes, and the second shares eight of them.
         assert!(ratio.interval.is_some());
     }
 
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(of(&first, &second).unwrap().verdict, Verdict::Unknown);
     }
 
-    /// Seen on a busy host: `=309` MB/s beside `=10244`, for of twenty passes three were common to both.
+    /// Seen on a busy host: `=309` MB/s next to `=10244`, because only three of twenty passes were common to both.
     #[test]
     fn want_of_evidence_is_no_tie() {
         let numbered = |numbers: &[u32], cost: f64| {
@@ -234,7 +234,7 @@ mod tests {
         let fast = numbered(&[8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18], 1.0);
         let ratio = of(&slow, &fast).unwrap();
         assert_eq!((ratio.verdict, ratio.needs), (Verdict::Slower, None), "{ratio:?}");
-        // Three passes each, noisy: nothing is known, and what it would take is told.
+        // Three noisy passes each: the verdict is unknown, and the number of passes needed is reported.
         let noisy = |cost: f64| passes(&[cost, 1.2 * cost, 1.5 * cost]);
         let ratio = of(&noisy(1.0), &noisy(1.0)).unwrap();
         assert_eq!(ratio.verdict, Verdict::Tie, "the same noise in both: {ratio:?}");
@@ -254,12 +254,13 @@ mod tests {
         assert_eq!(Verdict::of(&log(-0.02, 0.005)), Verdict::Faster);
         assert_eq!(Verdict::of(&Uncertain::single(0.0)), Verdict::Unknown);
         assert_eq!(needs(&Uncertain::single(0.0)), None);
-        // Twice the error of what would be a tie.
+        // Twice the error that would make it a tie.
         let wide = log(0.0, 0.03);
         assert!((needs(&wide).unwrap() - (1.962 * 0.03 / TIE.ln_1p()).powi(2)).abs() < 0.01);
     }
 
-    /// What is asked of a comparison: 1 % is seen 95 times of 100, nothing 5 times at most.
+    /// The requirement on a comparison: it detects a difference of 1 % in 95 of 100 cases, and a false difference in
+    /// at most 5.
     #[test]
     fn a_planted_percent_is_seen_and_nothing_is_not() {
         for noise in NoiseKind::ALL {

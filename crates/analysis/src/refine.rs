@@ -1,10 +1,10 @@
-//! What to measure next, so that advice holds between the measured sizes, too.
+//! What to measure next, so that advice also holds between the measured sizes.
 //!
-//! Between two measured sizes the fastest path may be one that is fastest at neither: costs are no straight lines
-//! there (see [`crossover`](crate::crossover)). So a gap between two sizes is *contested* if several paths
-//! come near the fastest at one of its ends, and a contested gap is halved for these paths, until it is narrow.
-//! Where the advice changes from one path to another the gap is halved further, and where noise hides which of
-//! them is faster both get more passes.
+//! Between two measured sizes the fastest path may be one that is fastest at neither, because costs are not linear
+//! there (see [`crossover`](crate::crossover)). So a gap between two sizes is *contested* if several paths are near
+//! the fastest at one of its ends. A contested gap is halved for these paths until it is narrow. A gap in which the
+//! advice changes from one path to another is halved further. If noise hides which of the two is faster, both get
+//! more passes.
 
 use crate::explain::{Costs, Explained, explain};
 use crate::paths::Subject;
@@ -13,20 +13,20 @@ use cpb_core::Workload;
 use cpb_record::{Cell, Outcome, Record};
 use std::collections::{BTreeSet, HashSet};
 
-/// A contested gap between two sizes is halved while the larger is more than so many times the smaller.
+/// A contested gap is halved while the larger size is more than this many times the smaller.
 const NEAR: f64 = 1.3;
 
-/// A path comes near the fastest at a size if it costs at most as much more as this many bytes do there, and
-/// at most twice as much. The smallest of the values tried that left no regret (decision 17).
+/// A path is near the fastest at a size if its additional cost is at most that of this many bytes there, and at most
+/// the fastest path's cost. This is the smallest of the tried values without regret (decision 17).
 const REACH: f64 = 64.0;
 
-/// Sizes in a contested gap are multiples of this: a partial block is another matter.
+/// Sizes in a contested gap are multiples of this, because partial blocks behave differently.
 const STEP: u32 = 16;
 
-/// A gap in which the advice changes is halved while the larger size is more than so many times the smaller.
+/// A gap in which the advice changes is halved while the larger size is more than this many times the smaller.
 const CLOSE: f64 = 1.05;
 
-/// The cells to measure next. Empty if nothing is left to find out.
+/// The cells to measure next. Empty if there is nothing more to find out.
 pub fn wanted(record: &Record) -> Vec<Cell> {
     let explanation = explain([record], None);
     let without =
@@ -34,7 +34,7 @@ pub fn wanted(record: &Record) -> Vec<Cell> {
     let lost: HashSet<&Cell> = without.map(|(cell, _)| cell).collect();
     let tasks: Vec<Contested<'_>> =
         explanation.tasks.iter().filter_map(|task| Contested::of(task, &lost)).collect();
-    // What the whole advice rests on comes before what makes it more precise.
+    // Gaps, on which all advice depends, come before measurements that make the advice more precise.
     let tiers = [0, 1, 2].map(|tier| {
         let cells = tasks.iter().flat_map(|task| match tier {
             0 => task.gaps(),
@@ -51,13 +51,13 @@ pub fn wanted(record: &Record) -> Vec<Cell> {
 struct Contested<'a> {
     task: &'a Explained,
     workload: Workload,
-    /// Without variants that cost what their library does.
+    /// The paths, without variants that cost the same as their library.
     paths: Vec<&'a Costs>,
     lost: &'a HashSet<&'a Cell>,
 }
 
 impl<'a> Contested<'a> {
-    /// `None` if the task's paths are not compared.
+    /// Returns `None` if the task's paths are not compared.
     fn of(task: &'a Explained, lost: &'a HashSet<&'a Cell>) -> Option<Contested<'a>> {
         let (Subject::Measured(workload @ Workload::Crypto(_)), Ok(_)) =
             (&task.subject, &task.pairs)
@@ -96,7 +96,7 @@ impl<'a> Contested<'a> {
         cells
     }
 
-    /// The ends of gaps in which the advice changes, if it is not known there which path is faster.
+    /// The ends of gaps in which the advice changes, if it is unknown there which path is faster.
     fn noise(&self) -> Vec<Cell> {
         let mut cells = Vec::new();
         for pair in self.task.advice.windows(2) {
@@ -110,7 +110,7 @@ impl<'a> Contested<'a> {
         cells
     }
 
-    /// The sizes that two paths or more were measured at.
+    /// The sizes at which at least two paths were measured.
     fn sizes(&self) -> BTreeSet<u32> {
         let all = self.paths.iter().flat_map(|costs| &costs.sizes).map(|cost| cost.bytes);
         all.filter(|size| {
@@ -119,7 +119,7 @@ impl<'a> Contested<'a> {
         .collect()
     }
 
-    /// The paths that come near the fastest at one end of a gap, both ends of which they were measured at.
+    /// The paths that were measured at both ends of a gap and are near the fastest at one of them.
     fn contenders(&self, low: u32, high: u32) -> Vec<&str> {
         let both = |costs: &&&Costs| Some((time(costs, low)?, time(costs, high)?));
         let times: Vec<(&str, (f64, f64))> = self
@@ -143,8 +143,8 @@ impl<'a> Contested<'a> {
             .collect()
     }
 
-    /// The multiple of blocks nearest to the middle of a gap, on the scale of ratios. `None` if there is none
-    /// inside.
+    /// The multiple of the block size nearest to the geometric middle of a gap. `None` if no multiple lies inside the
+    /// gap.
     fn middle(&self, low: u32, high: u32, step: u32) -> Option<u32> {
         let step = step.max(self.task.subject.block() as u32);
         let middle = (f64::from(low) * f64::from(high)).sqrt() / f64::from(step);
@@ -155,7 +155,7 @@ impl<'a> Contested<'a> {
             .find(inside)
     }
 
-    /// The cells of these paths at a size, if there are two at least: one path alone tells nothing.
+    /// The cells of these paths at a size, if there are at least two. A single path tells nothing.
     fn cells<'b>(&self, paths: impl IntoIterator<Item = &'b str>, message: u32) -> Vec<Cell> {
         let cell = |provider: &str| Cell {
             provider: provider.to_owned(),
@@ -190,7 +190,7 @@ mod tests {
         Cell { provider: name.into(), workload, threads: 1 }
     }
 
-    /// An engine that is faster from 1500 bytes on, but whose driver takes a slower way above 2 KiB.
+    /// An engine that is faster from 1500 bytes on, but whose driver uses a slower method above 2 KiB.
     fn cost(cell: &Cell) -> f64 {
         let bytes = f64::from(cell.workload.size());
         match cell.provider.as_str() {
@@ -249,14 +249,14 @@ mod tests {
         let explanation = explain([&record], None);
         let borders: Vec<_> =
             explanation.tasks[0].advice.iter().filter_map(|advice| advice.from).collect();
-        // At 1500 bytes and, where the engine's driver takes its slower way, back again: 1583.
+        // At 1500 bytes, and back again where the engine's driver uses its slower method: 1583.
         let near = borders.iter().find(|border| (1400.0..1600.0).contains(&border.bytes.0));
         let near = near.unwrap_or_else(|| panic!("{borders:?} after {steps:?}"));
         assert!(near.low <= 1500 && 1500 <= near.high, "{near:?}");
         assert!(f64::from(near.high) <= CLOSE * f64::from(near.low) + 16.0, "{near:?}");
     }
 
-    /// Dense sizes showed a path that is fastest at 320 to 640 bytes only.
+    /// Real case: dense sizes showed a path that is fastest only at 320 to 640 bytes.
     #[test]
     fn a_gap_is_contested_by_paths_that_are_fastest_at_neither_end() {
         let mut record = record(std::iter::empty());

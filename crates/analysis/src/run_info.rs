@@ -1,4 +1,4 @@
-//! What a run was: where, by what, how long, and what was found out beside the figures.
+//! Facts about a run: where and with what it ran, how long it took, and findings other than figures.
 
 use crate::units::{Hertz, Interval, Seconds};
 use cpb_core::Error;
@@ -16,35 +16,35 @@ pub struct Run {
     pub version: String,
     /// The plan's name.
     pub plan: String,
-    /// The question that it answers.
+    /// The question that the plan answers.
     pub reason: String,
-    /// Whether it asks for a report with one column a message size.
+    /// Whether the plan asks for a report with one column per message size.
     pub by_size: bool,
     /// When the run began, RFC 3339, UTC.
     pub began: String,
-    /// How long its segments took together; none for a run that was killed or goes on.
+    /// How long its segments took together; `None` if the run was killed or is still going on.
     pub seconds: Option<Seconds>,
-    /// Whether it was stopped before its time.
+    /// Whether it was stopped early.
     pub interrupted: bool,
     /// Passes over all cells.
     pub passes: usize,
-    /// What the figures rest on.
+    /// The kind of evidence.
     pub evidence: Evidence,
     /// The machine and its state.
     pub machine: Machine,
     /// The CPUs that were measured.
     pub cpus: Vec<usize>,
-    /// Who executes, or why not.
+    /// The providers, or the reasons why they are unavailable.
     pub providers: BTreeMap<String, ProviderRecord>,
-    /// What the kernel's crypto offers, where that was asked.
+    /// The kernel's crypto drivers, if they were listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<Box<KernelSurvey>>,
-    /// What spoils the figures.
+    /// Problems that affect the figures.
     pub warnings: Vec<String>,
 }
 
 impl Run {
-    /// Of a record; `passes` is counted from its rounds.
+    /// The facts about a record; `passes` is counted from its rounds.
     pub fn of(record: &Record, passes: usize) -> Run {
         let header = &record.header;
         Run {
@@ -66,7 +66,7 @@ impl Run {
     }
 }
 
-/// Warnings, each once: a resumed run repeats those that still hold.
+/// Warnings without duplicates. A resumed run repeats those that still apply.
 pub fn once<'a>(warnings: impl IntoIterator<Item = &'a String>) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     for warning in warnings {
@@ -77,7 +77,7 @@ pub fn once<'a>(warnings: impl IntoIterator<Item = &'a String>) -> Vec<String> {
     kept
 }
 
-/// What rounds tell is the time of measuring alone, without what lies between segments.
+/// The time of measuring only, without the pauses between segments, as far as the rounds show.
 fn seconds(record: &Record) -> Option<Seconds> {
     let ended: jiff::Timestamp = record.end.as_ref()?.ended.parse().ok()?;
     let rounds = record.cells.iter().flat_map(|(_, outcome)| match outcome {
@@ -92,25 +92,25 @@ fn seconds(record: &Record) -> Option<Seconds> {
     (seconds >= 0.0).then_some(Seconds(seconds))
 }
 
-/// Known answers of all providers.
+/// The known-answer checks of all providers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Checks {
-    /// Right ones.
+    /// Cases with the correct answer.
     pub right: u32,
-    /// Those whose answer cannot be known: of a generator that adds entropy of its own.
+    /// Cases whose answer cannot be known, because the generator adds entropy.
     #[serde(skip_serializing_if = "is_zero")]
     pub distinct: u32,
-    /// Those whose answer is drawn anew each time, and that came back from their counterpart.
+    /// Cases whose answer is random and was accepted by its counterpart.
     #[serde(skip_serializing_if = "is_zero")]
     pub round_trips: u32,
-    /// Those that a provider cannot run.
+    /// Cases that a provider cannot run.
     pub unsupported: u32,
-    /// The first wrong one of each provider, algorithm and operation, in words.
+    /// The first incorrect case of each provider, algorithm and operation, in words.
     pub wrong: Vec<String>,
 }
 
 impl Checks {
-    /// Of a record.
+    /// The checks of a record.
     pub fn of(record: &Record) -> Checks {
         let mut checks = Checks::default();
         for check in &record.checks {
@@ -125,12 +125,12 @@ impl Checks {
         checks
     }
 
-    /// How many of `wrong` are no wrong answers.
+    /// How many entries of `wrong` are missing answers, not incorrect ones.
     pub fn unanswered(&self) -> usize {
         self.wrong.iter().filter(|words| Checks::is_unanswered(words)).count()
     }
 
-    /// Whether one of `wrong` tells of no answer: the runner died or was too slow.
+    /// Whether an entry of `wrong` means that there was no answer: the runner died or was too slow.
     pub fn is_unanswered(wrong: &str) -> bool {
         [Error::Crashed, Error::Timeout].iter().any(|error| wrong.contains(&format!(": {error}")))
     }
@@ -143,8 +143,8 @@ fn is_zero(number: &u32) -> bool {
 /// The core's effective clock while it was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CoreClock {
-    /// The middle one of all cells and passes.
+    /// The median over all cells and passes.
     pub median: Hertz,
-    /// Nine of ten lie between these.
+    /// The range that contains 90 % of them.
     pub range: Interval<Hertz>,
 }

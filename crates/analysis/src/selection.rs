@@ -1,4 +1,4 @@
-//! A record with some of its cells: those of some algorithms, operations, providers, message lengths.
+//! A record reduced to some of its cells, by algorithm, operation, provider and message length.
 
 use crate::agreement;
 use cpb_core::catalog;
@@ -6,29 +6,29 @@ use cpb_core::{Algorithm, Error, Phase, Workload};
 use cpb_record::{Cell, Checked, NotMeasuredReason, Outcome, Published, Record};
 use std::collections::BTreeSet;
 
-/// What is to be kept, by name. An empty list keeps everything.
+/// What to keep, by name. An empty list keeps everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Algorithms.
     pub algorithms: Vec<String>,
     /// Operations.
     pub operations: Vec<String>,
-    /// Providers; an interface stands for all its executors.
+    /// Providers. An interface selects all its executors.
     pub providers: Vec<String>,
-    /// Message lengths in bytes. What has no length, such as setting up a key, is kept whatever they are.
+    /// Message lengths in bytes. Cells without a length, such as a key setup, are always kept.
     pub sizes: Vec<u32>,
 }
 
 impl Selection {
-    /// Whether nothing is left out.
+    /// Whether everything is kept.
     pub fn is_everything(&self) -> bool {
         *self == Selection::default()
     }
 
-    /// The record with nothing else; the harness's own floor stays in it.
+    /// The record reduced to this selection. The harness's own floor always stays.
     ///
-    /// What was found out by all its cells together stays found out: an output that is not that of most providers is
-    /// no right answer, whoever is left to compare it with.
+    /// Findings from the whole record stay valid: an output that differs from that of most providers remains a wrong
+    /// answer, even if those providers are not selected.
     pub fn of(&self, mut record: Record) -> Record {
         if self.is_everything() {
             return record;
@@ -69,7 +69,7 @@ impl Selection {
         record
     }
 
-    /// Whether nothing is named that only cryptography has.
+    /// Whether the selection names nothing that only cryptography has.
     fn is_of_any_family(&self) -> bool {
         self.algorithms.is_empty() && self.operations.is_empty()
     }
@@ -84,7 +84,7 @@ impl Selection {
                     && named(&self.operations, workload.operation.name())
                     && (self.sizes.is_empty() || no_length || of_its_size())
             }
-            // It has neither algorithm nor operation.
+            // It has neither an algorithm nor an operation.
             _ => self.is_of_any_family() && (self.sizes.is_empty() || of_its_size()),
         };
         cell.provider == catalog::NULL || is_kept(&cell.workload)
@@ -103,17 +103,17 @@ impl Selection {
     }
 }
 
-/// Whether a list is empty or has a name.
+/// Whether a list is empty or contains a name.
 fn named(list: &[String], name: &str) -> bool {
     list.is_empty() || list.iter().any(|wanted| wanted == name)
 }
 
-/// An operation without the conditions that a published table names with it: `encrypt, in place`.
+/// An operation without the conditions that a published table adds, as in `encrypt, in place`.
 fn first_words(operation: &str) -> &str {
     operation.split(',').next().unwrap_or(operation).trim()
 }
 
-/// What the cells of a record are of.
+/// What a record contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     /// Algorithms.
@@ -122,12 +122,12 @@ pub struct Contents {
     pub operations: BTreeSet<String>,
     /// Providers, without the harness's own floor.
     pub providers: BTreeSet<String>,
-    /// Message lengths in bytes, where there is one.
+    /// Message lengths in bytes, if there are any.
     pub sizes: BTreeSet<u32>,
 }
 
 impl Contents {
-    /// Of one record.
+    /// The contents of one record.
     pub fn of(record: &Record) -> Contents {
         let mut contents = Contents::default();
         let measured = record.cells.iter().filter(|(cell, _)| cell.provider != catalog::NULL);
@@ -150,7 +150,7 @@ impl Contents {
         contents
     }
 
-    /// Takes in those of another record.
+    /// Adds the contents of another record.
     pub fn extend(&mut self, other: Contents) {
         self.algorithms.extend(other.algorithms);
         self.operations.extend(other.operations);
@@ -158,12 +158,12 @@ impl Contents {
         self.sizes.extend(other.sizes);
     }
 
-    /// Whether there is nothing.
+    /// Whether there are no contents.
     pub fn is_empty(&self) -> bool {
         self.providers.is_empty()
     }
 
-    /// Whether the provider `name` is meant by `wanted`: it has that name, or is an executor of that interface.
+    /// Whether `wanted` selects the provider `name`: it is its name, or an interface of which it is an executor.
     pub fn is_meant(&self, wanted: &str, name: &str) -> bool {
         let interface = || {
             let choice = catalog::find(wanted);
@@ -180,7 +180,7 @@ mod tests {
     use crate::fixtures::{record, round};
     use cpb_core::{CryptoWorkload, Operation};
 
-    /// A record of these providers, each at 16 B and 1 KiB of AES-128-CBC, and at setting up its key.
+    /// A record of these providers, each at 16 B and 1 KiB of AES-128-CBC, and at key setup.
     fn of(providers: &[&str]) -> Record {
         let workload =
             |message| CryptoWorkload::new(Algorithm::Aes128Cbc, Operation::Encrypt, message);

@@ -1,28 +1,27 @@
-//! Whether another thread ran on the same core (SMT) while a batch did.
+//! Detects whether another thread ran on the same core (SMT) during a batch.
 //!
-//! On a virtual machine that thread belongs to somebody else and shows in no load. It leaves the
-//! reference chain as fast as ever, for a chain of dependent instructions leaves most of a core
-//! idle; but it takes execution units from the burst, and from every operation that needs them. A
-//! core alone runs the burst in a fixed number of its cycles, so the burst's time against the
-//! chain's has a sharp lower edge, from which crowded readings stand off by a fifth and more. The
-//! edge is a property of the core and is found in the run itself.
+//! On a virtual machine that thread belongs to another guest and does not show in the load. It does not slow the
+//! reference chain, because a chain of dependent instructions leaves most of a core idle. But it takes execution
+//! units from the burst, and from every operation that needs them. On a core that is not shared the burst takes a
+//! fixed number of cycles, so the ratio of the burst's time to the chain's has a sharp lower edge. Crowded readings
+//! are at least a fifth above it. The edge is a property of the core and is determined from the run itself.
 
 use cpb_core::message::ClockDescription;
 use cpb_record::{Outcome, Record, Round};
 
-/// The share of readings that must have found the core alone; with fewer, crowded is how this
-/// machine is, and nothing is discarded for it.
+/// The share of readings that must have had the core alone. If fewer had, the machine is permanently crowded, and
+/// nothing is discarded.
 const ALONE: f64 = 0.2;
 
-/// How far above the edge the burst may be. Alone, readings scatter by 0.3 %.
+/// How far above the edge the ratio may be. On a core that is not shared, readings scatter by 0.3 %.
 const ROOM: f64 = 0.02;
 
-/// The burst's time against the chain's on a core that is not shared: at most this.
+/// The highest ratio of the burst's time to the chain's on a core that is not shared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alone(f64);
 
 impl Alone {
-    /// From all rounds of a run on the same cores; none where no reading has a burst.
+    /// Determines the threshold from all rounds of a run on the same cores; `None` if no reading has a burst.
     pub fn of<'a>(
         rounds: impl Iterator<Item = (&'a Round, &'a ClockDescription)>,
     ) -> Option<Alone> {
@@ -38,7 +37,7 @@ impl Alone {
         Some(Alone(*edge * (1.0 + ROOM)))
     }
 
-    /// From a whole record.
+    /// Determines the threshold from a whole record.
     pub fn of_record(record: &Record) -> Option<Alone> {
         let measured = record.cells.iter().filter_map(|(cell, outcome)| match outcome {
             Outcome::Measured(rounds) => Some((record.clock(&cell.provider)?, rounds)),
@@ -47,13 +46,13 @@ impl Alone {
         Alone::of(measured.flat_map(|(clock, rounds)| rounds.iter().map(move |r| (r, clock))))
     }
 
-    /// Whether the core was alone while a reading of these ticks was taken.
+    /// Whether the core was not shared during a reading with these ticks.
     pub fn holds(&self, chain: u64, burst: u64, clock: &ClockDescription) -> bool {
         ratio(chain, burst, clock).is_none_or(|ratio| ratio <= self.0)
     }
 }
 
-/// The burst's time against the chain's; none if one of them is missing.
+/// The ratio of the burst's time to the chain's; `None` if either is missing.
 fn ratio(chain: u64, burst: u64, clock: &ClockDescription) -> Option<f64> {
     let net = |ticks: u64| ticks.checked_sub(clock.cost.0).filter(|ticks| *ticks > 0);
     Some(net(burst)? as f64 / net(chain)? as f64)

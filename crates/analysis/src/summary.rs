@@ -1,4 +1,4 @@
-//! Everything that reports need of a record, as plain data.
+//! Everything that reports need from a record, as plain data.
 
 use crate::agreement;
 use crate::batches::{self, Scale};
@@ -20,37 +20,37 @@ use cpb_record::{Cell, Evidence, NotMeasuredReason, Outcome, Record, Round};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
-/// A record, computed.
+/// The results computed from a record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// What was run.
     pub run: Run,
-    /// The core's clock; none where it is unknown.
+    /// The core's clock; `None` if it is unknown.
     pub clock: Option<CoreClock>,
-    /// What the harness itself costs; contained in every figure.
+    /// The harness overhead (floor), which every figure includes.
     pub floor: Option<Floor>,
     /// How noisy the run was.
     pub noise: Option<Noise>,
-    /// Known answers.
+    /// The known-answer checks.
     pub checks: Checks,
     /// All cells, in the plan's order.
     pub cells: Vec<Row>,
-    /// How the providers of a workload compare, likewise.
+    /// The comparison of the providers of each workload, in the same order.
     pub comparisons: Vec<Comparison>,
 }
 
-/// A figure, or why there is none.
+/// A figure, or the reason why it is missing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Known<T> {
     /// The figure.
     Measured(T),
-    /// Why not.
+    /// The reason why the figure is missing.
     Without(NoFigure),
 }
 
 impl<T> Known<T> {
-    /// The figure, if there is one.
+    /// The figure, or `None`.
     pub fn measured(&self) -> Option<&T> {
         match self {
             Known::Measured(figure) => Some(figure),
@@ -73,50 +73,49 @@ impl<T> From<Result<T, NoFigure>> for Known<T> {
 pub struct Row {
     /// Name of the provider.
     pub provider: String,
-    /// What it does.
+    /// What the provider runs.
     pub workload: Workload,
-    /// In how many threads at once.
+    /// The number of threads.
     pub threads: u8,
     /// Its figures.
     pub figures: Known<Box<Figures>>,
-    /// Who executed it; none where nothing ran, and for the harness's own floor.
+    /// Where it was executed; `None` if nothing ran, and for the harness's own floor.
     pub execution: Option<Box<Execution>>,
 }
 
 /// The figures of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figures {
-    /// Rate of all threads together; none for a workload without bytes.
+    /// Rate of all threads together; `None` for a workload without bytes.
     #[serde(rename = "bytes_per_second")]
     pub rate: Option<Estimate<BytesPerSecond>>,
-    /// Time that a thread takes for an operation.
+    /// The time that a thread takes for an operation.
     #[serde(rename = "ns_per_operation")]
     pub time: Estimate<Nanoseconds>,
-    /// The same in core cycles; none where the core's clock is unknown.
+    /// The same in core cycles; `None` if the core's clock is unknown.
     #[serde(rename = "cycles_per_operation")]
     pub cycles: Option<Estimate<Cycles>>,
-    /// The same for each byte of message.
+    /// The same per byte of message.
     pub cycles_per_byte: Option<Estimate<CyclesPerByte>>,
-    /// What several threads gain over one, where both were measured.
+    /// The gain from several threads compared with one, if both were measured.
     pub scaling: Option<Scaling>,
     /// Times of single operations.
     pub latency: Known<Latency>,
-    /// Times of operations that had others in flight, where they had and the clock can tell them.
+    /// Times of operations that had others in flight, if there were any and the clock resolves them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_in_flight: Option<Latency>,
-    /// Passes, each with processes of its own, that the figures rest on.
+    /// The passes that the figures are based on; each starts new processes.
     pub processes: usize,
-    /// Batches taken.
+    /// The number of batches.
     pub batches: u32,
     /// How many of them were discarded because the core's clock changed.
     pub unsteady: u32,
-    /// And how many because another thread ran on the same core.
+    /// How many of them were discarded because another thread ran on the same core.
     pub crowded: u32,
 }
 
 impl Figures {
-    /// Half of the interval's width of the figure that leads, as a share of it: cycles where they
-    /// are known, else time.
+    /// Half the interval's width of the leading figure, as a share of it: cycles if they are known, otherwise time.
     pub fn precision(&self) -> Option<f64> {
         self.cycles.map_or_else(|| self.time.precision(), |cycles| cycles.precision())
     }
@@ -127,11 +126,11 @@ impl Figures {
 pub struct Scaling {
     /// The ratio.
     pub value: Times,
-    /// Contains the truth 95 times of 100.
+    /// The 95 % confidence interval.
     pub interval: Option<Interval<Times>>,
 }
 
-/// What the null provider's operation costs: the loop, the call, the bookkeeping.
+/// The cost of the null provider's operation: the loop, the call, the bookkeeping.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Floor {
     /// In nanoseconds.
@@ -142,26 +141,26 @@ pub struct Floor {
     pub cycles: Option<Cycles>,
 }
 
-/// How noisy a run was; shares of a figure.
+/// How noisy a run was, as shares of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Noise {
-    /// Half of the interval's width: that of the middle cell.
+    /// Half the interval's width of the median cell.
     pub precision: Option<f64>,
-    /// And of the worst.
+    /// Half the interval's width of the worst cell.
     pub worst: Option<f64>,
-    /// Spread of passes, of the middle cell.
+    /// Spread of the passes of the median cell.
     pub between: Option<f64>,
-    /// Spread of batches inside a pass, of the middle cell.
+    /// Spread of the batches inside a pass, of the median cell.
     pub within: Option<f64>,
-    /// Batches taken.
+    /// The number of batches.
     pub batches: u64,
     /// How many of them were discarded because the core's clock changed.
     pub unsteady: u64,
-    /// And how many because another thread ran on the same core.
+    /// How many of them were discarded because another thread ran on the same core.
     pub crowded: u64,
 }
 
-/// Computes everything.
+/// Computes everything that reports need.
 pub fn summarise(record: &Record) -> Summary {
     let suspects = agreement::disagreements(record);
     let evidence = record.header.evidence;
@@ -214,7 +213,7 @@ pub fn summarise(record: &Record) -> Summary {
     }
 }
 
-/// The passes of a cell, or why they make no figure.
+/// The passes of a cell, or the reason why they give no figure.
 pub(crate) fn of_cell(
     record: &Record,
     cell: &Cell,
@@ -231,10 +230,11 @@ pub(crate) fn of_cell(
         }
     };
     meaningful(Metric::Rate, record.header.evidence).map_err(NoFigure::Meaningless)?;
-    let clock = record.clock(&cell.provider).ok_or(NoFigure::Broken("a provider of no clock"))?;
+    let clock =
+        record.clock(&cell.provider).ok_or(NoFigure::Broken("a provider without a clock"))?;
     let passes = Passes::of(rounds, Scale { clock, alone })?;
     let counted = passes.all.len();
-    // A simulated run has nothing that could disturb it.
+    // Nothing can disturb a simulated run.
     if counted < LEAST && record.header.evidence == Evidence::Hardware {
         let measured: BTreeSet<u32> = rounds.iter().map(|round| round.pass).collect();
         return Err(NoFigure::FewPasses { counted, passes: measured.len() });
@@ -263,7 +263,7 @@ fn figures(
 ) -> Figures {
     let evidence = record.header.evidence;
     let bytes = cell.workload.bytes() as f64;
-    // What moves no bytes has no rate; nor has what only seems to move them.
+    // A workload that moves no bytes, or only appears to, has no rate.
     let has_bytes = bytes > 0.0 && cell.provider != catalog::NULL;
     let time = estimate::time(found);
     let cycles = estimate::cycles(found).filter(|_| meaningful(Metric::Cycles, evidence).is_ok());
@@ -368,7 +368,7 @@ fn noise(cells: &[Row]) -> Option<Noise> {
     })
 }
 
-/// With the batches of cells in which all were discarded.
+/// Adds the batches of cells in which all batches were discarded.
 fn with_lost(
     mut noise: Noise,
     record: &Record,

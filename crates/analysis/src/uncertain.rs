@@ -1,10 +1,10 @@
-//! Figures that know where their errors come from, so that sums and differences of them are as sure
-//! as they are, not as sure as if their errors had nothing to do with each other.
+//! Figures that track the sources of their errors, so that sums and differences get the right error instead of one
+//! that assumes independence.
 //!
-//! What slows the machine for a while slows all cells of a pass. Each figure therefore carries what
-//! each pass adds to its error (the jackknife's contributions); in a sum they are added pass by pass
-//! before they are squared. So a difference of two cells is surer than either, exactly as far as they
-//! moved together.
+//! A temporary slowdown of the machine affects all cells of a pass. Each figure therefore carries the contribution of
+//! each pass to its error (the jackknife's contributions). In a sum these are added pass by pass before they are
+//! squared. So a difference of two cells has a smaller error than either, exactly to the extent to which they moved
+//! together.
 
 use crate::location::{Confidence, Location, student};
 use crate::units::{Interval, Unit};
@@ -16,11 +16,11 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 pub struct Uncertain {
     /// The figure.
     pub value: f64,
-    /// What each pass adds to the error: (number, error), by number.
+    /// The contribution of each pass to the error, as (pass number, error), by number.
     by_pass: Vec<(u32, f64)>,
-    /// Variance that belongs to no pass.
+    /// Variance that does not come from any pass.
     own: f64,
-    /// Degrees of freedom of the error; none: nothing is known of it.
+    /// Degrees of freedom of the error; `None` if the error is unknown.
     freedom: Option<usize>,
 }
 
@@ -29,13 +29,13 @@ pub struct Uncertain {
 pub struct Bounded<U> {
     /// The figure.
     pub value: U,
-    /// Contains the truth 95 times of 100; none where nothing is known of the error.
+    /// The 95 % confidence interval; `None` if the error is unknown.
     pub interval: Option<Interval<U>>,
 }
 
 impl Uncertain {
-    /// A location, in logarithms, of a figure of passes that have these `numbers`, in ascending order;
-    /// `grain` is what rounding to the clock's steps leaves open, as a share.
+    /// From a location, in logarithms, of passes with these `numbers`, in ascending order. `grain` is the uncertainty
+    /// from rounding to the clock's resolution, as a share.
     pub fn of_passes(
         location: &Location,
         numbers: impl Iterator<Item = u32>,
@@ -46,7 +46,7 @@ impl Uncertain {
         Uncertain { value, by_pass, own: (grain * value).powi(2), freedom: location.freedom() }
     }
 
-    /// Of passes with these numbers and values above 0, in ascending order, for tests.
+    /// From passes with these numbers and values above 0, in ascending order, for tests.
     #[cfg(test)]
     pub(crate) fn planted(passes: &[(u32, f64)]) -> Uncertain {
         let logs: Vec<f64> = passes.iter().map(|(_, value)| value.ln()).collect();
@@ -54,13 +54,13 @@ impl Uncertain {
         Uncertain::of_passes(&location, passes.iter().map(|(number, _)| *number), 0.0)
     }
 
-    /// A single reading, of whose error nothing is known.
+    /// A single reading, whose error is unknown.
     pub fn single(value: f64) -> Uncertain {
         Uncertain { value, by_pass: Vec::new(), own: 0.0, freedom: None }
     }
 
-    /// The same, with an error more that no other figure shares: `error` is its standard deviation,
-    /// known with so many degrees of `freedom`.
+    /// The same figure with an additional error that no other figure shares: `error` is its standard deviation, known
+    /// with `freedom` degrees of freedom.
     pub fn scattered(&self, error: f64, freedom: usize) -> Uncertain {
         Uncertain {
             own: self.own + error.powi(2),
@@ -69,7 +69,7 @@ impl Uncertain {
         }
     }
 
-    /// A sum of multiples of figures that are no sums of each other.
+    /// A linear combination of figures, none of which is a sum of the others.
     pub fn sum<'a>(terms: impl IntoIterator<Item = (f64, &'a Uncertain)>) -> Uncertain {
         let mut sum =
             Uncertain { value: 0.0, by_pass: Vec::new(), own: 0.0, freedom: Some(usize::MAX) };
@@ -82,8 +82,8 @@ impl Uncertain {
         sum
     }
 
-    /// A sum of multiples of figures whose errors have nothing to do with each other. Many of few degrees of freedom
-    /// each make one of many (Satterthwaite 1946).
+    /// A linear combination of figures with independent errors. Many figures with few degrees of freedom each give a
+    /// sum with many (Satterthwaite 1946).
     pub fn sum_of_independent<'a>(
         terms: impl IntoIterator<Item = (f64, &'a Uncertain)>,
     ) -> Uncertain {
@@ -94,29 +94,30 @@ impl Uncertain {
         let spread = |freedom: Vec<usize>| -> f64 {
             variances().zip(freedom).map(|(variance, n)| variance.powi(2) / n as f64).sum()
         };
-        // A cast saturates: where nothing scatters there are as many as there can be.
+        // The cast saturates: without scatter, the degrees of freedom are as many as possible.
         let freedom = freedom.map(|freedom| (own.powi(2) / spread(freedom)).max(1.0) as usize);
         let value = terms.iter().map(|(factor, term)| factor * term.value).sum();
         Uncertain { value, by_pass: Vec::new(), own, freedom }
     }
 
-    /// The same with errors that no other figure shares: of another run, whose passes are not these.
+    /// The same figure with errors that no other figure shares, for figures of different runs, which have no passes
+    /// in common.
     pub fn apart(&self) -> Uncertain {
         let own = self.error().powi(2);
         Uncertain { value: self.value, by_pass: Vec::new(), own, freedom: self.freedom }
     }
 
-    /// The errors of this one about another figure.
+    /// The errors of this figure about another value.
     pub fn about(self, value: f64) -> Uncertain {
         Uncertain { value, ..self }
     }
 
-    /// Whether nothing is known of its error.
+    /// Whether its error is unknown.
     pub fn is_single(&self) -> bool {
         self.freedom.is_none()
     }
 
-    /// `offset` and `factor` times its natural logarithm, errors to first order.
+    /// `offset` plus `factor` times its natural logarithm, with errors to first order.
     pub fn ln(&self, factor: f64, offset: f64) -> Uncertain {
         let scale = factor / self.value;
         let by_pass = self.by_pass.iter().map(|(n, error)| (*n, error * scale)).collect();
@@ -130,13 +131,13 @@ impl Uncertain {
         (squares + self.own).sqrt()
     }
 
-    /// Half the width of its interval; none where nothing is known of the error.
+    /// Half the width of the interval; `None` if the error is unknown.
     pub fn margin(&self, confidence: Confidence) -> Option<f64> {
         Some(self.error() * student(self.freedom?, confidence))
     }
 
-    /// How likely a figure is to be this far from 0 by its error alone, if it is 0. `None` where nothing is
-    /// known of the error.
+    /// The probability that the error alone moves a figure at least this far from 0, if its true value is 0. `None`
+    /// if the error is unknown.
     pub fn chance_of_nothing(&self) -> Option<f64> {
         let freedom = self.freedom? as f64;
         let distance = self.value.abs() / self.error();
@@ -147,12 +148,12 @@ impl Uncertain {
         Some(2.0 * student.sf(distance))
     }
 
-    /// With the bounds of its 95 % interval.
+    /// The figure with its 95 % interval.
     pub fn bounded<U: Unit>(&self) -> Bounded<U> {
         self.map(|value| value)
     }
 
-    /// The same of a function that only rises or only falls.
+    /// A monotonic function of the figure, with its interval.
     pub fn map<U: Unit>(&self, function: impl Fn(f64) -> f64) -> Bounded<U> {
         let interval = self.margin(Confidence::Shown).map(|margin| {
             let bounds = [self.value - margin, self.value + margin].map(&function);
@@ -163,7 +164,7 @@ impl Uncertain {
     }
 }
 
-/// Errors by pass, those of `others` taken `factor` times.
+/// Errors by pass, with those of `others` multiplied by `factor`.
 fn merged(errors: &[(u32, f64)], others: &[(u32, f64)], factor: f64) -> Vec<(u32, f64)> {
     let mut all = Vec::with_capacity(errors.len().max(others.len()));
     let mut errors = errors.iter().copied().peekable();
@@ -216,7 +217,7 @@ mod tests {
         let mean = Uncertain::sum_of_independent(all.iter().map(|one| (1.0 / 50.0, one)));
         assert!((mean.error() - 0.01 / 50f64.sqrt()).abs() < 1e-12);
         assert_eq!(mean.freedom, Some(100));
-        // One that is far less sure than the others is what the mean's error comes from, and its freedom.
+        // The least certain one determines the error of the mean and its degrees of freedom.
         let worst = Uncertain::single(0.0).scattered(1.0, 2);
         let sum = Uncertain::sum_of_independent([(1.0, &few), (1.0, &few), (1.0, &worst)]);
         assert_eq!(sum.freedom, Some(2));

@@ -29,13 +29,13 @@ macro_rules! units {
         }
 
         impl $name {
-            /// As [`f64::total_cmp`].
+            /// Compares like [`f64::total_cmp`].
             pub fn total_cmp(&self, other: &$name) -> Ordering {
                 self.0.total_cmp(&other.0)
             }
         }
 
-        /// So many times as much.
+        /// Multiplies the value and keeps the unit.
         impl Mul<f64> for $name {
             type Output = $name;
             fn mul(self, factor: f64) -> $name {
@@ -64,27 +64,27 @@ macro_rules! units {
 units! {
     /// Wall-clock time in nanoseconds.
     Nanoseconds;
-    /// Cycles of the core's effective clock.
+    /// Cycles of the core at its effective clock.
     Cycles;
-    /// Cycles of the core's effective clock for each byte of message.
+    /// Cycles of the core at its effective clock, per byte of message.
     CyclesPerByte;
     /// Bytes of message.
     Bytes;
-    /// Bytes of message in a thousand cycles: thousands of bytes a second for each MHz.
+    /// Bytes of message per thousand cycles: thousands of bytes a second per MHz.
     BytesPerKilocycle;
-    /// Bytes of message in a second.
+    /// Bytes of message per second.
     BytesPerSecond;
-    /// Thousands of bytes of message in a second, as logs have them.
+    /// Thousands of bytes of message per second, as in logs.
     KilobytesPerSecond;
-    /// Operations in a second.
+    /// Operations per second.
     OperationsPerSecond;
     /// Time in seconds.
     Seconds;
-    /// CPU time in seconds for each 1,000,000 bytes of message.
+    /// CPU time in seconds per 1,000,000 bytes of message.
     SecondsPerMegabyte;
-    /// Clock cycles in a second.
+    /// Clock cycles per second.
     Hertz;
-    /// Millions of clock cycles in a second, as logs have them.
+    /// Millions of clock cycles per second, as in logs.
     Megahertz;
     /// A ratio of two figures of one unit.
     Times;
@@ -109,7 +109,7 @@ impl From<Megahertz> for Hertz {
     }
 }
 
-/// Two bounds of one unit.
+/// Two bounds in one unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval<U> {
     /// The lower bound.

@@ -1,45 +1,46 @@
-//! Algorithms and operations: one standard spelling each, used in code, plans, records and reports.
+//! Algorithms and operations. Each has one standard name, used in code, plans, records and reports.
 
 use crate::tls_record;
 use core::fmt;
 use core::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// What sort of thing an algorithm is: it decides which fields of a job have a meaning.
+/// The kind of an algorithm. It decides which fields of a job are used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Block cipher mode that takes whole blocks only (no padding), with an IV if it has one.
     BlockCipher,
     /// Cipher mode for any length, with an initial counter block.
     StreamCipher,
-    /// Cipher mode for a sector of a disk as a whole, from one block on, with a tweak.
+    /// Cipher mode for a whole disk sector of at least one block, with a tweak.
     SectorCipher,
     /// Authenticated encryption with associated data.
     Aead,
-    /// Protection of a record of TLS, whose MAC is encrypted with the message: see [`tls_record`].
+    /// Protection of a TLS record, whose MAC is encrypted with the message: see [`tls_record`].
     Record,
     /// Hash function, no key.
     Hash,
     /// Message authentication code.
     Mac,
-    /// Deterministic random bit generator: the key is its seed, the message what is asked of it.
+    /// Deterministic random bit generator: the key is its seed, the message length the number of bytes
+    /// requested.
     Generator,
-    /// None: the message is moved as it is.
+    /// No computation: the message is copied unchanged.
     Copy,
-    /// Digital signature with a key pair. The lengths of its parts, and of those of the next two, are
-    /// told by [`Lengths`](crate::Lengths).
+    /// Digital signature with a key pair. For this kind and the next two, [`Lengths`](crate::Lengths) gives
+    /// the lengths of the parts.
     Signature,
-    /// Agreement on a secret, of one's own private and the peer's public key.
+    /// Agreement on a secret, from one's own private key and the peer's public key.
     KeyAgreement,
     /// Encapsulation of a secret for the owner of a public key.
     KeyEncapsulation,
 }
 
-/// The lengths an algorithm fixes, in bytes; 0 where it has no such part, or where it depends on the
-/// operation: with key pairs.
+/// The lengths that an algorithm fixes, in bytes. A length is 0 if the algorithm has no such part, or if it
+/// depends on the operation, as with key pairs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// What sort of algorithm.
+    /// The kind of algorithm.
     pub kind: Kind,
     /// Key length.
     pub key: usize,
@@ -54,7 +55,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// That of an algorithm that fixes no length.
+    /// The shape of an algorithm that fixes no length.
     const fn any_length(kind: Kind) -> Shape {
         Shape { kind, key: 0, iv: 0, block: 1, tag: 0, digest: 0 }
     }
@@ -79,12 +80,12 @@ macro_rules! algorithms {
             /// Every algorithm, in the order reports show them.
             pub const ALL: &'static [Algorithm] = &[$(Algorithm::$variant,)*];
 
-            /// The one spelling.
+            /// The standard name.
             pub const fn name(self) -> &'static str {
                 match self { $(Algorithm::$variant => $name,)* }
             }
 
-            /// The lengths it fixes.
+            /// The lengths that the algorithm fixes.
             pub const fn shape(self) -> Shape {
                 match self {
                     $(Algorithm::$variant => Shape { $($part: $length,)* ..Shape::any_length(Kind::$kind) },)*
@@ -94,13 +95,14 @@ macro_rules! algorithms {
     };
 }
 
-// Lengths: FIPS 197 and SP 800-38A (AES, ECB, CBC, CTR), IEEE 1619 (XTS: two keys in one), SP 800-38D
-// with the 96-bit IV and 128-bit tag that protocols use (GCM), SP 800-38C with those of RFC 6655 for TLS
-// (CCM), RFC 8439 (ChaCha20, whose counter of 32 bits comes first, Poly1305, and both together), RFC 3713
-// (Camellia), SP 800-67 (DES and 3DES, whose keys hold their parity bits), RFC 1321 (MD5), FIPS 180-4 (SHA),
-// FIPS 202 (SHA-3), RFC 2104 with a key as long as the digest, as RFC 2104 section 3 advises (HMAC), SP 800-38B
-// (CMAC), SP 800-90A with 256 bits of entropy and a nonce of half as many (DRBGs): a key is the entropy input,
-// the nonce, and the personalisation string, if there is one. A record of TLS has AES's key, then HMAC's.
+// Sources of the lengths: FIPS 197 and SP 800-38A (AES, ECB, CBC, CTR), IEEE 1619 (XTS: two keys in one), SP
+// 800-38D with the 96-bit IV and 128-bit tag that protocols use (GCM), SP 800-38C with the lengths of RFC
+// 6655 for TLS (CCM), RFC 8439 (ChaCha20, whose 32-bit counter comes first, Poly1305, and the two combined),
+// RFC 3713 (Camellia), SP 800-67 (DES and 3DES, whose keys include their parity bits), RFC 1321 (MD5), FIPS
+// 180-4 (SHA), FIPS 202 (SHA-3), RFC 2104 with a key as long as the digest, as its section 3 advises (HMAC),
+// SP 800-38B (CMAC), SP 800-90A with 256 bits of entropy and a 128-bit nonce (DRBGs). The key of a DRBG is
+// the entropy input, the nonce, and the personalisation string if there is one. The key of a TLS record is
+// AES's key followed by HMAC's.
 algorithms! {
     /// AES-128 in cipher block chaining mode.
     Aes128Cbc = "aes-128-cbc", BlockCipher, key 16, iv 16, block 16;
@@ -138,7 +140,7 @@ algorithms! {
     Aes256Ccm = "aes-256-ccm", Aead, key 32, iv 12, tag 16;
     /// ChaCha20 with Poly1305.
     Chacha20Poly1305 = "chacha20-poly1305", Aead, key 32, iv 12, tag 16;
-    /// A record of TLS: AES-128 in cipher block chaining mode over a message and its HMAC with SHA-1.
+    /// A TLS record: AES-128 in cipher block chaining mode over a message and its HMAC with SHA-1.
     Aes128CbcHmacSha1Tls = "aes-128-cbc-hmac-sha-1-tls", Record, key 36, iv 16;
     /// ChaCha20 alone.
     Chacha20 = "chacha20", StreamCipher, key 32, iv 16;
@@ -146,9 +148,9 @@ algorithms! {
     Camellia256Cbc = "camellia-256-cbc", BlockCipher, key 32, iv 16, block 16;
     /// Triple DES with three keys in cipher block chaining mode: for old devices only.
     TripleDesCbc = "3des-cbc", BlockCipher, key 24, iv 8, block 8;
-    /// DES in cipher block chaining mode: broken, and still in engines.
+    /// DES in cipher block chaining mode: broken, but still found in engines.
     DesCbc = "des-cbc", BlockCipher, key 8, iv 8, block 8;
-    /// MD5: broken, and still in engines.
+    /// MD5: broken, but still found in engines.
     Md5 = "md5", Hash, digest 16;
     /// SHA-1.
     Sha1 = "sha-1", Hash, digest 20;
@@ -174,7 +176,7 @@ algorithms! {
     Aes128Cmac = "aes-128-cmac", Mac, key 16, digest 16;
     /// CMAC with AES-256.
     Aes256Cmac = "aes-256-cmac", Mac, key 32, digest 16;
-    /// Poly1305. A key is good for one message, so that a message has its key in every phase.
+    /// Poly1305. A key may be used for one message only, so every phase sets a key for each message.
     Poly1305 = "poly1305", Mac, key 32, digest 16;
     /// HMAC_DRBG with SHA-256, without prediction resistance.
     HmacDrbgSha256 = "hmac-drbg-sha-256", Generator, key 48;
@@ -182,7 +184,7 @@ algorithms! {
     HmacDrbgSha512 = "hmac-drbg-sha-512", Generator, key 48;
     /// CTR_DRBG with AES-256 and the derivation function, without prediction resistance.
     CtrDrbgAes256 = "ctr-drbg-aes-256", Generator, key 48;
-    /// The C library's copying of memory: what bounds all others.
+    /// The C library's memory copy: the upper bound for all others.
     Memcpy = "memcpy", Copy;
     /// RSA-2048, PKCS #1 v1.5 signatures of SHA-256 digests.
     Rsa2048Pkcs1 = "rsa-2048-pkcs1", Signature;
@@ -190,11 +192,11 @@ algorithms! {
     Rsa3072Pkcs1 = "rsa-3072-pkcs1", Signature;
     /// RSA-4096, PKCS #1 v1.5 signatures of SHA-256 digests.
     Rsa4096Pkcs1 = "rsa-4096-pkcs1", Signature;
-    /// RSA-2048, PSS signatures of SHA-256 digests, with a salt as long as these.
+    /// RSA-2048, PSS signatures of SHA-256 digests, with a salt of the digest's length.
     Rsa2048Pss = "rsa-2048-pss", Signature;
-    /// RSA-3072, PSS signatures of SHA-256 digests, with a salt as long as these.
+    /// RSA-3072, PSS signatures of SHA-256 digests, with a salt of the digest's length.
     Rsa3072Pss = "rsa-3072-pss", Signature;
-    /// RSA-4096, PSS signatures of SHA-256 digests, with a salt as long as these.
+    /// RSA-4096, PSS signatures of SHA-256 digests, with a salt of the digest's length.
     Rsa4096Pss = "rsa-4096-pss", Signature;
     /// ECDSA on NIST's P-256, of SHA-256 digests.
     EcdsaP256 = "ecdsa-p256", Signature;
@@ -215,7 +217,7 @@ algorithms! {
 }
 
 impl Algorithm {
-    /// The operations that make sense for it.
+    /// The operations that are valid for the algorithm.
     pub const fn operations(self) -> &'static [Operation] {
         match self.shape().kind {
             Kind::BlockCipher
@@ -227,7 +229,7 @@ impl Algorithm {
             Kind::Mac => &[Operation::Mac],
             Kind::Generator => &[Operation::Random],
             Kind::Copy => &[Operation::Copy],
-            // A pair for PSS is one for PKCS #1 v1.5: making it is measured once.
+            // PSS and PKCS #1 v1.5 use the same key pairs, so generating them is measured once.
             Kind::Signature => match self {
                 Algorithm::Rsa2048Pss | Algorithm::Rsa3072Pss | Algorithm::Rsa4096Pss => {
                     &[Operation::Sign, Operation::Verify]
@@ -241,8 +243,8 @@ impl Algorithm {
         }
     }
 
-    /// Bytes of output for a message of `message` bytes, without the tag, if it has no key pairs;
-    /// [`Algorithm::lengths`] tells it of all.
+    /// Bytes of output, without the tag, for a message of `message` bytes. Only for algorithms without key
+    /// pairs; [`Algorithm::lengths`] covers all algorithms.
     pub const fn output_length(self, message: usize) -> usize {
         match self.shape().kind {
             Kind::Hash | Kind::Mac => self.shape().digest,
@@ -251,7 +253,7 @@ impl Algorithm {
         }
     }
 
-    /// The shortest message that it takes, in bytes.
+    /// The shortest message that the algorithm accepts, in bytes.
     pub const fn shortest(self) -> usize {
         match self.shape().kind {
             // IEEE 1619, section 5.1: a data unit has 128 bits or more.
@@ -261,10 +263,11 @@ impl Algorithm {
         }
     }
 
-    /// The longest message that it takes, in bytes; `usize::MAX` where no practical message is too long.
+    /// The longest message that the algorithm accepts, in bytes; `usize::MAX` if no practical message is too
+    /// long.
     pub const fn longest(self) -> usize {
         match self {
-            // SP 800-38C, section A.1: beside a nonce of 12 bytes, 3 bytes hold the message's length.
+            // SP 800-38C, section A.1: with a nonce of 12 bytes, the message length has 3 bytes.
             Algorithm::Aes128Ccm | Algorithm::Aes192Ccm | Algorithm::Aes256Ccm => (1 << 24) - 1,
             // IEEE 1619, section 5.1: a data unit has at most 2^20 blocks.
             Algorithm::Aes128Xts | Algorithm::Aes256Xts => 16 << 20,
@@ -273,12 +276,12 @@ impl Algorithm {
         }
     }
 
-    /// Whether a message can go on from one call to the next. CCM has its length in the first block, and a
-    /// sector is one.
+    /// Whether a message can be continued over several calls. CCM encodes the message length in its first
+    /// block, and a sector is always processed as a whole.
     pub const fn goes_on(self) -> bool {
         match self.shape().kind {
             Kind::BlockCipher | Kind::StreamCipher | Kind::Hash | Kind::Mac => true,
-            // The same peer again.
+            // Further calls agree with the same peer.
             Kind::KeyAgreement => true,
             Kind::Aead => {
                 !matches!(self, Algorithm::Aes128Ccm | Algorithm::Aes192Ccm | Algorithm::Aes256Ccm)
@@ -288,18 +291,18 @@ impl Algorithm {
         }
     }
 
-    /// Whether an operation refuses what was forged, or spoilt by an earlier one.
+    /// Whether an operation rejects input that was forged, or damaged by an earlier operation.
     pub const fn refuses(self, operation: Operation) -> bool {
         matches!(self.shape().kind, Kind::Aead | Kind::Record)
             && matches!(operation, Operation::Decrypt)
     }
 
-    /// Whether it takes keys of other lengths than `Shape::key`, too: an HMAC does.
+    /// Whether the algorithm also accepts keys of other lengths than `Shape::key`, as HMAC does.
     pub const fn takes_any_key(self) -> bool {
         matches!(self, Algorithm::HmacSha1 | Algorithm::HmacSha256 | Algorithm::HmacSha512)
     }
 
-    /// Whether it works with key pairs.
+    /// Whether the algorithm uses key pairs.
     pub const fn has_key_pairs(self) -> bool {
         matches!(self.shape().kind, Kind::Signature | Kind::KeyAgreement | Kind::KeyEncapsulation)
     }
@@ -315,7 +318,7 @@ macro_rules! named {
             /// Every value, in the order reports show them.
             pub const ALL: &'static [$type] = &[$($type::$variant,)*];
 
-            /// The one spelling.
+            /// The standard name.
             pub const fn name(self) -> &'static str {
                 match self { $($type::$variant => $name,)* }
             }
@@ -325,8 +328,8 @@ macro_rules! named {
     };
 }
 
-/// Display, parsing and serialisation of an enum that has `ALL` and `name`: a name where people
-/// read it (JSON, TOML), its place in `ALL` on the wire.
+/// Implements Display, parsing and serialisation for an enum with `ALL` and `name`. Human-readable formats
+/// (JSON, TOML) use the name, the wire format the index in `ALL`.
 macro_rules! by_name {
     ($type:ident) => {
         impl fmt::Display for $type {
@@ -387,7 +390,7 @@ pub(crate) use {by_name, named};
 
 by_name!(Algorithm);
 
-/// A name that is none of the known ones.
+/// A name that is not known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnknownName;
 
@@ -400,7 +403,7 @@ impl fmt::Display for UnknownName {
 impl core::error::Error for UnknownName {}
 
 named! {
-    /// What is done with an algorithm: the words of the PSA Crypto API, and Copy for memory's bound.
+    /// What is done with an algorithm, in the terms of the PSA Crypto API, plus Copy for the memory's bound.
     Operation {
         /// Encrypt a message.
         Encrypt = "encrypt",
@@ -410,21 +413,21 @@ named! {
         Hash = "hash",
         /// MAC of a message.
         Mac = "mac",
-        /// Sign a digest, or a message where the algorithm hashes by itself.
+        /// Sign a digest, or a message if the algorithm does the hashing itself.
         Sign = "sign",
         /// Verify a signature.
         Verify = "verify",
-        /// Derive a shared secret from one's own private and the peer's public key.
+        /// Derive a shared secret from one's own private key and the peer's public key.
         KeyAgreement = "key-agreement",
-        /// Key encapsulation: make a secret and its ciphertext.
+        /// Key encapsulation: create a secret and its ciphertext.
         Encapsulate = "encapsulate",
-        /// Key decapsulation: get the secret back.
+        /// Key decapsulation: recover the secret.
         Decapsulate = "decapsulate",
-        /// Make a key or a key pair.
+        /// Generate a key or a key pair.
         GenerateKey = "generate-key",
         /// Produce random bytes.
         Random = "random",
-        /// Move the message and do nothing else: the memory's own bound.
+        /// Copy the message and do nothing else: the memory's own bound.
         Copy = "copy",
     }
 }

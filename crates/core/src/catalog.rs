@@ -1,23 +1,23 @@
-//! Every provider by name, in the order in which reports show them, and what sort of thing each is.
+//! The names of all providers, in the order in which reports show them, and the kind of each.
 //!
-//! This is data: whoever reads a record, plans a run or draws a report needs names and no library. What a name stands
-//! for, and whether it is in this build, is the business of the crate of providers.
+//! This module contains data only: reading a record, planning a run or drawing a report needs names but no
+//! library. The providers crate knows what a name stands for and whether it is in this build.
 
 use crate::algorithm::{Algorithm, Kind};
 pub use crate::copy::MEMCPY;
 pub use crate::null::NULL;
 use crate::workload::Workload;
 
-/// A provider's name, or that of an interface to several.
+/// The name of a provider, or of an interface to several providers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// As a user types it: `library` or `library:variant`, or `interface`.
+    /// The name as a user types it: `library` or `library:variant`, or `interface`.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// A short description.
     pub about: &'static str,
     /// Where its code is.
     pub kind: Provision,
-    /// What its name may be followed by.
+    /// What may follow the name.
     pub variants: Variants,
 }
 
@@ -26,68 +26,76 @@ pub struct Entry {
 pub enum Provision {
     /// In cpb itself.
     Linked,
-    /// In a library of the system's, which a statically linked program cannot load.
+    /// In a library installed on the system. A statically linked program cannot load it.
     Installed,
     /// In the kernel, behind an interface.
     Kernel,
 }
 
-/// What a provider's name may be followed by.
+/// What may follow a provider's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variants {
     /// Nothing: the entry is one provider.
     None,
-    /// An executor that only the machine can name: each is a provider of its own, `interface:executor`.
+    /// An executor that only the machine can name. Each is a separate provider, `interface:executor`.
     Found,
-    /// It is a provider, and so is `name:what` for whatever it can be told to use.
+    /// The name alone is a provider, and so is `name:what` for anything the library can be told to use.
     Told,
 }
 
-/// The interface whose executors the kernel picks: it has one for each of the kernel's algorithms.
+/// The interface whose executors the kernel chooses: one for each of the kernel's algorithms.
 pub const CRYPTODEV: &str = "cryptodev";
 
-/// An operation of that interface that computes nothing: its floor.
+/// An operation of that interface that computes nothing: the interface's floor.
 pub const CRYPTODEV_FLOOR: &str = "cryptodev:null";
 
-/// OpenSSL's cipher and MAC by two calls: for records only, which it otherwise makes in one pass.
+/// OpenSSL with separate calls for cipher and MAC. For records only, which OpenSSL otherwise processes in one
+/// pass.
 pub const TWO_CALLS: &str = "openssl:two-calls";
+
+/// A C library that the user provides.
+pub const C_LIBRARY: &str = "library";
 
 /// The provider that reads memory.
 pub const MEMORY: &str = "memory";
 
-/// All of them.
+/// All providers and interfaces.
 pub const LIST: &[Entry] = &[
-    linked(NULL, "does nothing: the harness's own floor"),
+    linked(NULL, "does nothing: the harness overhead (floor)"),
     linked("openssl", "OpenSSL, with the CPU's crypto instructions"),
-    linked("openssl:nocrypto", "OpenSSL, crypto instructions masked, vector instructions on"),
-    linked("openssl:scalar", "OpenSSL, every extension masked"),
-    linked(TWO_CALLS, "OpenSSL: CBC and HMAC as two calls, for what it also does in one pass"),
+    linked(
+        "openssl:nocrypto",
+        "OpenSSL without the CPU's crypto instructions; vector instructions on",
+    ),
+    linked("openssl:scalar", "OpenSSL without any of the CPU's extensions"),
+    linked(TWO_CALLS, "OpenSSL: CBC and HMAC as two calls, where it could use a single pass"),
     linked("mbedtls:accel", "Mbed TLS, with the CPU's AES instructions"),
     linked("mbedtls:c", "Mbed TLS, plain C"),
     linked("aws-lc", "AWS-LC, with the CPU's extensions"),
-    linked("aws-lc:c", "the same, every extension switched off"),
+    linked("aws-lc:c", "the same without the CPU's extensions"),
     linked("rustcrypto", "the RustCrypto crates, with the CPU's extensions"),
-    linked("rustcrypto:soft", "the same, every extension switched off"),
+    linked("rustcrypto:soft", "the same without the CPU's extensions"),
     Entry {
         variants: Variants::Told,
-        ..installed(
-            "openssl-system",
-            "the libcrypto that is installed here; also :engine=NAME, :provider=NAME",
-        )
+        ..installed("openssl-system", "the installed libcrypto; also :engine=NAME, :provider=NAME")
     },
-    installed("mbedtls-system", "the Mbed TLS that is installed here, by its generic functions"),
-    installed("libgcrypt", "the libgcrypt that is installed here, with the CPU's extensions"),
-    installed("libgcrypt:c", "the same, every extension switched off"),
-    installed("nettle", "the Nettle that is installed here, with the CPU's extensions"),
-    installed("nettle:c", "the same, every extension switched off"),
+    installed("mbedtls-system", "the installed Mbed TLS, through its generic functions"),
+    installed("libgcrypt", "the installed libgcrypt, with the CPU's extensions"),
+    installed("libgcrypt:c", "the same without the CPU's extensions"),
+    installed("nettle", "the installed Nettle, with the CPU's extensions"),
+    installed("nettle:c", "the same without the CPU's extensions"),
     installed(
         "wolfssl-system",
-        "the wolfSSL that is installed here, by its functions for OpenSSL's programs",
+        "the installed wolfSSL, through its OpenSSL compatibility functions",
     ),
+    Entry {
+        variants: Variants::Told,
+        ..installed(C_LIBRARY, "a C library of your own: library:FILE (docs/own-library.md)")
+    },
     interface("af_alg", "the kernel's crypto through AF_ALG sockets"),
     interface(CRYPTODEV, "the kernel's crypto through /dev/crypto; the kernel picks the driver"),
-    linked(MEMCPY, "copies and computes nothing: the memory's own bound"),
-    linked(MEMORY, "reads memory, by loads of 8 bits to the widest vector"),
+    linked(MEMCPY, "copies memory and computes nothing: the limit set by memory"),
+    linked(MEMORY, "reads memory, with loads from 8 bits to the widest vector"),
 ];
 
 const fn linked(name: &'static str, about: &'static str) -> Entry {
@@ -102,36 +110,36 @@ const fn interface(name: &'static str, about: &'static str) -> Entry {
     Entry { name, about, kind: Provision::Kernel, variants: Variants::Found }
 }
 
-/// A provider that was asked for by name.
+/// A provider requested by name.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice<'n> {
-    /// Its entry.
+    /// The provider's entry.
     pub entry: &'static Entry,
-    /// The variant that was named; empty where none was.
+    /// The variant that was named; empty if none was.
     pub variant: &'n str,
 }
 
 impl Choice<'_> {
-    /// Whether this names an interface and none of its executors, and so all of them.
+    /// Whether this names an interface without an executor, and so stands for all its executors.
     pub fn is_interface(&self) -> bool {
         self.entry.is_interface() && self.variant.is_empty()
     }
 }
 
 impl Entry {
-    /// Whether it stands for executors that only the machine can name.
+    /// Whether the entry stands for executors that only the machine can name.
     pub fn is_interface(&self) -> bool {
         self.variants == Variants::Found
     }
 
-    /// Whether it is a library of the system's.
+    /// Whether the provider is a library installed on the system.
     pub fn is_installed(&self) -> bool {
         self.kind == Provision::Installed
     }
 }
 
-/// What `name` asks for: an entry, or `interface:executor`. That an executor has a name does not say
-/// that it is here.
+/// Finds the entry, or `interface:executor`, that `name` stands for. An executor that has a name is not
+/// necessarily present on this machine.
 pub fn find(name: &str) -> Option<Choice<'_>> {
     if let Some(entry) = LIST.iter().find(|entry| entry.name == name) {
         return Some(Choice { entry, variant: "" });
@@ -142,21 +150,22 @@ pub fn find(name: &str) -> Option<Choice<'_>> {
     (!variant.is_empty()).then_some(Choice { entry, variant })
 }
 
-/// The place of `name`, or of the interface it is reached by, in [`LIST`]; beyond all for a foreign runner's.
+/// The index in [`LIST`] of `name`, or of its interface; `usize::MAX` for a foreign runner's provider.
 pub fn place(name: &str) -> usize {
     let entry = find(name).map(|choice| choice.entry.name);
     let place = entry.and_then(|name| LIST.iter().position(|entry| entry.name == name));
     place.unwrap_or(usize::MAX)
 }
 
-/// Whether the provider called `name` computes what it is asked for. One that does not is a floor,
-/// the harness's ([`NULL`]) or an interface's: it has no answers to check and wins no comparison.
+/// Whether the provider called `name` computes what it is asked for. A provider that does not is a floor: the
+/// harness's ([`NULL`]) or an interface's. A floor has no answers to check and wins no comparison.
 pub fn computes(name: &str) -> bool {
     ![NULL, CRYPTODEV_FLOOR].contains(&name)
 }
 
-/// Whether the provider called `name` is for such algorithms at all: what copies has no others, and
-/// nobody else copies; two calls are what one call is held against. That is no gap and not worth a word.
+/// Whether the provider called `name` is meant for `algorithm`. Copying is all that [`MEMCPY`] does, and no
+/// other provider copies; [`TWO_CALLS`] exists only for comparison with the single call. Such a mismatch is
+/// not a gap and is not reported.
 pub fn is_for(name: &str, algorithm: Algorithm) -> bool {
     let kind = algorithm.shape().kind;
     match name {
@@ -167,12 +176,12 @@ pub fn is_for(name: &str, algorithm: Algorithm) -> bool {
     }
 }
 
-/// Whether the provider called `name` may read memory: [`MEMORY`] does, and a foreign runner's has to say.
+/// Whether the provider called `name` may read memory: [`MEMORY`] does, and a foreign runner must be asked.
 pub fn reads_memory(name: &str) -> bool {
     name == MEMORY || find(name).is_none()
 }
 
-/// Whether the provider called `name` is for such workloads at all.
+/// Whether the provider called `name` is meant for `workload`.
 pub fn is_for_workload(name: &str, workload: &Workload) -> bool {
     match workload {
         Workload::Crypto(workload) => is_for(name, workload.algorithm),

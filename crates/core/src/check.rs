@@ -1,4 +1,4 @@
-//! The known-answer check: no figure without a right answer.
+//! The known-answer check: only a provider with right answers gets figures.
 
 mod random;
 mod round_trip;
@@ -20,60 +20,61 @@ pub struct Case<'a> {
     pub algorithm: Algorithm,
     /// What is done.
     pub operation: Operation,
-    /// The key; empty for a hash, the seed of a generator, private or public of a pair.
+    /// The key; empty for a hash, the seed for a generator, the private or public key of a pair.
     pub key: &'a [u8],
     /// IV, nonce or initial counter block.
     pub iv: &'a [u8],
-    /// Associated data, a record's header; of an operation with a key pair that draws, the other half of it.
+    /// Associated data; a record's header; for a key-pair operation that draws at random, the other key of
+    /// the pair.
     pub associated: &'a [u8],
-    /// What goes in. Of a generator its length alone counts: so much is asked for.
+    /// The input. For a generator only its length counts: it is the number of bytes requested.
     pub input: &'a [u8],
-    /// Tag of an AEAD: what must come out of Encrypt, what goes into Decrypt. So too a signature, and
-    /// an encapsulation.
+    /// The tag of an AEAD: expected from Encrypt, given to Decrypt. Signatures and encapsulations are handled
+    /// in the same way.
     pub tag: &'a [u8],
-    /// What must happen.
+    /// The required answer.
     pub answer: Answer<'a>,
 }
 
-/// What a case must lead to.
+/// The required outcome of a case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Answer<'a> {
     /// These bytes.
     Output(&'a [u8]),
     /// The tag is forged: [`Error::Refused`].
     Refusal,
-    /// The length is impossible: [`Unsupported::Length`], before anything is written.
+    /// The length is not possible: [`Unsupported::Length`], before anything is written.
     NoSuchLength,
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Finding {
     /// This many ways of running the case (phase, placement) gave the right answer.
     Right(u8),
-    /// The answer cannot be known: see [`Provider::repeats`]. In this many ways all that was asked
-    /// for was written, and something else each time.
+    /// The answer cannot be known: see [`Provider::repeats`]. In this many ways every byte requested was
+    /// written, with different content each time.
     Distinct(u8),
     /// The case cannot be run by this provider.
     Unsupported(Unsupported),
-    /// A wrong one, or none, in this way.
+    /// The answer was wrong or missing in this phase and placement.
     Wrong {
         /// Phase that was tried.
         phase: Phase,
         /// Placement that was tried.
         placement: Placement,
-        /// What went wrong; [`Error::WrongAnswer`] for wrong bytes, a wrong tag, or a forgery or an
-        /// impossible length that was taken.
+        /// What went wrong. [`Error::WrongAnswer`] stands for wrong bytes, a wrong tag, or a forgery or
+        /// impossible length that was accepted.
         error: Error,
     },
-    /// The answer is drawn anew each time. In this many ways its counterpart took it, what was
-    /// tampered with was not taken, and another one was drawn the next time.
+    /// The answer is drawn at random. In this many ways the counterpart accepted it and rejected a tampered
+    /// one, and the next answer was different.
     RoundTrip(u8),
 }
 
-/// Runs `case` in every phase and placement that `provider` supports and that has an answer to
-/// look at. `scratch` holds input, output and tag: at least so much, of a generator four times the
-/// answer's length, and of what draws with a key pair two pairs, tags and secrets.
+/// Runs `case` in every phase and placement that `provider` supports and that produces an answer to check.
+/// `scratch` must hold at least input, output and tag. A generator needs four times the answer's length, and
+/// an operation that draws with a key pair needs two pairs, tags and secrets.
 pub fn check(provider: &dyn Provider, case: &Case<'_>, scratch: &mut [u8]) -> Finding {
     if case.operation == Operation::Random {
         return random::check(provider, case, scratch);
@@ -82,7 +83,7 @@ pub fn check(provider: &dyn Provider, case: &Case<'_>, scratch: &mut [u8]) -> Fi
         return round_trip::check(provider, case, scratch);
     }
     let mut right = 0;
-    // The reason for the plainest way says most.
+    // The reason for the simplest way is the most informative.
     let mut unsupported = None;
     for phase in [Phase::Message, Phase::MessageWithKey, Phase::Update] {
         for &placement in Placement::ALL {
@@ -107,7 +108,7 @@ fn check_one(
     scratch: &mut [u8],
 ) -> Result<(), Error> {
     let shape = case.algorithm.shape();
-    // An update alone writes a cipher's output, but no tag, digest or MAC, and refuses nothing.
+    // An update alone writes a cipher's output, but no tag, digest or MAC, and it cannot reject a forgery.
     let shows = shape.digest == 0 && !matches!(case.answer, Answer::Refusal);
     if phase == Phase::Update && !shows {
         return Err(Unsupported::Phase.into());
@@ -143,7 +144,7 @@ fn check_one(
     }
 
     let (output, rest) = scratch.split_at_mut_checked(length).ok_or(Unsupported::Memory)?;
-    // Whoever writes nothing must not be right by chance: every byte is wrong at first.
+    // Make every byte wrong at first, so that a provider that writes nothing is not right by chance.
     output.fill(0);
     if let Answer::Output(right) = case.answer {
         for (byte, right) in output.iter_mut().zip(right) {
@@ -185,7 +186,8 @@ fn check_one(
     }
 }
 
-/// An impossible length must be turned down by `supports`, and by `session` for who did not ask.
+/// An impossible length must be rejected by `supports`, and also by `session` for callers that did not ask
+/// first.
 fn refused_length(
     provider: &dyn Provider,
     workload: &CryptoWorkload,

@@ -4,32 +4,33 @@ use crate::provider::{Completion, Identity};
 use std::vec;
 use std::vec::Vec;
 
-/// How a provider goes wrong, if it does.
+/// The fault that a provider has, if any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fault {
     None,
-    /// Right, but over a queue.
+    /// Correct, but uses a queue.
     Queues,
     WrongByte,
     WrongTag,
     WritesNothing,
     TakesForgery,
     RefusesGoodTag,
-    /// `supports` says yes to any length, `session` does not take it.
+    /// `supports` accepts any length, `session` rejects impossible ones.
     PromisesAnyLength,
-    /// `supports` says no to an impossible length, `session` takes it.
+    /// `supports` rejects an impossible length, `session` accepts it.
     TakesAnyLength,
     BreaksInPlace,
     BreaksUpdate,
     SupportsNothing,
     LacksUpdate,
-    /// Says that it can hash in place.
+    /// Claims that it can hash in place.
     PromisesAll,
     CompletesAnother,
     CompletesNothing,
 }
 
-/// A toy: output = input inverted, tag = sum of the output's or digest's bytes with those around.
+/// A toy: the output is the inverted input, and the tag is the sum of the bytes of output or digest and of
+/// the other parts.
 struct Toy(Fault);
 
 struct ToySession<'s, 'b> {
@@ -225,7 +226,7 @@ const fn wrong(phase: Phase, placement: Placement, error: Error) -> Finding {
     Finding::Wrong { phase, placement, error }
 }
 
-/// What is tried first.
+/// The way that is tried first.
 const WRONG_ANSWER: Finding = wrong(Phase::Message, Placement::Apart, Error::WrongAnswer);
 
 #[test]
@@ -240,7 +241,7 @@ fn a_right_provider_is_right_in_every_way_that_shows() {
             assert_eq!(found(fault, cipher(operation)), Finding::Right(6));
             assert_eq!(found(fault, aead(operation)), Finding::Right(6));
         }
-        // An update refuses nothing; a hash has no key, no update that shows, and no place.
+        // An update rejects nothing; a hash has no key, no update with a visible result, and no placement.
         assert_eq!(found(fault, forgery()), Finding::Right(4));
         assert_eq!(found(fault, digest()), Finding::Right(1));
         assert_eq!(found(fault, impossible()), Finding::Right(6));

@@ -1,4 +1,4 @@
-//! Moves messages and does nothing else: what memory allows, whoever computes.
+//! Copies messages and does nothing else: the memory's bound on every computation.
 
 use crate::algorithm::Kind;
 use crate::error::{Error, Unsupported};
@@ -8,11 +8,11 @@ use crate::workload::{CryptoWorkload, Dispatch};
 /// The name that [`Memcpy`] has on every target.
 pub const MEMCPY: &str = "memcpy";
 
-/// The provider that copies, by whichever `memcpy` the program is linked with.
+/// The provider that copies, with the `memcpy` that the program is linked with.
 pub struct Memcpy<'a> {
-    /// Whose that is.
+    /// The library that `memcpy` comes from.
     pub executor: &'a str,
-    /// What is known of where it and the messages lie.
+    /// What is known about the placement of `memcpy` and of the messages.
     pub options: &'a str,
 }
 

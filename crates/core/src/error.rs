@@ -1,77 +1,77 @@
-//! Why something is not measured, and why something that should have worked did not.
+//! Why something is not measured, and why something failed.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-/// Why something is not measured here. Not a failure.
+/// The reason why something is not measured here. Not a failure.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unsupported {
     /// The provider does not have the algorithm or the operation.
     Algorithm,
-    /// Not in this way: in place, queued, key per message.
+    /// Not supported in this mode: in place, queued, key per message.
     Mode,
-    /// Not at this length: block multiples, limits of an interface.
+    /// Not supported at this length: block multiples, limits of an interface.
     Length,
     /// The algorithm or the interface has no such phase.
     Phase,
     /// Left out when the library was built.
     BuildOption,
-    /// Forbidden by the system's policy.
+    /// Forbidden by system policy.
     Policy,
-    /// This user may not.
+    /// This user lacks the permission.
     Permission,
-    /// The device, library or CPU feature is not here.
+    /// The device, library or CPU feature is not present.
     Device,
     /// It does not fit in memory.
     Memory,
-    /// The library is known to do it wrong, or to take forgeries for right.
+    /// The library is known to compute it wrongly, or to accept forgeries.
     Defect,
 }
 
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Unsupported::Algorithm => "the provider does not have this algorithm or operation",
+            Unsupported::Algorithm => "the provider does not support this algorithm or operation",
             Unsupported::Mode => "the provider cannot run it in this way",
-            Unsupported::Length => "the algorithm or the interface does not take this length",
+            Unsupported::Length => "the algorithm or the interface does not support this length",
             Unsupported::Phase => "the algorithm or the interface has no such phase",
             Unsupported::BuildOption => "left out when the library was built",
             Unsupported::Policy => "forbidden by the system's policy",
-            Unsupported::Permission => "this user is not permitted to",
-            Unsupported::Device => "the device, library or CPU feature is not here",
+            Unsupported::Permission => "this user lacks the permission",
+            Unsupported::Device => "the device, library or CPU feature is not available",
             Unsupported::Memory => "it does not fit in memory",
             Unsupported::Defect => {
-                "the library is known to do it wrong, or to take forgeries for right"
+                "the library is known to compute it wrongly, or to accept forgeries"
             }
         })
     }
 }
 
-/// Why something that should have worked did not.
+/// The reason why something failed that should have worked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Error {
     /// The answer was not the known one.
     WrongAnswer,
-    /// The tag did not verify: the right answer to a forgery, a failure for anything else.
+    /// The tag did not verify: the right answer to a forgery, and a failure otherwise.
     Refused,
     /// No answer in time.
     Timeout,
     /// The library or the kernel reported this code.
     Device(i32),
     /// The provider broke its contract with the loop ([`crate::provider`]): a completion for a job that was not in
-    /// flight, another number of finished jobs than were in flight, `Full` with nothing in flight.
+    /// flight, a wrong number of finished jobs, or `Full` with nothing in flight.
     Contract,
     /// The runner died.
     Crashed,
-    /// It turned out, on trying, not to be possible here.
+    /// An attempt showed that it is not possible here.
     Unsupported(Unsupported),
-    /// An engine that the provider drives itself reported this.
+    /// The error reported by an engine that the provider drives itself.
     Engine {
         /// The device's status, as its register or ring holds it.
         code: u32,
-        /// What the device's manual says that it means.
+        /// Its meaning according to the device's manual.
         meaning: Meaning,
     },
 }
@@ -95,8 +95,9 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// What an engine's error means. A driver translates the codes of its device; what none of these
-/// says is [`Meaning::Undocumented`]. A tag that does not verify is [`Error::Refused`] instead.
+/// The meaning of an engine's error. A driver translates its device's codes; a code that fits no other
+/// variant is [`Meaning::Undocumented`]. A tag that does not verify is reported as [`Error::Refused`]
+/// instead.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Meaning {
@@ -108,9 +109,9 @@ pub enum Meaning {
     Write,
     /// The key is missing, locked, or of the wrong length. (virtio: key rejected.)
     Key,
-    /// The message has a length that the mode does not take. (CAAM: CCB data size error.)
+    /// The mode does not support a message of this length. (CAAM: CCB data size error.)
     Length,
-    /// The device failed, or gave a job up, and needs a reset. (CAAM: hardware error, watchdog.)
+    /// The device failed or abandoned a job, and needs a reset. (CAAM: hardware error, watchdog.)
     Hardware,
     /// The manual does not list the code.
     Undocumented,

@@ -1,23 +1,23 @@
 //! The wire format between a host and a runner, for pipes and for serial lines.
 //!
-//! A frame is `0x00 COBS( length, version, message, CRC-32 ) 0x00`: the length of the message and
-//! the version are 16-bit, all little-endian, the message is postcard, and the CRC (ISO-HDLC, that
-//! of Ethernet) covers all before it. Consistent overhead byte stuffing keeps 0x00 out of a frame,
-//! so after garbage a reader is in step again at the next one. The version must be equal on both
-//! sides: the host carries the runners it starts, and a board is flashed from the same source.
+//! A frame is `0x00 COBS( length, version, message, CRC-32 ) 0x00`. The length of the message and the version
+//! are 16-bit values, and all values are little-endian. The message is encoded with postcard, and the CRC
+//! (ISO-HDLC, as in Ethernet) covers everything before it. Consistent overhead byte stuffing keeps 0x00 out
+//! of a frame, so a reader resynchronises at the next 0x00 after garbage. Both sides must have the same
+//! version: the host ships the runners that it starts, and a board is flashed from the same source.
 
 use crate::message::{Reply, Request};
 use core::fmt;
 use crc::{CRC_32_ISO_HDLC, CRC_64_XZ, Crc, Table};
 use serde::{Deserialize, Serialize};
 
-/// Version of everything on the wire: frames, messages, the order of every enum in them.
+/// Version of everything on the wire: frames, messages, and the order of the variants of every enum in them.
 pub const VERSION: u16 = 7;
 
-/// The longest message, in bytes. A known answer of 2 KiB in and 2 KiB out fits.
+/// The longest message, in bytes. A known answer with 2 KiB of input and 2 KiB of output fits.
 pub const MAX_MESSAGE: usize = 6 * 1024;
 
-/// Bytes that a frame may take, with everything around the message.
+/// The largest size of a frame in bytes, including everything around the message.
 pub const MAX_FRAME: usize = 2 + cobs_length(HEAD + MAX_MESSAGE + TAIL);
 
 const HEAD: usize = 4;
@@ -30,23 +30,23 @@ const fn cobs_length(plain: usize) -> usize {
 static CRC32: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISO_HDLC);
 static CRC64: Crc<u64, Table<1>> = Crc::<u64, Table<1>>::new(&CRC_64_XZ);
 
-/// The checksum of outputs in a [`Round`](crate::message::Round): CRC-64/XZ over the parts.
+/// The checksum of outputs in a [`Round`](crate::message::Round): CRC-64/XZ over the concatenated parts.
 pub fn output_checksum<'a>(parts: impl Iterator<Item = &'a [u8]>) -> u64 {
     let mut digest = CRC64.digest();
     parts.for_each(|part| digest.update(part));
     digest.finalize()
 }
 
-/// Why bytes between two delimiters are not a frame. The next frame may well be.
+/// The reason why the bytes between two delimiters are not a valid frame. The next frame may still be valid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FrameError {
     /// Longer than any frame.
     TooLong,
-    /// Not COBS, cut, or the checksum does not fit: noise on the line.
+    /// Not COBS, truncated, or with a wrong checksum: noise on the line.
     Garbled,
-    /// A whole frame of another version.
+    /// A complete frame of another version.
     Version(u16),
-    /// A whole frame whose message is none we know.
+    /// A complete frame whose message is not known.
     Message,
 }
 
@@ -70,7 +70,7 @@ impl core::error::Error for FrameError {}
 /// Writes `message` as a frame into `buffer` ([`MAX_FRAME`] bytes) and returns the frame.
 ///
 /// # Errors
-/// [`FrameError::TooLong`] if the message exceeds [`MAX_MESSAGE`].
+/// Returns [`FrameError::TooLong`] if the message exceeds [`MAX_MESSAGE`].
 pub fn encode<'b, T: Serialize>(
     message: &T,
     buffer: &'b mut [u8; MAX_FRAME],
@@ -94,7 +94,7 @@ pub fn encode<'b, T: Serialize>(
 pub struct Decoder {
     buffer: [u8; MAX_FRAME],
     length: usize,
-    /// The bytes up to the next delimiter exceed any frame and are being dropped.
+    /// Whether the bytes since the last delimiter exceed any frame and are being dropped.
     flooded: bool,
 }
 
@@ -105,8 +105,8 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// Takes one byte. Returns the plain bytes of a message when the byte completes a frame, or what
-    /// was wrong with the bytes that it ends. Delimiters in a row are no frame.
+    /// Takes one byte. If it completes a frame, returns the decoded bytes of the message, or the error in the
+    /// bytes received. Consecutive delimiters do not form a frame.
     pub fn push(&mut self, byte: u8) -> Option<Result<&[u8], FrameError>> {
         if byte != 0 {
             match self.buffer.get_mut(self.length) {
@@ -126,7 +126,7 @@ impl Decoder {
     }
 }
 
-/// Takes a frame, without its delimiters, apart.
+/// Unpacks a frame, given without its delimiters.
 fn open(stuffed: &mut [u8]) -> Result<&[u8], FrameError> {
     let length = cobs::decode_in_place(stuffed).map_err(|_| FrameError::Garbled)?;
     let plain = stuffed.get(..length).ok_or(FrameError::Garbled)?;
@@ -142,10 +142,10 @@ fn open(stuffed: &mut [u8]) -> Result<&[u8], FrameError> {
     }
 }
 
-/// Reads a message that [`Decoder::push`] returned; all of it must be used up.
+/// Parses a message returned by [`Decoder::push`]. The message must be consumed entirely.
 ///
 /// # Errors
-/// [`FrameError::Message`].
+/// Returns [`FrameError::Message`] if the message does not parse.
 pub fn parse<'a, T: Deserialize<'a>>(message: &'a [u8]) -> Result<T, FrameError> {
     match postcard::take_from_bytes(message) {
         Ok((parsed, [])) => Ok(parsed),
@@ -153,18 +153,18 @@ pub fn parse<'a, T: Deserialize<'a>>(message: &'a [u8]) -> Result<T, FrameError>
     }
 }
 
-/// Reads a message of the host's.
+/// Parses a message from the host.
 ///
 /// # Errors
-/// [`FrameError::Message`].
+/// Returns [`FrameError::Message`] if the message does not parse.
 pub fn parse_request(message: &[u8]) -> Result<Request<'_>, FrameError> {
     parse(message)
 }
 
-/// Reads a message of the runner's.
+/// Parses a message from the runner.
 ///
 /// # Errors
-/// [`FrameError::Message`].
+/// Returns [`FrameError::Message`] if the message does not parse.
 pub fn parse_reply(message: &[u8]) -> Result<Reply<'_>, FrameError> {
     parse(message)
 }

@@ -20,7 +20,7 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-/// What messages are made of; they borrow, so this owns.
+/// The parts of messages. Messages borrow, so this type owns the data.
 #[derive(Clone, Debug)]
 struct Parts {
     variant: usize,
@@ -218,7 +218,7 @@ impl Parts {
         }
     }
 
-    /// Either direction's message as a frame.
+    /// A request or a reply, as a frame.
     fn frame(&self) -> Vec<u8> {
         if self.small.is_multiple_of(2) { framed(&self.request()) } else { framed(&self.reply()) }
     }
@@ -242,7 +242,7 @@ fn framed<T: Serialize>(message: &T) -> Vec<u8> {
     encode(message, &mut buffer).map_or_else(|_| Vec::new(), <[u8]>::to_vec)
 }
 
-/// A frame with any plain bytes where length, version and message belong, and a right checksum.
+/// A frame with arbitrary bytes in place of length, version and message, and a correct checksum.
 fn framed_plain(plain: &[u8]) -> Vec<u8> {
     let checked = [plain, &CRC32.checksum(plain).to_le_bytes()].concat();
     let mut frame = std::vec![0; 2 + cobs_length(checked.len())];
@@ -252,7 +252,7 @@ fn framed_plain(plain: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// All that a decoder makes of `bytes`.
+/// All results that a decoder returns for `bytes`.
 fn decode(bytes: &[u8]) -> Vec<Result<Vec<u8>, FrameError>> {
     let mut decoder = Decoder::default();
     let mut seen = Vec::new();
@@ -262,7 +262,7 @@ fn decode(bytes: &[u8]) -> Vec<Result<Vec<u8>, FrameError>> {
     seen
 }
 
-/// Bytes such as a line in trouble delivers.
+/// Bytes as received on a faulty line.
 fn garbage() -> impl Strategy<Value = Vec<u8>> {
     let cut = (parts(), any::<Index>(), any::<bool>()).prop_map(|(parts, at, tail)| {
         let frame = parts.frame();
@@ -334,7 +334,8 @@ proptest! {
             bytes.extend_from_slice(&frame);
         }
         bytes.extend(after);
-        // Noise can hold a whole frame with a bit flipped in front of it: those may come as well.
+        // Noise can contain a valid frame with a bit flipped in front of it, so additional frames may be
+        // decoded.
         let mut seen = decode(&bytes).into_iter();
         for frame in sent {
             prop_assert!(seen.any(|found| found == frame));
@@ -425,7 +426,7 @@ fn samples_take_at_most_16_bytes_each_on_the_wire() {
     });
     let each = frame.len().div_ceil(SAMPLES);
     assert!(each <= 16, "{each} bytes a sample");
-    // 115,200 baud are 11,520 bytes a second: 512 samples must pass in less than one.
+    // 115,200 baud is 11,520 bytes per second. 512 samples must take less than one second.
     assert!(512 * each < 11_520);
 }
 
@@ -468,7 +469,7 @@ fn the_largest_replies_and_a_known_answer_of_2_kib_fit_in_a_frame() {
 fn a_message_fits_up_to_its_greatest_length_and_no_further() {
     let mut buffer = [0; MAX_FRAME];
     for byte in ['\0', '~'] {
-        // The length of a text takes two bytes more.
+        // The length of a text takes two bytes.
         let longest: String = core::iter::repeat_n(byte, MAX_MESSAGE - 2).collect();
         let frame = encode(&&longest[..], &mut buffer).map(<[u8]>::to_vec);
         let frames = decode(&frame.unwrap_or_default());

@@ -1,4 +1,4 @@
-//! Linux's own crypto: how it spells algorithms, and on a host what it says of its drivers.
+//! Linux's own crypto: its names of algorithms and, on a host, what it reports about its drivers.
 
 #[cfg(feature = "std")]
 mod survey;
@@ -7,7 +7,8 @@ use crate::algorithm::Algorithm;
 #[cfg(feature = "std")]
 pub use survey::*;
 
-/// The AF_ALG type of an algorithm, and the kernel's spelling of it; none that the kernel does not have.
+/// The AF_ALG type of an algorithm and its name in the kernel; `None` if the kernel does not have the
+/// algorithm.
 pub fn kernel_name(algorithm: Algorithm) -> Option<(&'static str, &'static str)> {
     Some(match algorithm {
         Algorithm::Aes128Cbc | Algorithm::Aes192Cbc | Algorithm::Aes256Cbc => {
@@ -39,13 +40,13 @@ pub fn kernel_name(algorithm: Algorithm) -> Option<(&'static str, &'static str)>
         Algorithm::HmacSha256 => ("hash", "hmac(sha256)"),
         Algorithm::HmacSha512 => ("hash", "hmac(sha512)"),
         Algorithm::Aes128Cmac | Algorithm::Aes256Cmac => ("hash", "cmac(aes)"),
-        // Whatever it computes: which driver it is, the provider knows.
+        // The kernel's name does not tell which generator this is. The provider selects the driver.
         Algorithm::HmacDrbgSha256 | Algorithm::HmacDrbgSha512 | Algorithm::CtrDrbgAes256 => {
             ("rng", "stdrng")
         }
-        // The kernel's takes its key as the message's first bytes, and not in all versions.
+        // The kernel expects the key in the first bytes of the message, and not in all versions.
         Algorithm::Poly1305 => return None,
-        // To copy is nothing for a kernel, and for key pairs it has no interface here.
+        // The kernel does not offer copying, and has no interface for key pairs here.
         _ => return None,
     })
 }

@@ -1,26 +1,26 @@
-//! How long the parts of a job are.
+//! The lengths of the parts of a job.
 
 use crate::algorithm::{Algorithm, Kind, Operation};
 use crate::public_key::{Parts, parts};
 use crate::tls_record;
 
-/// How long the parts of a job are, in bytes.
+/// The lengths of the parts of a job, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lengths {
     /// The key.
     pub key: usize,
-    /// Associated data. An AEAD's are as long as a workload says.
+    /// Associated data. For an AEAD the workload sets the length.
     pub associated: usize,
-    /// What goes in: the message, and of a record room for more.
+    /// The input: the message; for a record, with room for MAC and padding.
     pub input: usize,
-    /// What comes out.
+    /// The output.
     pub output: usize,
-    /// What goes beside it: an AEAD's tag, a signature, an encapsulation.
+    /// What accompanies the input or output: an AEAD's tag, a signature, an encapsulation.
     pub tag: usize,
 }
 
 impl Algorithm {
-    /// How long the parts are of an operation on a message of `message` bytes.
+    /// The lengths of the parts for an operation on a message of `message` bytes.
     pub const fn lengths(self, operation: Operation, message: usize) -> Lengths {
         let plain = Lengths { key: 0, associated: 0, input: message, output: 0, tag: 0 };
         let Some(parts) = parts(self) else {

@@ -1,9 +1,9 @@
 //! The contract between a benchmark loop and the thing it measures.
 //!
-//! Everything here runs without an operating system, without an allocator and without `unsafe`, so
-//! that a Linux server, a Cortex-M7 board and a simulator share one loop, one set of words and one
-//! wire format. Read in this order: [`provider`] (the contract), [`measure`] (the only timed loop),
-//! [`sample`] (what comes out), [`frame`] (how it travels).
+//! Everything here runs without an operating system, without an allocator and without `unsafe`, so a Linux
+//! server, a Cortex-M7 board and a simulator share one loop, one vocabulary and one wire format. Read in this
+//! order: [`provider`] (the contract), [`measure`] (the only timed loop), [`sample`] (the results), [`frame`]
+//! (the wire format).
 
 #![no_std]
 #![forbid(unsafe_code)]

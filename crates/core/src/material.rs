@@ -1,11 +1,11 @@
-//! Keys, IVs and messages of timed workloads: made up, but the same for every provider on every
-//! target, so that their answers can be compared.
+//! Keys, IVs and messages of timed workloads. They are generated, but the same for every provider on every
+//! target, so their answers can be compared.
 
 use crate::algorithm::Kind;
 use crate::tls_record;
 use crate::workload::CryptoWorkload;
 
-/// Which part of a workload's material a seed is for.
+/// The part of a workload's material that a seed is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
     /// A key.
@@ -23,12 +23,13 @@ pub fn fill(part: Part, index: usize, bytes: &mut [u8]) {
     fill_from(&mut seed(part, index), bytes);
 }
 
-/// Where [`fill`] begins, for [`fill_from`].
+/// The initial state of [`fill`], for use with [`fill_from`].
 pub(crate) fn seed(part: Part, index: usize) -> u64 {
     (part as u64) << 56 ^ index as u64
 }
 
-/// Fills `bytes`, of the length that `workload` states, with its associated data: one for all jobs.
+/// Fills `bytes`, of the length that `workload` states, with its associated data, which is the same for all
+/// jobs.
 pub fn fill_associated(workload: &CryptoWorkload, bytes: &mut [u8]) {
     fill(Part::Associated, 0, bytes);
     if workload.algorithm.shape().kind == Kind::Record {
@@ -36,7 +37,7 @@ pub fn fill_associated(workload: &CryptoWorkload, bytes: &mut [u8]) {
     }
 }
 
-/// Fills `bytes` with what follows `state`, and moves that on. Uniform, not secret.
+/// Fills `bytes` with the output that follows `state`, and advances `state`. Uniform, not secret.
 pub fn fill_from(state: &mut u64, bytes: &mut [u8]) {
     // SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014), fig. 17.
     for chunk in bytes.chunks_mut(8) {

@@ -1,10 +1,10 @@
 //! The only timed loop.
 //!
-//! [`round`] warms a session up, finds how many operations make a batch, then takes batches, each
-//! between two readings of the reference chain. [`timed`] holds the one region between two clock
-//! readings; what runs inside is [`serial`] or [`queued`], by the workload's dispatch. With more
-//! than one job in flight, [`InFlight`] then times operations in the same loop, [`observed`].
-//! Nothing here allocates, prints or locks.
+//! [`round`] warms a session up, determines how many operations make a batch, then takes batches, each
+//! between two readings of the reference chain. [`timed`] holds the only region between two clock readings.
+//! Inside it runs [`serial`] or [`queued`], depending on the workload's dispatch. With more than one job in
+//! flight, [`InFlight`] then times single operations in the same loop, [`observed`]. Nothing here allocates,
+//! prints or locks.
 
 use crate::clock::{Clock, Ticks};
 use crate::error::Error;
@@ -14,56 +14,56 @@ use crate::workload::{Build, Depth, Dispatch, Notice};
 use core::sync::atomic::{Ordering, compiler_fence};
 use serde::{Deserialize, Serialize};
 
-/// Most operations in a batch: what a 32-bit count and a clock of any speed can hold.
+/// The largest number of operations in a batch: what a 32-bit count and a clock of any speed can hold.
 const MAX_ITERATIONS: u32 = 1 << 24;
 
-/// How much to measure in one round. A runner takes it in its own clock's ticks; a host, which knows of no
-/// such clock yet, has it in [`Duration`](core::time::Duration)s.
+/// How much to measure in one round. A runner uses the ticks of its own clock. A host does not know that
+/// clock yet and uses [`Duration`](core::time::Duration)s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Budget<Time = Ticks> {
-    /// Untimed running before the first batch.
+    /// Time to run before the first batch, not measured.
     pub warmup: Time,
     /// How long a batch should take.
     pub batch: Time,
-    /// Stop here, counted from the first batch, even with fewer batches; one is always taken, and of
-    /// the single operations a [period](Session::period).
+    /// The round stops after this time, counted from the first batch, even with fewer batches. At least one
+    /// batch and one [period](Session::period) of single operations are always taken.
     pub limit: Time,
-    /// How many batches at most.
+    /// The maximum number of batches.
     pub batches: u16,
-    /// How many single operations to time at most, after the batches; and then, if the workload has
-    /// more than one job in flight, how many of those.
+    /// The maximum number of single operations to time after the batches. If the workload has more than one
+    /// job in flight, the same number is then timed in flight.
     pub latencies: u16,
-    /// Operations a batch; 0: find out from [`Budget::batch`], in whole [periods](Session::period).
+    /// Operations per batch; 0: determined from [`Budget::batch`], in whole [periods](Session::period).
     pub iterations: u32,
-    /// The round goes on, with batches that are not kept, until it has lasted this long from its
-    /// first batch: some of what a system counts, it counts in coarse steps. 0: it does not.
+    /// The round continues, with batches that are not kept, until this much time has passed since the first
+    /// batch: some of the system's counters have coarse steps. 0: it does not continue.
     pub counted: Time,
 }
 
-/// Where a round leaves what it saw: memory of the caller's, so that nothing is allocated here.
+/// Where a round stores its results: memory of the caller, so nothing is allocated here.
 pub struct Store<'a> {
-    /// Filled from the front; as long as it is, so many batches fit.
+    /// Filled from the front. Its length limits the number of batches.
     pub samples: &'a mut [Sample],
     /// Times of single operations.
     pub latency: &'a mut Histogram,
-    /// Times from submission to completion of operations that made the queue full: with depth 4,
-    /// of those that found three others in flight. Stays empty with depth 1; `None`: not timed.
+    /// Times from submission to completion of operations that filled the queue: with depth 4, those that
+    /// found three others in flight. Stays empty with depth 1; `None` if they are not to be timed.
     pub latency_in_flight: Option<&'a mut Histogram>,
 }
 
-/// What a round did.
+/// What a round took.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Taken {
     /// Batches in [`Store::samples`].
     pub samples: usize,
-    /// Operations a batch.
+    /// Operations per batch.
     pub iterations: u32,
 }
 
-/// The right answers, for workloads that check each one while the clock runs.
+/// The right answers, for workloads that check each answer while the clock runs.
 #[derive(Clone, Copy)]
 pub struct Expected<'a> {
-    /// The outputs of all jobs, one after the other.
+    /// The concatenated outputs of all jobs.
     pub outputs: &'a [u8],
     /// Bytes of one output.
     pub length: usize,
@@ -80,9 +80,9 @@ impl Expected<'_> {
     }
 }
 
-/// The jobs of a session that are free to be submitted, in the order they will be.
+/// The jobs of a session that are free, in the order in which they will be submitted.
 pub struct Queue<'a> {
-    /// A ring of job numbers; `free` of them from `first` on are valid.
+    /// A ring of job numbers. Starting at `first`, `free` of them are valid.
     ring: &'a mut [u16],
     first: usize,
     free: usize,
@@ -90,10 +90,11 @@ pub struct Queue<'a> {
 }
 
 impl<'a> Queue<'a> {
-    /// All jobs free. `ring` has one place for each job of the session and needs no content.
+    /// A queue with all jobs free. `ring` has one place for each job of the session; its content does not
+    /// matter.
     ///
     /// # Panics
-    /// If there are no jobs or more than 65,536.
+    /// Panics if there are no jobs, or more than 65,536.
     pub fn new(ring: &'a mut [u16]) -> Self {
         assert!((1..=1 << 16).contains(&ring.len()), "a session has 1 to 65,536 jobs");
         for (job, place) in ring.iter_mut().enumerate() {
@@ -103,8 +104,8 @@ impl<'a> Queue<'a> {
         Queue { ring, first: 0, free, submitted: 0 }
     }
 
-    /// How many times a job was submitted so far. Jobs take turns, so if it is at least the number
-    /// of jobs, each has been run.
+    /// How many jobs were submitted so far. Jobs take turns, so all of them have run if this is at least the
+    /// number of jobs.
     pub fn submitted(&self) -> u64 {
         self.submitted
     }
@@ -122,21 +123,21 @@ impl<'a> Queue<'a> {
         self.free -= 1;
     }
 
-    /// Moves on from a job that is free again at once. With none in flight its place in the ring is
-    /// also the ring's end, so nothing has to be moved.
+    /// Advances past a job that is free again at once. With no job in flight its place in the ring is also
+    /// the ring's end, so nothing has to be moved.
     fn rotate(&mut self) {
         self.first = if self.first + 1 == self.ring.len() { 0 } else { self.first + 1 };
     }
 
-    /// Moves on from a job that is free again at once while others are in flight. Their numbers
-    /// lie behind the free ones; the oldest makes room at the end of those.
+    /// Advances past a job that is free again at once while others are in flight. Their numbers are behind
+    /// the free ones; the oldest of them gives up its place at the end of the free ones.
     fn skip(&mut self) {
         let end = (self.first + self.free) % self.ring.len();
         self.ring.swap(self.first, end);
         self.rotate();
     }
 
-    /// The jobs in flight. Known only as long as none is pushed back singly.
+    /// The jobs in flight. Valid only as long as no job is pushed back individually.
     fn in_flight(&self) -> impl Iterator<Item = usize> + '_ {
         let places = self.first + self.free..self.first + self.ring.len();
         places.map(|place| self.ring[place % self.ring.len()].into())
@@ -157,7 +158,7 @@ impl<'a> Queue<'a> {
         Ok(())
     }
 
-    /// Whether every job is free exactly once: false if a provider completed one twice.
+    /// Whether every job is free exactly once. False if a provider completed a job twice.
     fn intact(&mut self) -> bool {
         self.ring.sort_unstable();
         self.first = 0;
@@ -172,20 +173,20 @@ pub struct Setting<'a, C: Clock + ?Sized> {
     pub clock: &'a C,
     /// How jobs reach the engine.
     pub dispatch: Dispatch,
-    /// The right answers, if each is checked while the clock runs.
+    /// The right answers, if each answer is checked while the clock runs.
     pub expected: Option<Expected<'a>>,
     /// How much to measure.
     pub budget: Budget,
-    /// Called once, between the warm-up and the first batch: threads that measure together wait
-    /// for each other there.
+    /// Called once, between the warm-up and the first batch. Threads that measure together wait for each
+    /// other here.
     pub ready: &'a mut dyn FnMut(),
 }
 
-/// One round in an open session, whose jobs are `queue`'s.
+/// Measures one round in an open session whose jobs are in `queue`.
 ///
 /// # Errors
-/// What the provider reported, or [`Error::WrongAnswer`] where each answer is checked. Samples
-/// taken before the error stay in the store, but are no figures.
+/// Returns the provider's error, or [`Error::WrongAnswer`] if an answer that is checked while the clock runs
+/// is wrong. Samples taken before the error stay in the store, but are not valid figures.
 pub fn round<C: Clock + ?Sized>(
     session: &mut dyn Session,
     setting: Setting<'_, C>,
@@ -227,7 +228,7 @@ pub fn round<C: Clock + ?Sized>(
             Build::InLoop => taken.iterations.max(2 * work.depth(queue) as u32),
         };
         let mut timing = InFlight::new(clock, budget.latencies, times);
-        // A provider that does its jobs on the spot never has the queue full.
+        // A provider that completes its jobs in `submit` never has a full queue.
         while timing.run(session, queue, &work)? && clock.now() - first < budget.limit {}
     }
 
@@ -235,11 +236,11 @@ pub fn round<C: Clock + ?Sized>(
     while clock.now() - first < budget.counted {
         timed(session, clock, queue, &work)?;
     }
-    // Nothing is in flight, so a completion that still comes is one too many.
+    // Nothing is in flight, so a further completion is an error.
     if queue.intact() && session.complete()?.is_none() { Ok(taken) } else { Err(Error::Contract) }
 }
 
-/// What a batch is made of.
+/// How a batch is run.
 struct Work<'a> {
     dispatch: Dispatch,
     expected: Option<Expected<'a>>,
@@ -260,7 +261,8 @@ impl Work<'_> {
         }
     }
 
-    /// Builds, untimed, what is dispatched next, if it is built before the clock starts.
+    /// Builds the jobs that are dispatched next, untimed, if the workload builds them before the clock
+    /// starts.
     fn build(&self, session: &mut dyn Session, queue: &Queue<'_>) -> Result<(), Error> {
         if self.dispatch.build == Build::Before {
             for ahead in 0..self.iterations as usize {
@@ -271,7 +273,7 @@ impl Work<'_> {
     }
 }
 
-/// Runs untimed batches for the warm-up's time and returns how many operations fill a batch.
+/// Runs untimed batches for the warm-up time and returns how many operations fill a batch.
 fn warm_up<C: Clock + ?Sized>(
     session: &mut dyn Session,
     clock: &C,
@@ -279,16 +281,16 @@ fn warm_up<C: Clock + ?Sized>(
     work: &Work<'_>,
     budget: &Budget,
 ) -> Result<u32, Error> {
-    // Built before the clock starts, a job can be dispatched once in a batch.
+    // If jobs are built before the clock starts, each can be dispatched only once per batch.
     let most = match work.dispatch.build {
         Build::Before => queue.jobs() as u32,
         Build::InLoop => MAX_ITERATIONS,
     };
     let find = budget.iterations == 0;
     let mut iterations = budget.iterations.clamp(1, most);
-    // What an operation costs, in ticks with a binary fraction: the least of all batches, for one
-    // that was interrupted says nothing. A queue's batch counts only if it is many times as long as
-    // the ring: in a short one the ring may never have been full, which costs less.
+    // The cost of an operation, in ticks with a binary fraction. It is the minimum of all batches, because
+    // one that was interrupted is not representative. With a queue, a batch counts only if it is many times
+    // as long as the ring: in a shorter one the ring may never have been full, which costs less.
     const FRACTION: u64 = 1 << 16;
     const RINGS: u32 = 16;
     let fraction = |ticks: Ticks| ticks.0.saturating_mul(FRACTION).max(1);
@@ -306,7 +308,7 @@ fn warm_up<C: Clock + ?Sized>(
             least = least.min(cost);
         }
         if find {
-            // At most tenfold a step: the first, cold operations say little.
+            // Grow at most tenfold per step, because the first, cold operations are not representative.
             let cost = if last >= counts { least } else { cost };
             let fitting = fraction(budget.batch) / cost;
             iterations = fitting.min(u64::from(last) * 10).clamp(1, most.into()) as u32;
@@ -340,7 +342,7 @@ fn timed<C: Clock + ?Sized>(
     Ok(stop - start)
 }
 
-/// One job at a time: submit, wait for it, next.
+/// Runs one job at a time: submit, wait, next.
 fn serial(session: &mut dyn Session, queue: &mut Queue<'_>, work: &Work<'_>) -> Result<(), Error> {
     for _ in 0..work.iterations {
         let job = queue.front();
@@ -367,19 +369,19 @@ fn serial(session: &mut dyn Session, queue: &mut Queue<'_>, work: &Work<'_>) -> 
     Ok(())
 }
 
-/// Many jobs in flight, completing in any order.
+/// Runs with many jobs in flight, which complete in any order.
 fn queued(session: &mut dyn Session, queue: &mut Queue<'_>, work: &Work<'_>) -> Result<(), Error> {
     observed(session, queue, work, &mut |_| ())
 }
 
-/// What [`observed`] has come to.
+/// The events in [`observed`].
 #[derive(Clone, Copy)]
 enum Moment {
     /// A job is about to be submitted.
     Submit,
-    /// It was queued.
+    /// The job was queued.
     Queued,
-    /// As many jobs as may be are in flight, and started. This one was queued last.
+    /// The maximum number of jobs is in flight, and all are started. This one was queued last.
     Full(usize),
     /// This job has completed.
     Complete(usize),
@@ -387,9 +389,9 @@ enum Moment {
     Finished,
 }
 
-/// The queue is filled and started, then one job is waited for, or all, by the dispatch's notice;
-/// `reached` is told of each step. A failed job does not stop the others; the first failure is
-/// returned when all that was submitted has come back.
+/// Fills and starts the queue, then waits for one job or for all, depending on the dispatch's notice.
+/// `reached` is called at each step. A failed job does not stop the others: the first failure is returned
+/// when all submitted jobs have completed.
 fn observed(
     session: &mut dyn Session,
     queue: &mut Queue<'_>,
@@ -472,16 +474,16 @@ fn check_each(work: &Work<'_>, session: &dyn Session, job: usize, failure: &mut 
     }
 }
 
-/// Times operations with others in flight, one at a time: the one whose submission fills the queue.
-/// The next is chosen when that has completed.
+/// Times operations while others are in flight, one at a time: always the operation whose submission fills
+/// the queue. The next one is chosen when that operation has completed.
 struct InFlight<'a, C: ?Sized> {
     clock: &'a C,
     wanted: u16,
     times: &'a mut Histogram,
-    /// Before the latest submission, and before the latest job that was queued.
+    /// The time before the latest submission, and before the submission of the latest job that was queued.
     submission: Ticks,
     queued: Ticks,
-    /// The job that is being timed, and when it was submitted.
+    /// The job that is being timed, and the time of its submission.
     timed: Option<(usize, Ticks)>,
 }
 
@@ -491,7 +493,7 @@ impl<'a, C: Clock + ?Sized> InFlight<'a, C> {
         InFlight { clock, wanted, times, submission: none, queued: none, timed: None }
     }
 
-    /// Runs one batch; whether another one is to follow.
+    /// Runs one batch. Returns whether another one is to follow.
     fn run(
         &mut self,
         session: &mut dyn Session,

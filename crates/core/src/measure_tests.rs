@@ -1,4 +1,4 @@
-//! The queue of free jobs. What the loop does with it is proved in `tests/contract`.
+//! The queue of free jobs. How the loop uses it is tested in `tests/contract`.
 
 extern crate std;
 use super::*;
@@ -117,7 +117,7 @@ proptest! {
     }
 }
 
-/// A clock of its own time, which a session moves on.
+/// A clock that only a session advances.
 struct Time(core::cell::Cell<u64>);
 
 impl Clock for &Time {
@@ -132,7 +132,7 @@ impl Clock for &Time {
     }
 }
 
-/// 40 ticks an operation, but for those that are interrupted: a millisecond more.
+/// An operation takes 40 ticks, or a millisecond more if it is interrupted.
 struct Interrupted<'a> {
     time: &'a Time,
     count: u64,
@@ -150,7 +150,7 @@ impl Session for Interrupted<'_> {
 
 #[test]
 fn an_interrupted_warm_up_does_not_make_batches_small() {
-    // Whichever batch is hit, the last one included.
+    // Any batch may be hit, including the last one.
     for every in [1_000, 4_999, 5_000, 10_001, 19_000] {
         let time = Time(core::cell::Cell::new(0));
         let mut session = Interrupted { time: &time, count: 0, every };

@@ -1,7 +1,8 @@
-//! Reads of memory: what is read, and how.
+//! Memory reads: what is read, and how.
 //!
-//! One operation reads the whole working set once, by loads of one width, and adds up what it read. The sum is the
-//! answer (see [`sums`](crate::sums)). What a provider owes is [`MemoryReader`](crate::MemoryReader).
+//! One operation reads the whole working set once, with loads of one width, and adds up what it read. The sum
+//! is the answer (see [`sums`](crate::sums)). The contract for providers is
+//! [`MemoryReader`](crate::MemoryReader).
 
 use crate::algorithm::named;
 use crate::error::Unsupported;
@@ -13,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 /// The first part of an id.
 pub const FAMILY: &str = "memory-read";
 
-/// A working set is a multiple of this, in bytes: eight loads of the widest vectors there are.
+/// A working set is a multiple of this, in bytes: eight loads of the widest existing vectors.
 pub const BLOCK: u32 = 512;
 
 named! {
@@ -27,29 +28,42 @@ named! {
         Bits32 = "32-bit",
         /// Eight bytes.
         Bits64 = "64-bit",
-        /// As much as one load instruction of this core reads at most: a vector register, or several registers in a
-        /// burst. The provider's identity says how much that is.
+        /// As much as one load instruction of this core can read: a vector register, or several registers in
+        /// a burst. The provider's identity states how much that is.
         Widest = "widest",
     }
 }
 
+impl Width {
+    /// The bits that a sum of words of this width keeps. The sum of the widest loads is a sum of 64-bit
+    /// words.
+    pub const fn mask(self) -> u64 {
+        match self {
+            Width::Bits8 => u8::MAX as u64,
+            Width::Bits16 => u16::MAX as u64,
+            Width::Bits32 => u32::MAX as u64,
+            Width::Bits64 | Width::Widest => u64::MAX,
+        }
+    }
+}
+
 named! {
-    /// In which order loads follow each other.
+    /// The order of the loads.
     Pattern {
         /// From the first address to the last.
         Linear = "linear",
-        /// The working set is two buffers. A load from the first is followed by one from the second, both from their
-        /// first address to their last.
+        /// The working set is two buffers. Loads from the first and the second alternate, both from the first
+        /// address to the last.
         PingPong = "ping-pong",
     }
 }
 
 named! {
-    /// In which memory the working set is.
+    /// The memory that contains the working set.
     Region {
-        /// The memory that programs have their data in.
+        /// The memory that holds the data of programs.
         Ram = "ram",
-        /// Flash that is mapped into the address space.
+        /// Flash memory mapped into the address space.
         Flash = "flash",
     }
 }
@@ -57,7 +71,7 @@ named! {
 named! {
     /// The state of the data cache.
     Cache {
-        /// Switched on, and filled by earlier operations with what fits.
+        /// Switched on. It holds as much of the working set as fits, from earlier operations.
         Filled = "cache-filled",
         /// Switched on, and emptied before each operation.
         Invalidated = "cache-invalidated",
@@ -66,36 +80,37 @@ named! {
     }
 }
 
-/// Reading a working set.
+/// A read of a working set.
 ///
-/// In JSON and TOML it is its id, a string; on the wire a plain struct.
+/// In JSON and TOML it is a string, its id; on the wire it is a plain struct.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MemoryReadWorkload {
     /// How much one load reads.
     pub width: Width,
-    /// In which order.
+    /// The order of the loads.
     pub pattern: Pattern,
-    /// The working set in bytes: all that one operation reads. With [`Pattern::PingPong`], half of it in each buffer.
+    /// The size of the working set in bytes, all of which one operation reads. With [`Pattern::PingPong`],
+    /// each buffer has half of it.
     pub bytes: u32,
-    /// Where it is.
+    /// The memory that contains it.
     pub region: Region,
     /// The state of the data cache.
     pub cache: Cache,
 }
 
 impl MemoryReadWorkload {
-    /// The plain case: main memory, through a cache that keeps what fits.
+    /// The default case: main memory, through a cache that keeps what fits.
     pub const fn new(width: Width, pattern: Pattern, bytes: u32) -> Self {
         MemoryReadWorkload { width, pattern, bytes, region: Region::Ram, cache: Cache::Filled }
     }
 
-    /// Whether the combination makes sense at all, for any provider.
+    /// Returns an error if no provider could support this combination.
     pub fn valid(&self) -> Result<(), Unsupported> {
         let whole_blocks = self.bytes > 0 && self.bytes.is_multiple_of(BLOCK);
         if whole_blocks && self.bytes <= MAX_SIZE { Ok(()) } else { Err(Unsupported::Length) }
     }
 
-    /// Bytes of one buffer.
+    /// The size of one buffer in bytes.
     pub const fn buffer(&self) -> usize {
         match self.pattern {
             Pattern::Linear => self.bytes as usize,
@@ -103,7 +118,7 @@ impl MemoryReadWorkload {
         }
     }
 
-    /// How many buffers the working set is.
+    /// The number of buffers in the working set.
     pub const fn buffers(&self) -> usize {
         match self.pattern {
             Pattern::Linear => 1,
@@ -146,7 +161,7 @@ impl FromStr for MemoryReadWorkload {
     }
 }
 
-/// The fields in order, for the wire.
+/// The fields in order, as they are on the wire.
 type ReadFields = (Width, Pattern, u32, Region, Cache);
 
 impl Serialize for MemoryReadWorkload {

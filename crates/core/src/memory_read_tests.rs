@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::string::ToString;
 
-/// Any read whose parts exist, sensible or not.
+/// Any read made of existing parts, valid or not.
 pub(crate) fn any_read() -> impl Strategy<Value = MemoryReadWorkload> {
     let parts = (
         select(Width::ALL),

@@ -1,5 +1,5 @@
-//! What a host and a runner say to each other. Each message is the body of one
-//! [frame](crate::frame); the host asks, the runner answers.
+//! The messages between a host and a runner. Each message is the body of one [frame](crate::frame). The host
+//! asks and the runner answers.
 //!
 //! | request | replies |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | Round | Samples and Latencies of each thread, as many as it takes, then Round |
 //! | Stop | none: the runner ends |
 //!
-//! A request that cannot be served is answered with Failed. Nothing is sent while a round is timed.
+//! A request that cannot be served is answered with Failed. The runner sends nothing while a round is timed.
 
 use crate::check::{Case, Finding};
 use crate::clock::Ticks;
@@ -22,17 +22,17 @@ use crate::workload::Workload;
 use heapless::Vec;
 use serde::{Deserialize, Serialize};
 
-/// Asked by the host.
+/// A message from the host.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Request<'a> {
-    /// Who are you? The frame's own version field is the handshake.
+    /// Asks the runner to identify itself. The frame's version field serves as the handshake.
     Hello,
-    /// What is provider number `provider`?
+    /// Asks for the description of provider number `provider`.
     Describe {
         /// Index from 0.
         provider: u8,
     },
-    /// Is this known answer right?
+    /// Asks the provider to run a known answer.
     Check {
         /// Index of the provider.
         provider: u8,
@@ -40,35 +40,35 @@ pub enum Request<'a> {
         #[serde(borrow)]
         case: Case<'a>,
     },
-    /// Can this be measured, without measuring it?
+    /// Asks whether this can be measured, without measuring it.
     Supports {
         /// Index of the provider.
         provider: u8,
         /// What would be measured.
         workload: Workload,
     },
-    /// Measure.
+    /// Starts a measurement.
     Round {
         /// Index of the provider.
         provider: u8,
         /// What to measure.
         workload: Workload,
-        /// How much.
+        /// How much to measure.
         budget: Budget,
-        /// In how many threads at once, each pinned to a CPU of its own; at least 1.
+        /// The number of threads that measure at once, each pinned to a different CPU; at least 1.
         threads: u8,
     },
-    /// End.
+    /// Ends the runner.
     Stop,
 }
 
-/// Samples in one reply.
+/// The most samples in one reply.
 pub const SAMPLES: usize = 16;
-/// Histogram buckets in one reply.
+/// The most histogram buckets in one reply.
 pub const LATENCIES: usize = 32;
 
-/// Answered by the runner.
-// A reply is made, sent and gone, where there is no allocator to box its samples with.
+/// A message from the runner.
+// A reply is short-lived, and there is no allocator to box its samples with.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Reply<'a> {
@@ -76,28 +76,28 @@ pub enum Reply<'a> {
     Hello(#[serde(borrow)] Hello<'a>),
     /// A provider.
     Description {
-        /// Who executes.
+        /// The executor.
         #[serde(borrow)]
         identity: Identity<'a>,
-        /// Where, as far as the provider is told.
+        /// Where it executes, as far as the provider can tell.
         claim: Claim,
     },
-    /// There is no provider of that number.
+    /// No provider has that number.
     Absent,
     /// The provider is known but cannot run here.
     Unavailable {
         /// The provider's name as a user types it.
         provider: &'a str,
-        /// What sort of thing is missing.
+        /// The kind of thing that is missing.
         reason: Unsupported,
-        /// It, by its name.
+        /// The name of what is missing.
         detail: &'a str,
     },
     /// The outcome of a check.
     Finding(Finding),
     /// Whether a workload can be measured.
     Supports(Result<(), Unsupported>),
-    /// Raw samples of one thread, in the order they were taken.
+    /// Raw samples of one thread, in the order in which they were taken.
     Samples {
         /// Thread, from 0.
         thread: u8,
@@ -108,21 +108,21 @@ pub enum Reply<'a> {
     Latencies {
         /// Thread, from 0.
         thread: u8,
-        /// Whether others were in flight, as many as the workload's dispatch says. Otherwise each
-        /// operation was alone.
+        /// Whether other operations were in flight, as many as the workload's dispatch says. Otherwise each
+        /// operation ran alone.
         in_flight: bool,
         /// Some of its buckets.
         buckets: Vec<(u16, u32), LATENCIES>,
-        /// Its largest value.
+        /// The largest value of the thread.
         max: Ticks,
     },
-    /// The round is over and everything about it has been sent.
+    /// The round is over and all its results have been sent.
     Round(Round),
-    /// The round, or whatever was asked, failed.
+    /// The round or other request failed.
     Failed(Error),
 }
 
-/// What a runner says of itself.
+/// What a runner reports about itself.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Hello<'a> {
     /// Its version.
@@ -131,33 +131,33 @@ pub struct Hello<'a> {
     pub providers: u8,
     /// Its clock.
     pub clock: ClockDescription,
-    /// The board that it runs on, where there is no system that the host could ask.
+    /// The board that it runs on, if there is no operating system that the host could query.
     pub board: Option<Board<'a>>,
 }
 
-/// What a board without an operating system says of itself.
+/// What a board without an operating system reports about itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Board<'a> {
     /// Its name: that of its folder in firmware/boards.
     pub name: &'a str,
     /// The core, by its CPUID register.
     pub cpuid: u32,
-    /// Whether the core's cycle counter counts: QEMU's cores have none, Cortex-M7 boards do.
+    /// Whether the core's cycle counter works: QEMU's cores have none, Cortex-M7 boards do.
     pub cycle_counter: bool,
 }
 
-/// What a host must know of a clock to make time of its ticks.
+/// What a host must know about a clock to convert its ticks to time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ClockDescription {
     /// Ticks per second.
     pub frequency: u64,
-    /// The least interval that means anything.
+    /// The smallest meaningful interval.
     pub resolution: Ticks,
-    /// What one reading costs: contained once in each sample and each reference.
+    /// The cost of one reading, contained once in each sample and each reference.
     pub cost: Ticks,
-    /// Core cycles of the reference chain; 0 where the core's clock is unknown.
+    /// Core cycles of the reference chain; 0 if the core's clock is unknown.
     pub reference_cycles: u32,
-    /// Core cycles of one link of that chain, as two chains together found it; 0 where unknown.
+    /// Core cycles of one link of that chain, determined by running two chains together; 0 if unknown.
     pub multiply_latency: u8,
     /// Whether the ticks are core cycles themselves.
     pub counts_cycles: bool,
@@ -166,60 +166,60 @@ pub struct ClockDescription {
 /// A finished round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Round {
-    /// Operations a batch.
+    /// Operations per batch.
     pub iterations: u32,
-    /// CRC-64 over the outputs and tags of all jobs; of a memory read the [sum](crate::sums) that one operation
-    /// finds. Providers must agree on it. 0 where there is
-    /// nothing that could be foretold: see [`Provider::repeats`](crate::Provider::repeats).
+    /// CRC-64 over the outputs and tags of all jobs; for a memory read, the [sum](crate::sums) that one
+    /// operation computes. All providers must agree on it. 0 if the output cannot be predicted: see
+    /// [`Provider::repeats`](crate::Provider::repeats).
     pub output: u64,
-    /// What the system counted while the round ran, all threads together.
+    /// What the system counted during the round, for all threads together.
     pub counters: Counters,
 }
 
-/// What the system counted from the moment that every thread's session was open until the last had
-/// done its work: warm-up, batches and single operations. 0 where it counts no such thing.
+/// What the system counted from when every thread's session was open until the last thread had done its work:
+/// warm-up, batches and single operations. A count is 0 if the system does not provide it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counters {
-    /// Operations that were run: what all other counts belong to.
+    /// Operations that were run. All other counts belong to these operations.
     pub operations: u64,
-    /// Wall time of the round with its warm-up, in nanoseconds.
+    /// Wall time of the round including its warm-up, in nanoseconds.
     pub wall_ns: u64,
     /// CPU time of the measuring threads, in nanoseconds.
     pub cpu_ns: u64,
-    /// The part of it in user mode. Linux tells the parts in steps of some milliseconds, so those
-    /// of one round are coarse and the sum of many is not.
+    /// The part of the CPU time in user mode. Linux divides CPU time in steps of some milliseconds, so this
+    /// is coarse for one round but not in the sum of many rounds.
     pub user_ns: u64,
-    /// The part in the kernel, likewise.
+    /// The part in the kernel, with the same limitation.
     pub system_ns: u64,
-    /// Context switches that the threads asked for by waiting.
+    /// Context switches requested by the threads by waiting.
     pub voluntary: u32,
-    /// Context switches that they did not ask for.
+    /// Context switches not requested by the threads.
     pub involuntary: u32,
     /// Page faults.
     pub faults: u32,
-    /// Core cycles in user mode by the CPU's own counter, where the system lets us read it.
+    /// Core cycles in user mode by the CPU's own counter, if the system allows reading it.
     pub cycles: Option<u64>,
-    /// Instructions likewise.
+    /// Instructions in user mode, under the same condition.
     pub instructions: Option<u64>,
-    /// Interrupts of the executor's own engine, and while software works of all engines that there
-    /// are; none where there are no such lines.
+    /// Interrupts of the executor's own engine; while software works, those of all engines present. `None` if
+    /// there are no such interrupt lines.
     pub interrupts: Option<u64>,
-    /// The most stack, in bytes, that the session needed below its opening; none where a system
-    /// gives out stack as it is needed.
+    /// The most stack, in bytes, that the session used below the point of its opening; `None` on systems that
+    /// allocate stack on demand.
     pub stack: Option<u32>,
-    /// CPU time of the whole machine; none unless the round was made to last
-    /// ([`Budget::counted`]), or where the system does not tell.
+    /// CPU time of the whole machine; `None` unless the round was extended to a minimum time
+    /// ([`Budget::counted`]), or if the system does not report it.
     pub machine: Option<CpuTime>,
 }
 
-/// CPU time of all CPUs of a machine together, in nanoseconds. Linux tells it in steps of some
-/// milliseconds, so one round's is coarse and the sum of many is not.
+/// CPU time of all CPUs of a machine together, in nanoseconds. Linux reports it in steps of some
+/// milliseconds, so it is coarse for one round but not in the sum of many rounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct CpuTime {
-    /// In which a CPU did something, whatever it was.
+    /// Time in which a CPU was busy with anything.
     pub busy_ns: u64,
-    /// Of that, in the kernel's deferred work after interrupts.
+    /// The part of the busy time spent in the kernel's deferred work after interrupts.
     pub softirq_ns: u64,
-    /// In which there was a CPU, busy or not.
+    /// Time of all CPUs present, busy or not.
     pub total_ns: u64,
 }

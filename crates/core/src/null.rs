@@ -1,4 +1,4 @@
-//! Does nothing, for any workload: what is left is the harness's own floor.
+//! Does nothing, for any workload: what remains is the harness overhead, the floor.
 
 use crate::error::{Error, Unsupported};
 use crate::memory_read::MemoryReadWorkload;

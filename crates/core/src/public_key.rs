@@ -1,7 +1,6 @@
-//! Algorithms with key pairs: how long their parts are, in which encoding, and the pairs that are
-//! timed.
+//! Algorithms with key pairs: the lengths of their parts, the encodings, and the pairs used in timed rounds.
 //!
-//! Every encoding has one length, so that a job's buffers have, too:
+//! Every encoding has a fixed length, so a job's buffers do too:
 //!
 //! | part | encoding |
 //! |---|---|
@@ -13,48 +12,48 @@
 //! | ML-KEM-768, ML-DSA-65, private | the seed: d and z of FIPS 203, xi of FIPS 204 |
 //! | ECDSA signature | r, s, big-endian (IEEE P1363), not DER |
 //!
-//! A generated pair is its private key and, behind it, its public key.
+//! A generated pair is the private key followed by the public key.
 
 use crate::algorithm::{Algorithm, Operation};
 
-/// How long the parts of an algorithm with key pairs are, in bytes; 0 where it has no such part.
+/// The lengths of the parts of an algorithm with key pairs, in bytes; 0 if it has no such part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parts {
     /// Private key.
     pub private: usize,
     /// Public key.
     pub public: usize,
-    /// Digest that is signed; `None` if messages are.
+    /// The digest that is signed; `None` if messages are signed.
     pub digest: Option<usize>,
     /// Signature.
     pub signature: usize,
-    /// Secret that two sides have in common in the end.
+    /// The secret that both sides end up with.
     pub secret: usize,
-    /// Encapsulation of it.
+    /// The encapsulation of the secret.
     pub encapsulation: usize,
 }
 
-/// The length of the messages that are signed in timed rounds, by who hashes them by itself.
+/// The length of the signed messages in timed rounds, for algorithms that hash the message themselves.
 const MESSAGE: usize = 32;
 
 /// Bytes of an RSA key's public exponent.
 pub const RSA_EXPONENT: usize = 4;
 
-/// How many numbers a private RSA key has; the first two are the public one.
+/// How many numbers a private RSA key has. The first two form the public key.
 pub const RSA_NUMBERS: usize = 8;
 
-/// How long they are, in their order, of a modulus of so many bytes.
+/// The lengths of the numbers, in order, for a modulus of `modulus` bytes.
 pub const fn rsa_lengths(modulus: usize) -> [usize; RSA_NUMBERS] {
     let half = modulus / 2;
     [modulus, RSA_EXPONENT, modulus, half, half, half, half, half]
 }
 
-/// The numbers of an RSA key: as many as it has.
+/// The numbers of an RSA key, as many as `key` contains.
 pub fn rsa_numbers(modulus: usize, mut key: &[u8]) -> impl Iterator<Item = &[u8]> {
     rsa_lengths(modulus).into_iter().map_while(move |length| key.split_off(..length))
 }
 
-/// Where the numbers of an RSA key are written: as many as there is room for.
+/// The places of the numbers of an RSA key, as many as `key` has room for.
 pub fn rsa_places(modulus: usize, mut key: &mut [u8]) -> impl Iterator<Item = &mut [u8]> {
     rsa_lengths(modulus).into_iter().map_while(move |length| key.split_off_mut(..length))
 }
@@ -101,8 +100,8 @@ pub const fn parts(algorithm: Algorithm) -> Option<Parts> {
 }
 
 impl Algorithm {
-    /// The length of the message that a timed operation of an algorithm with key pairs works on: the
-    /// digest, the peer's public key, or nothing. It is not varied.
+    /// The length of the message in a timed operation of an algorithm with key pairs: the digest, the peer's
+    /// public key, or nothing. It is not varied.
     pub const fn fixed_message(self, operation: Operation) -> Option<usize> {
         let Some(parts) = parts(self) else { return None };
         Some(match operation {
@@ -115,7 +114,8 @@ impl Algorithm {
         })
     }
 
-    /// Whether an operation can have a message of so many bytes; of a cipher's blocks this says nothing.
+    /// Whether an operation accepts a message of `message` bytes. The block size of a cipher is not
+    /// considered.
     pub(crate) fn takes(self, operation: Operation, message: usize) -> bool {
         let signs = matches!(operation, Operation::Sign | Operation::Verify);
         match (self.fixed_message(operation), parts(self)) {
@@ -125,9 +125,9 @@ impl Algorithm {
         }
     }
 
-    /// Whether an operation draws something at random, so that its outcome is another each time: a
-    /// round trip then shows that it is right. ECDSA and ML-DSA know signing without, but libraries
-    /// draw unless they are told otherwise.
+    /// Whether an operation draws something at random, so that its output differs each time. A round trip
+    /// then shows whether it is right. ECDSA and ML-DSA also have deterministic signing, but libraries draw
+    /// at random unless configured otherwise.
     pub const fn draws(self, operation: Operation) -> bool {
         match operation {
             Operation::GenerateKey | Operation::Encapsulate => true,
@@ -142,9 +142,9 @@ impl Algorithm {
         }
     }
 
-    /// Whether operations differ in how long they take: primes are searched for, ML-DSA signs until a
-    /// signature fits, and a private RSA key is blinded anew now and then. A mean then says what to expect,
-    /// and the least of many says nothing.
+    /// Whether the duration of an operation varies at random: primes are searched for, ML-DSA repeats until a
+    /// signature fits, and a private RSA key is blinded anew from time to time. The mean is then the
+    /// meaningful figure; the minimum of many is not.
     pub const fn has_random_duration(self, operation: Operation) -> bool {
         let rsa = matches!(
             self,
@@ -162,8 +162,8 @@ impl Algorithm {
         }
     }
 
-    /// Whether all who are right have the same outcome. They have not where something is drawn, nor where
-    /// what is taken back was: a signature, an encapsulation.
+    /// Whether all correct implementations give the same output. They do not if something is drawn at random,
+    /// or if the input (a signature, an encapsulation) was.
     pub const fn foretold(self, operation: Operation) -> bool {
         match operation {
             Operation::Verify => !self.draws(Operation::Sign),
@@ -172,8 +172,8 @@ impl Algorithm {
         }
     }
 
-    /// The key of a timed operation: private or public, of a pair that was published with known answers
-    /// (`vectors/README.md`). Empty where the operation needs none, or the algorithm has no key pairs.
+    /// The key of a timed operation, private or public. The pair was published with known answers
+    /// (`vectors/README.md`). Empty if the operation needs no key, or if the algorithm has no key pairs.
     pub const fn timed_key(self, operation: Operation) -> &'static [u8] {
         match operation {
             Operation::Verify | Operation::Encapsulate => self.timed_public_key(),
@@ -182,7 +182,7 @@ impl Algorithm {
         }
     }
 
-    /// Whether there is a pair to be timed with: this program may have been built without the large ones.
+    /// Whether a pair for timed rounds is available: the program may have been built without the large ones.
     pub const fn has_timed_pair(self) -> bool {
         !timed_pair(self).is_empty()
     }
@@ -192,7 +192,8 @@ impl Algorithm {
         halves(self).0
     }
 
-    /// The public key of the timed pair: the peer's in an agreement, which is then with oneself.
+    /// The public key of the timed pair. In an agreement it is also the peer's key: the pair agrees with
+    /// itself.
     pub const fn timed_public_key(self) -> &'static [u8] {
         halves(self).1
     }
@@ -222,7 +223,7 @@ const fn timed_pair(algorithm: Algorithm) -> &'static [u8] {
     }
 }
 
-/// The halves of the timed pair; empty where there is none.
+/// The two keys of the timed pair; empty if the algorithm has no timed pair.
 const fn halves(algorithm: Algorithm) -> (&'static [u8], &'static [u8]) {
     match parts(algorithm) {
         Some(parts) if algorithm.has_timed_pair() => timed_pair(algorithm).split_at(parts.private),

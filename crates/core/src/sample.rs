@@ -1,4 +1,4 @@
-//! What a runner saw, raw: nothing subtracted, nothing averaged.
+//! What a runner measured, raw: nothing is subtracted or averaged.
 
 use crate::clock::{Reference, Ticks};
 use serde::{Deserialize, Serialize};
@@ -8,21 +8,21 @@ use serde::{Deserialize, Serialize};
 pub struct Sample {
     /// Operations in the batch.
     pub iterations: u32,
-    /// How long the batch took, one clock reading included.
+    /// How long the batch took, including one clock reading.
     pub ticks: Ticks,
-    /// What the core was like just before; zeros where there is no reference.
+    /// The state of the core just before; zeros if there is no reference.
     pub before: Reference,
-    /// And just after. One reading serves two adjacent batches.
+    /// The state of the core just after. Two adjacent batches share one reading.
     pub after: Reference,
 }
 
-/// Buckets of a [`Histogram`].
+/// The number of buckets of a [`Histogram`].
 pub const BUCKETS: usize = 32 * 28;
 
 /// Latencies of single operations in buckets of fixed bounds, at most 1/32 (3.1 %) wide.
 ///
-/// Values below 32 have a bucket each; above, every doubling has 32. The last bucket takes all that
-/// is 2^32 and more.
+/// Each value below 32 has its own bucket. Above that, there are 32 buckets for every doubling. The last
+/// bucket also takes all values of 2^32 and more.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     counts: [u32; BUCKETS],
@@ -43,14 +43,14 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
-    /// Adds `count` values to bucket `index`; one that does not exist is ignored.
+    /// Adds `count` values to bucket `index`. An index that does not exist is ignored.
     pub fn add_many(&mut self, index: u16, count: u32) {
         if let Some(bucket) = self.counts.get_mut(usize::from(index)) {
             *bucket = bucket.saturating_add(count);
         }
     }
 
-    /// The buckets that hold something, lowest first: (index, count).
+    /// The buckets that are not empty, lowest first: (index, count).
     pub fn filled(&self) -> impl Iterator<Item = (u16, u32)> + '_ {
         let indexed = self.counts.iter().enumerate();
         indexed.filter(|(_, count)| **count > 0).map(|(index, count)| (index as u16, *count))
@@ -68,7 +68,7 @@ pub fn bucket(value: Ticks) -> u16 {
     ((octave - 4) * 32 + within).min(BUCKETS - 1) as u16
 }
 
-/// The least value that belongs to bucket `index`, and the least that belongs to the next.
+/// The smallest value that belongs to bucket `index`, and the smallest that belongs to the next one.
 pub fn bucket_bounds(index: u16) -> (Ticks, Ticks) {
     let lower = |index: u64| {
         if index < 64 { index } else { (32 + index % 32) << (index / 32 - 1) }

@@ -1,4 +1,4 @@
-//! The answers of memory reads: what memory is filled with, and the sum of it.
+//! The answers of memory reads: the content of the memory, and its sum.
 
 use crate::material::{self, Part};
 use crate::memory_read::{MemoryReadWorkload, Width};
@@ -8,9 +8,9 @@ pub fn fill(index: usize, buffer: &mut [u8]) {
     material::fill(Part::Message, index, buffer);
 }
 
-/// The sum that one operation must find: that of all words of the workload's width, little-endian, modulo two to the
-/// width. The widest loads count as the 64-bit words that they consist of. It is computed from the rule by which memory
-/// is filled: no memory is read for it.
+/// The sum that one operation must compute: that of all words of the workload's width, little-endian, modulo
+/// two to the power of the width. The widest loads count as the 64-bit words that they consist of. The sum is
+/// computed from the rule by which memory is filled, without reading memory.
 pub fn truth(workload: &MemoryReadWorkload) -> u64 {
     let mut sum: u64 = 0;
     for index in 0..workload.buffers() {
@@ -27,12 +27,7 @@ pub fn truth(workload: &MemoryReadWorkload) -> u64 {
             sum = sum.wrapping_add(part);
         }
     }
-    match workload.width {
-        Width::Bits8 => sum & u64::from(u8::MAX),
-        Width::Bits16 => sum & u64::from(u16::MAX),
-        Width::Bits32 => sum & u64::from(u32::MAX),
-        Width::Bits64 | Width::Widest => sum,
-    }
+    sum & workload.width.mask()
 }
 
 fn added<const N: usize>(words: &[[u8; N]], value: fn([u8; N]) -> u64) -> u64 {

@@ -6,7 +6,7 @@ use proptest::sample::select;
 use std::vec;
 
 proptest! {
-    /// What is in memory, added up word by word, against what the rule says.
+    /// Compares the content of memory, added up word by word, with the rule.
     #[test]
     fn the_truth_is_the_sum_of_what_memory_is_filled_with(
         width in select(Width::ALL),
@@ -35,7 +35,7 @@ proptest! {
     }
 }
 
-/// Computed by another program from the definition of SplitMix64.
+/// The values were computed by another program from the definition of SplitMix64.
 #[test]
 fn the_truth_is_known() {
     for (id, sum) in KNOWN {

@@ -1,14 +1,15 @@
-//! What the buffers of a [`Kind::Record`](crate::Kind::Record) hold.
+//! The contents of the buffers of a [`Kind::Record`](crate::Kind::Record).
 //!
-//! A record of TLS is a message, its MAC, and padding up to whole blocks, encrypted together (RFC 2246, section
-//! 6.2.3.2). Each byte of the padding, the last one too, is their number less one. Input and output of a job
-//! both have the record's length: what lies behind the message that is encrypted does not count, and what a
-//! decryption gives back has MAC and padding behind the message.
+//! A TLS record is a message, its MAC, and padding to whole blocks, encrypted together (RFC 2246, section
+//! 6.2.3.2). Each byte of the padding, including the last, is the number of padding bytes minus one. Input
+//! and output of a job both have the record's length. The input of an encryption is ignored after the
+//! message. The output of a decryption has MAC and padding after the message.
 //!
-//! The associated data is the header that the MAC is made over before the message: sequence number (8 bytes),
-//! type, version (2) and the message's length (2). Who decrypts learns the length from the padding; the header's
-//! does not count then. The version is that of TLS 1.0, which has no IV in the record, so that a record's IV is
-//! the job's, and all that is encrypted is known. From TLS 1.1 on there is one, a block more; the work is the same.
+//! The associated data is the header that the MAC covers before the message: sequence number (8 bytes), type,
+//! version (2) and the message's length (2). A decryption learns the length from the padding and ignores the
+//! header's. The version is that of TLS 1.0, which has no IV in the record. The record's IV is therefore the
+//! job's, and everything that is encrypted is known. TLS 1.1 and later add the IV, one more block; the work
+//! is the same.
 
 use crate::algorithm::Operation;
 
@@ -16,22 +17,22 @@ use crate::algorithm::Operation;
 pub const HEADER: usize = 13;
 /// Bytes of the MAC: HMAC with SHA-1.
 pub const MAC: usize = 20;
-/// Bytes of AES's key: the first ones of the key, HMAC's are behind it.
+/// Bytes of AES's key. They come first in the key; HMAC's key follows.
 pub const CIPHER_KEY: usize = 16;
 /// Bytes of the longest message (RFC 2246, section 6.2.1).
 pub const LONGEST: usize = 1 << 14;
 
-/// What the records are that are timed: application data of TLS 1.0.
+/// The type and version of timed records: application data of TLS 1.0.
 const TYPE_AND_VERSION: [u8; 3] = [23, 3, 1];
 const SEQUENCE_NUMBER: usize = 8;
 const BLOCK: usize = 16;
 
-/// Bytes of the record that protects a message of `message` bytes, with the least padding.
+/// Bytes of the record that protects a message of `message` bytes, with minimal padding.
 pub const fn length(message: usize) -> usize {
     (message + MAC + 1).next_multiple_of(BLOCK)
 }
 
-/// The longest message that a record of `record` bytes protects; none if that is no record's length.
+/// The longest message that a record of `record` bytes protects; `None` if no record has that length.
 pub const fn longest_in(record: usize) -> Option<usize> {
     match record.checked_sub(MAC + 1) {
         Some(message) if record.is_multiple_of(BLOCK) => Some(message),
@@ -39,7 +40,7 @@ pub const fn longest_in(record: usize) -> Option<usize> {
     }
 }
 
-/// The message's length, as the header states it.
+/// The message's length according to the header.
 pub fn stated(header: &[u8]) -> Option<usize> {
     match header {
         [.., high, low] if header.len() == HEADER => {
@@ -49,7 +50,8 @@ pub fn stated(header: &[u8]) -> Option<usize> {
     }
 }
 
-/// The length of the message in a known answer: it may be any that the record has room for if it is decrypted.
+/// The length of the message in a known answer. For a decryption it is the longest that the record has room
+/// for.
 pub(crate) fn message(operation: Operation, header: &[u8], record: usize) -> Option<usize> {
     match operation {
         Operation::Decrypt => longest_in(record),
@@ -57,7 +59,7 @@ pub(crate) fn message(operation: Operation, header: &[u8], record: usize) -> Opt
     }
 }
 
-/// Makes `header`, whose sequence number is there already, that of a timed record of `message` bytes.
+/// Completes `header`, which already has its sequence number, for a timed record of `message` bytes.
 pub(crate) fn state(message: usize, header: &mut [u8]) {
     let [kind, major, minor] = TYPE_AND_VERSION;
     let [high, low] = (message as u16).to_be_bytes();

@@ -1,4 +1,4 @@
-//! What is measured: one workload is one row of figures, and its `Display` is its id.
+//! What is measured. One workload is one row of figures, and its `Display` is its id.
 
 use crate::Lengths;
 use crate::algorithm::{Algorithm, Kind, Operation, named};
@@ -9,9 +9,9 @@ use core::fmt::{self, Write};
 use core::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Anything that can be measured: one variant a family.
+/// Anything that can be measured, with one variant per family.
 ///
-/// In JSON and TOML it is its id, a string; on the wire the variant's number and its fields.
+/// In JSON and TOML it is a string, its id; on the wire it is the variant's number and fields.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Workload {
@@ -22,7 +22,7 @@ pub enum Workload {
 }
 
 impl Workload {
-    /// Whether the combination makes sense at all, for any provider.
+    /// Returns an error if no provider could support this combination.
     pub fn valid(&self) -> Result<(), Unsupported> {
         match self {
             Workload::Crypto(workload) => workload.valid(),
@@ -30,7 +30,7 @@ impl Workload {
         }
     }
 
-    /// What differs between the columns of a table, in bytes: the message's length, the working set.
+    /// The size that differs between the columns of a table, in bytes: the message length or the working set.
     pub const fn size(&self) -> u32 {
         match self {
             Workload::Crypto(workload) => workload.message,
@@ -38,7 +38,7 @@ impl Workload {
         }
     }
 
-    /// The same at another size; 0 stands for what all sizes have in common.
+    /// The same workload with another size; 0 stands for what all sizes have in common.
     pub const fn with_size(self, size: u32) -> Workload {
         match self {
             Workload::Crypto(workload) => {
@@ -50,7 +50,7 @@ impl Workload {
         }
     }
 
-    /// Bytes that one operation works on: what a rate counts. 0 for what has no rate.
+    /// Bytes that one operation processes, for rates; 0 if the workload has no rate.
     pub const fn bytes(&self) -> u64 {
         match self {
             Workload::Crypto(workload) => workload.bytes(),
@@ -58,7 +58,7 @@ impl Workload {
         }
     }
 
-    /// How jobs are dispatched; memory is read by one job at a time.
+    /// How jobs are dispatched. Memory is always read by one job at a time.
     pub const fn dispatch(&self) -> Dispatch {
         match self {
             Workload::Crypto(workload) => workload.dispatch,
@@ -66,7 +66,7 @@ impl Workload {
         }
     }
 
-    /// The cryptographic operation, if it is one.
+    /// The cryptographic operation; `None` for a memory read.
     pub const fn crypto(&self) -> Option<&CryptoWorkload> {
         match self {
             Workload::Crypto(workload) => Some(workload),
@@ -74,7 +74,7 @@ impl Workload {
         }
     }
 
-    /// The read of memory, if it is one.
+    /// The memory read; `None` for a cryptographic operation.
     pub const fn memory_read(&self) -> Option<&MemoryReadWorkload> {
         match self {
             Workload::Crypto(_) => None,
@@ -158,14 +158,14 @@ impl<'de> Deserialize<'de> for Workload {
 }
 
 named! {
-    /// Which part of an operation's life is timed.
+    /// The part of an operation that is timed.
     Phase {
         /// A whole message with a fresh IV; the key schedule is reused.
         Message = "message",
         /// A whole message with its own key schedule.
         MessageWithKey = "message-with-key",
-        /// The steady state of a message without end, or of an agreement with a peer whose key is read
-        /// already: what `openssl speed` times.
+        /// The steady state of a message without end, or of an agreement with a peer whose key is already
+        /// loaded: what `openssl speed` times.
         Update = "update",
         /// The key schedule alone.
         Setup = "setup",
@@ -193,7 +193,7 @@ named! {
 }
 
 named! {
-    /// When answers are checked. Never is not on offer.
+    /// When answers are checked. They are always checked.
     Checking {
         /// After each round, untimed.
         After = "check-after",
@@ -213,11 +213,11 @@ named! {
 }
 
 named! {
-    /// Which completions the CPU notices.
+    /// The completions that the CPU notices.
     Notice {
         /// Every one.
         Each = "notice-each",
-        /// The last only.
+        /// Only the last.
         Last = "notice-last",
     }
 }
@@ -227,11 +227,11 @@ named! {
 pub enum Depth {
     /// At most this many, at least 1.
     Jobs(u16),
-    /// As many as the engine takes before it says Full.
+    /// As many as the engine accepts before it reports Full.
     Ring,
 }
 
-/// How jobs reach an engine: three axes of their own.
+/// How jobs reach an engine: three independent parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Dispatch {
     /// When descriptors are built.
@@ -246,17 +246,17 @@ impl Dispatch {
     /// Build and dispatch job n+1 after job n completes.
     pub const SERIAL: Dispatch =
         Dispatch { build: Build::InLoop, depth: Depth::Jobs(1), notice: Notice::Each };
-    /// Build everything first, then dispatch as fast as the engine accepts, wait for the last.
+    /// Build everything first, then dispatch as fast as the engine accepts, and wait for the last job.
     pub const ALL_AT_ONCE: Dispatch =
         Dispatch { build: Build::Before, depth: Depth::Ring, notice: Notice::Last };
 }
 
-/// Which data the messages are.
+/// The data of the messages.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum DataSet {
-    /// One buffer again and again, hot in the caches.
+    /// One buffer used repeatedly, hot in the caches.
     Same,
-    /// This many buffers of different content, in turn.
+    /// This many buffers with different contents, in turn.
     Unique {
         /// How many, at least 2.
         chunks: u32,
@@ -265,7 +265,7 @@ pub enum DataSet {
 
 /// A cryptographic operation on messages of one length.
 ///
-/// In JSON and TOML it is its id, a string; on the wire a plain struct.
+/// In JSON and TOML it is a string, its id; on the wire it is a plain struct.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CryptoWorkload {
     /// The algorithm.
@@ -276,7 +276,7 @@ pub struct CryptoWorkload {
     pub phase: Phase,
     /// Message length in bytes; 0 for [`Phase::Setup`].
     pub message: u32,
-    /// Associated data in bytes; 0 unless an AEAD.
+    /// Length of the associated data in bytes; 0 unless the algorithm is an AEAD.
     pub associated: u32,
     /// Where the result goes.
     pub placement: Placement,
@@ -291,7 +291,7 @@ pub struct CryptoWorkload {
 }
 
 impl CryptoWorkload {
-    /// The plain case: whole messages, one hot buffer, one key, one job at a time.
+    /// The default case: whole messages, one hot buffer, one key, one job at a time.
     pub const fn new(algorithm: Algorithm, operation: Operation, message: u32) -> Self {
         CryptoWorkload {
             algorithm,
@@ -307,7 +307,7 @@ impl CryptoWorkload {
         }
     }
 
-    /// Whether the combination makes sense at all, for any provider.
+    /// Returns an error if no provider could support this combination.
     pub fn valid(&self) -> Result<(), Unsupported> {
         let shape = self.algorithm.shape();
         let cipher = self.operation == Operation::Encrypt || self.operation == Operation::Decrypt;
@@ -336,12 +336,12 @@ impl CryptoWorkload {
         let keyless_many = shape.key == 0 && self.keys == KeyUse::PerMessage;
         let none_in_flight = self.dispatch.depth == Depth::Jobs(0);
         let not_many = matches!(self.data, DataSet::Unique { chunks: 0 | 1 });
-        // There is one pair to be timed with.
+        // There is only one pair for timed rounds.
         let one_only = self.algorithm.has_key_pairs() && self.data != DataSet::Same;
         if none_in_flight || not_many || one_only {
             return Err(Unsupported::Mode);
         }
-        // What goes on has another answer each time.
+        // These operations give a different answer each time.
         let another =
             self.phase == Phase::Update || generator || self.algorithm.draws(self.operation);
         let unchecked = another && self.checking == Checking::Each;
@@ -351,13 +351,13 @@ impl CryptoWorkload {
         Ok(())
     }
 
-    /// Bytes that one operation works on: what a rate counts. 0 for what has no rate: Setup, and all
-    /// that is done with key pairs.
+    /// Bytes that one operation processes, for rates; 0 for Setup and for all operations with key pairs,
+    /// which have no rate.
     pub const fn bytes(&self) -> u64 {
         if self.algorithm.has_key_pairs() { 0 } else { self.message as u64 }
     }
 
-    /// How long the parts of a job are.
+    /// The lengths of the parts of a job.
     pub const fn lengths(&self) -> Lengths {
         let fixed = self.algorithm.lengths(self.operation, self.message as usize);
         Lengths { associated: fixed.associated + self.associated as usize, ..fixed }
@@ -415,7 +415,7 @@ impl FromStr for CryptoWorkload {
 }
 
 impl CryptoWorkload {
-    /// Applies one of the parts that an id shows when they are not the usual ones.
+    /// Applies one of the parts that an id contains only if they differ from the default.
     fn set(&mut self, part: &str) -> Option<()> {
         if let Some((name, value)) = part.split_once('=') {
             match name {
@@ -440,7 +440,7 @@ impl CryptoWorkload {
     }
 }
 
-/// The fields in order, for the wire.
+/// The fields in order, as they are on the wire.
 type Fields =
     (Algorithm, Operation, Phase, u32, u32, Placement, DataSet, KeyUse, Dispatch, Checking);
 
@@ -509,96 +509,4 @@ impl<'de> Deserialize<'de> for CryptoWorkload {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    extern crate std;
-    use super::*;
-    use proptest::prelude::*;
-    use proptest::sample::select;
-    use std::string::ToString;
-
-    /// Any workload whose parts exist, sensible or not.
-    pub(crate) fn any_workload() -> impl Strategy<Value = CryptoWorkload> {
-        let what = (select(Algorithm::ALL), select(Operation::ALL), select(Phase::ALL));
-        let lengths = (any::<u32>(), any::<u32>(), select(Placement::ALL));
-        let data = prop_oneof![
-            Just(DataSet::Same),
-            any::<u32>().prop_map(|chunks| DataSet::Unique { chunks }),
-        ];
-        let depth = prop_oneof![Just(Depth::Ring), any::<u16>().prop_map(Depth::Jobs)];
-        let dispatch = (select(Build::ALL), depth, select(Notice::ALL))
-            .prop_map(|(build, depth, notice)| Dispatch { build, depth, notice });
-        let rest = (data, select(KeyUse::ALL), dispatch, select(Checking::ALL));
-        (what, lengths, rest).prop_map(|(what, lengths, rest)| CryptoWorkload {
-            algorithm: what.0,
-            operation: what.1,
-            phase: what.2,
-            message: lengths.0,
-            associated: lengths.1,
-            placement: lengths.2,
-            data: rest.0,
-            keys: rest.1,
-            dispatch: rest.2,
-            checking: rest.3,
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn an_id_parses_back_to_the_workload(workload in any_workload()) {
-            prop_assert_eq!(workload.to_string().parse(), Ok(workload));
-        }
-
-        #[test]
-        fn parsing_any_text_does_not_panic(text in ".{0,80}") {
-            let _ = text.parse::<CryptoWorkload>();
-        }
-    }
-
-    #[test]
-    fn the_plain_case_has_a_plain_id() {
-        let plain = CryptoWorkload::new(Algorithm::Aes256Cbc, Operation::Encrypt, 16384);
-        assert_eq!(plain.to_string(), "aes-256-cbc/encrypt/message/16384");
-        let queued = CryptoWorkload { dispatch: Dispatch::ALL_AT_ONCE, ..plain };
-        assert_eq!(
-            queued.to_string(),
-            "aes-256-cbc/encrypt/message/16384/depth=ring/build-before/notice-last"
-        );
-    }
-
-    #[test]
-    fn senseless_combinations_are_named_by_their_reason() {
-        let cbc = CryptoWorkload::new(Algorithm::Aes128Cbc, Operation::Encrypt, 16);
-        assert_eq!(cbc.valid(), Ok(()));
-        assert_eq!(CryptoWorkload { message: 17, ..cbc }.valid(), Err(Unsupported::Length));
-        assert_eq!(CryptoWorkload { phase: Phase::Setup, ..cbc }.valid(), Err(Unsupported::Length));
-        assert_eq!(CryptoWorkload { associated: 1, ..cbc }.valid(), Err(Unsupported::Length));
-        let no_depth = Dispatch { depth: Depth::Jobs(0), ..cbc.dispatch };
-        let queued = CryptoWorkload { dispatch: no_depth, ..cbc };
-        assert_eq!(queued.valid(), Err(Unsupported::Mode));
-        let one = CryptoWorkload { data: DataSet::Unique { chunks: 1 }, ..cbc };
-        assert_eq!(one.valid(), Err(Unsupported::Mode));
-        assert_eq!(
-            CryptoWorkload { operation: Operation::Hash, ..cbc }.valid(),
-            Err(Unsupported::Algorithm)
-        );
-        let sha = CryptoWorkload::new(Algorithm::Sha256, Operation::Hash, 1);
-        assert_eq!(
-            CryptoWorkload { placement: Placement::InPlace, ..sha }.valid(),
-            Err(Unsupported::Mode)
-        );
-        assert_eq!(
-            CryptoWorkload { phase: Phase::Setup, message: 0, ..sha }.valid(),
-            Err(Unsupported::Phase)
-        );
-        let xts = CryptoWorkload::new(Algorithm::Aes128Xts, Operation::Encrypt, 17);
-        let ccm = CryptoWorkload::new(Algorithm::Aes128Ccm, Operation::Encrypt, 17);
-        for one_call in [xts, ccm] {
-            assert_eq!(one_call.valid(), Ok(()));
-            let update = CryptoWorkload { phase: Phase::Update, ..one_call };
-            assert_eq!(update.valid(), Err(Unsupported::Phase));
-            let long = CryptoWorkload { message: (16 << 20) + 1, ..one_call };
-            assert_eq!(long.valid(), Err(Unsupported::Length));
-        }
-        assert_eq!(CryptoWorkload { message: 15, ..xts }.valid(), Err(Unsupported::Length));
-    }
-}
+pub(crate) mod tests;

@@ -1,9 +1,9 @@
-//! What workloads of all families have in common in their ids: the largest size, and texts that are none.
+//! What the ids of all workload families have in common: the largest size, and the error for invalid ids.
 
 use core::fmt;
 
-/// The longest message or largest working set that a workload may name, in bytes (1 GiB): what 32-bit lengths of C
-/// libraries, of COBS frames and of a board's memory make sense of.
+/// The longest message or largest working set that a workload may have, in bytes (1 GiB): a limit that 32-bit
+/// lengths of C libraries can express.
 pub const MAX_SIZE: u32 = 1 << 30;
 
 /// A text that is not a workload's id.

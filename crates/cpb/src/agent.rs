@@ -1,4 +1,5 @@
-//! cpb on another machine: what it is told and says ([`protocol`]), and what runs there ([`server`]).
+//! cpb on another machine: the orders and answers between it and the host ([`protocol`]), and the agent that
+//! runs there ([`server`]).
 
 pub mod protocol;
 pub mod server;

@@ -1,4 +1,4 @@
-//! Processes that cpb starts: why one does not start, how one ended, and the last of what it said.
+//! Processes that cpb starts: why one did not start, how it ended, and the last lines of its standard error.
 
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
@@ -6,14 +6,14 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::Mutex;
 
-/// Where this process's open files have names.
+/// The folder with a name for each open file of this process.
 pub(crate) const OPEN_FILES: &str = "/proc/self/fd";
 
-/// Why a runner did not start, in the words for who carried it.
+/// Why a runner did not start, in words.
 pub(crate) fn why_not_started(path: &Path, error: &std::io::Error) -> String {
-    // The file itself is there: what is not found is the dynamic linker that it asks for.
+    // The file itself exists: the dynamic linker that it asks for was not found.
     if path.starts_with(OPEN_FILES) && error.kind() == std::io::ErrorKind::NotFound {
-        return "this system has no glibc to load its libraries with".to_owned();
+        return "this system has no glibc to load the libraries".to_owned();
     }
     format!("cannot start {}: {error}", path.display())
 }
@@ -22,7 +22,7 @@ pub(crate) fn why_not_started(path: &Path, error: &std::io::Error) -> String {
 pub(crate) fn ended(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exited with status {code}"),
-        (None, Some(signal)) => format!("was ended by signal {signal}{}", signal_name(signal)),
+        (None, Some(signal)) => format!("was killed by signal {signal}{}", signal_name(signal)),
         (None, None) => "ended".to_owned(),
     }
 }
@@ -30,16 +30,16 @@ pub(crate) fn ended(status: ExitStatus) -> String {
 fn signal_name(signal: i32) -> &'static str {
     match signal {
         libc::SIGSEGV => " (SIGSEGV, a bad memory access)",
-        libc::SIGILL => " (SIGILL, an instruction that this CPU does not have)",
+        libc::SIGILL => " (SIGILL, an instruction that this CPU does not support)",
         libc::SIGBUS => " (SIGBUS)",
         libc::SIGABRT => " (SIGABRT)",
         libc::SIGFPE => " (SIGFPE)",
-        libc::SIGKILL => " (SIGKILL, perhaps out of memory)",
+        libc::SIGKILL => " (SIGKILL, possibly out of memory)",
         _ => "",
     }
 }
 
-/// Reads to the end and keeps the last few lines.
+/// Reads until the end of the stream and keeps the last few lines.
 pub(crate) fn read_errors(mut stderr: impl Read, tail: &Mutex<String>) {
     const KEPT: usize = 2000;
     let mut bytes = [0; 1024];

@@ -26,22 +26,24 @@ use cpb_record::foreign;
 use cpb_report::ascii;
 use std::process::ExitCode;
 
-/// Everything was done.
+/// The command did what was asked.
 const DONE: u8 = 0;
-/// Something was measured or checked and failed: a wrong answer, a crash.
+/// A measurement or a check failed: a wrong answer, a crash.
 const FAILED: u8 = 1;
-/// The input is wrong, or a file cannot be read or written: nothing was begun.
+/// The input is wrong, or a file cannot be read or written. Nothing was started.
 const BAD_INPUT: u8 = 2;
-/// The user stopped it; what was measured is kept. 128 + SIGINT, as shells have it.
+/// The user stopped the command; what was measured is kept. 128 + SIGINT, as in shells.
 const INTERRUPTED: u8 = 130;
 
 /// A laboratory for the performance of cryptography on embedded systems.
 #[derive(Parser)]
 #[command(version, about, max_term_width = 80, disable_help_subcommand = true)]
-#[command(after_help = "Start with `cpb run`. Exit status: 0 done, 1 a wrong answer or a crash, \
-    2 bad input or nothing to measure, 130 stopped by Ctrl-C.")]
+#[command(
+    after_help = "Start with `cpb run`. Exit status: 0 success, 1 a wrong answer or a crash, \
+    2 bad input or nothing to measure, 130 stopped by Ctrl-C."
+)]
 pub(crate) struct Cli {
-    /// Print ASCII only, as in a locale without UTF-8 (LC_ALL, LC_CTYPE, LANG)
+    /// Print ASCII only; this is the default if the locale (LC_ALL, LC_CTYPE, LANG) is not UTF-8
     #[arg(long, global = true)]
     ascii: bool,
     #[command(subcommand)]
@@ -52,46 +54,46 @@ pub(crate) struct Cli {
 enum Command {
     /// Measure this machine and show the result
     Run(Box<run::Arguments>),
-    /// Show a record again
+    /// Show a record
     Show(show::Arguments),
-    /// Say which path to take at which message size, and why
+    /// Recommend a path for each message size, with reasons
     Explain(explain::Arguments),
-    /// Read other tools' logs as records
+    /// Convert logs of other tools to records
     Import(import::Arguments),
-    /// Say which cores these are, by their AES, and at what clock
+    /// Identify CPU cores and their real clock from AES speed
     Identify(identify::Arguments),
-    /// Make a page of records, for a browser
+    /// Write records as an HTML page, CSV, JSON or Markdown
     Report(report::Arguments),
-    /// Hold two runs, or two providers of one, against each other
+    /// Compare two runs, or two providers of one run
     Compare(compare::Arguments),
-    /// Say how good a place to measure this machine is, in two seconds
+    /// Rate how suitable this machine is for measuring, in two seconds
     Doctor(doctor::Arguments),
-    /// List providers and algorithms, and why something is not available here
+    /// List providers and algorithms, and why some are not available here
     List(list::Arguments),
-    /// Try the known answers of every provider
+    /// Check every provider against known answers
     Check(check::Arguments),
-    /// Boot guests with an accelerator, and run commands in them
+    /// Boot guest machines with an accelerator, and run commands in them
     Lab(lab::Arguments),
     /// Run a bare-metal program on a simulated Cortex-M7 and count its cycles
     Sim(sim::Arguments),
     /// Print a completion script for a shell
     Completions(completions::Arguments),
-    /// Print the manual page, or write all of them to a folder
+    /// Print the manual page, or write all pages to a folder
     Man(man::Arguments),
     /// Measure on behalf of a host, over frames
     #[command(hide = true)]
     Runner(runner::Arguments),
-    /// Take orders in a guest of the lab, or over ssh
+    /// Execute orders of a host, in a guest of the lab or over ssh
     #[command(hide = true)]
     Agent(agent::Arguments),
-    /// Become a program that ends with its parent
+    /// Execute a program that is killed when its parent ends
     #[command(hide = true)]
     Leash(agent::Leash),
 }
 
-/// Shows help, the version, or what is wrong with the command line, and says what the exit status is.
+/// Prints help, the version, or the error in the command line, and returns the exit status.
 fn told(mut error: clap::Error) -> ExitCode {
-    // What people are not told of is no suggestion either.
+    // Hidden commands are not suggested.
     let hidden = |name: &String| {
         Cli::command().get_subcommands().any(|one| one.is_hide_set() && one.get_name() == name)
     };
@@ -102,7 +104,7 @@ fn told(mut error: clap::Error) -> ExitCode {
         }
     }
     if error.kind() == ErrorKind::ValueValidation {
-        // One line says it all, as of every other value that is wrong.
+        // One line is enough, as for every other invalid value.
         let whole = error.to_string();
         let line = whole.lines().next().unwrap_or_default();
         output::say(&format!("cpb: {}", line.trim_start_matches("error: ")));
@@ -115,9 +117,9 @@ fn told(mut error: clap::Error) -> ExitCode {
     status(output::print_coloured(&error.render().ansi().to_string()).map(|()| DONE))
 }
 
-/// Runs the command line and says what the exit status is.
+/// Runs the command line and returns the exit status.
 pub fn main() -> ExitCode {
-    // Before the command line is read: what is wrong with it is printed as well.
+    // Before the command line is parsed, because errors in it are printed as well.
     ascii::choose(ascii::is_wanted(std::env::args_os(), |name| std::env::var_os(name)));
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -148,7 +150,7 @@ pub fn main() -> ExitCode {
 fn status(result: anyhow::Result<u8>) -> ExitCode {
     match result {
         Ok(status) => ExitCode::from(status),
-        // Whoever read our output has gone: not an error of ours.
+        // The reader of our output has gone: not an error of cpb.
         Err(error) if output::is_broken_pipe(&error) => ExitCode::from(DONE),
         Err(error) => {
             output::say(&foreign::plain_lines(&format!("cpb: {error:#}")));

@@ -1,8 +1,8 @@
-//! Which other cpbs measure on the same CPUs.
+//! Detects other cpbs that measure on the same CPUs.
 //!
-//! Each keeps a locked file for every CPU that it measures on, in a folder of the system's temporary one, and looks for
-//! those of others from pass to pass. The lock ends with its process: one that was killed leaves a file that nobody
-//! heeds and the next cpb removes.
+//! Each cpb keeps a locked file for every CPU that it measures on, in a folder of the system's temporary
+//! folder, and looks for files of other cpbs from pass to pass. The lock ends with its process: the file of a
+//! killed process is ignored, and the next cpb removes it.
 
 use std::collections::HashSet;
 use std::fs::{self, File, TryLockError};
@@ -10,29 +10,29 @@ use std::io::{Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The folder of all users' files.
+/// The folder for the files of all users.
 const FOLDER: &str = "cpb-measuring";
 
-/// The most that is read of another one's file.
+/// The most that is read of another cpb's file.
 const LONGEST: u64 = 32;
 
-/// What a file is called: `cpu3-1234` is that of CPU 3 and process 1234.
+/// The name of a file: `cpu3-1234` is the file of CPU 3 and process 1234.
 fn name(cpu: usize, process: u32) -> String {
     format!("cpu{cpu}-{process}")
 }
 
-/// A cpb among those that measure on the same CPUs, until this is dropped.
+/// A cpb's registration among those that measure on the same CPUs, until this is dropped.
 pub struct Company {
     folder: PathBuf,
     cpus: Vec<usize>,
-    /// Its own files, locked as long as they are open.
+    /// This process's files, locked as long as they are open.
     own: Vec<(PathBuf, File)>,
-    /// The others' files that were reported.
+    /// The files of other processes that were already reported.
     known: HashSet<String>,
 }
 
 impl Company {
-    /// Joins those that measure on `cpus`. Where no file can be written, it looks for others all the same.
+    /// Registers this cpb for `cpus`. If no file can be written, it still looks for others.
     pub fn join(cpus: &[usize], since: &str) -> Company {
         Company::join_in(&std::env::temp_dir().join(FOLDER), cpus, since)
     }
@@ -51,7 +51,7 @@ impl Company {
         }
     }
 
-    /// Who has come since this was last asked, each in a sentence with what to do about it.
+    /// The cpbs that have appeared since the last call, each in a sentence that says what to do.
     pub fn newcomers(&mut self) -> Vec<String> {
         let Ok(entries) = fs::read_dir(&self.folder) else { return Vec::new() };
         let mut words = Vec::new();
@@ -67,8 +67,8 @@ impl Company {
             }
             if let Some(since) = measuring(&path) {
                 words.push(format!(
-                    "Another cpb, process {process}, has been measuring on CPU {cpu} since {since}: figures \
-                     of both are spoiled. Run them one after the other, or name another CPU by --cpu."
+                    "Another cpb, process {process}, has been measuring on CPU {cpu} since {since}: this \
+                     spoils the figures of both. Run them one after the other, or choose another CPU with --cpu."
                 ));
                 self.known.insert(name);
             }
@@ -83,19 +83,19 @@ impl Drop for Company {
         for (path, _) in &self.own {
             let _ = fs::remove_file(path);
         }
-        // The last one takes the folder along; it cannot be removed while there are others in it.
+        // The last cpb removes the folder; this fails as long as it holds other files.
         let _ = fs::remove_dir(&self.folder);
     }
 }
 
-/// Makes this process's file of a CPU, locked before it has its name, so that no other takes it for one of a killed
-/// process.
+/// Creates this process's file for a CPU. The file is locked before it gets its name, so that no other
+/// process takes it for the file of a killed process.
 fn locked(folder: &Path, cpu: usize, since: &str) -> Option<(PathBuf, File)> {
     let name = name(cpu, std::process::id());
     let unnamed = folder.join(format!(".{name}"));
     let path = folder.join(name);
-    // Of an earlier process of this number. A file is made and none that is there written to: what lies in a folder of
-    // everyone's may be a link.
+    // A file of an earlier process with this number. The file is always created, never opened: in a folder
+    // that everyone may write, an existing one may be a link.
     let _ = fs::remove_file(&unnamed);
     let mut file = File::options().write(true).create_new(true).open(&unnamed).ok()?;
     file.try_lock().ok()?;
@@ -104,15 +104,15 @@ fn locked(folder: &Path, cpu: usize, since: &str) -> Option<(PathBuf, File)> {
     Some((path, file))
 }
 
-/// CPU and process of a file's name.
+/// CPU and process from a file's name.
 fn parsed(name: &str) -> Option<(usize, u32)> {
     let (cpu, process) = name.strip_prefix("cpu")?.split_once('-')?;
     Some((cpu.parse().ok()?, process.parse().ok()?))
 }
 
-/// Since when the owner of a file measures; nothing if it does so no longer.
+/// Since when the owner of a file has been measuring; `None` if it no longer measures.
 fn measuring(path: &Path) -> Option<String> {
-    // No pipe that waits for its other end, no link.
+    // Neither follows a link nor waits for the other end of a pipe.
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
     match file.try_lock_shared() {
@@ -127,7 +127,7 @@ fn measuring(path: &Path) -> Option<String> {
             let _ = fs::remove_file(path);
             None
         }
-        // Not every file system has locks.
+        // Some file systems do not support locks.
         Err(TryLockError::Error(_)) => None,
     }
 }
@@ -144,7 +144,7 @@ mod tests {
         let folder = temporary.path().join(FOLDER);
         let mut company = Company::join_in(&folder, &[3], SINCE);
         assert_eq!(company.newcomers(), Vec::<String>::new(), "it is no company of its own");
-        // As another process would: one that is there, one of another CPU, one that was killed.
+        // As other processes would: one that is running, one on another CPU, one that was killed.
         let other = |name: &str| {
             let file = File::create(folder.join(name)).expect("a file");
             fs::write(folder.join(name), format!("{SINCE}\n")).expect("room");
@@ -155,7 +155,7 @@ mod tests {
         here.lock().expect("a lock");
         elsewhere.lock().expect("a lock");
         drop(other("cpu3-2"));
-        // What anybody may have put there.
+        // Files that any user may have put there.
         let made = std::process::Command::new("mkfifo").arg(folder.join("cpu3-3")).status();
         assert!(made.expect("mkfifo").success());
         std::os::unix::fs::symlink("/dev/zero", folder.join("cpu3-4")).expect("a link");

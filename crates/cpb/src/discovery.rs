@@ -1,5 +1,5 @@
-//! Which runners there are: those that cpb carries, one process a provider, and foreign programs
-//! that speak the same frames.
+//! The available runners: those built into cpb, one process per provider, and foreign programs that speak the
+//! same frames.
 
 use crate::agent::protocol::Listed;
 use crate::transport::process::Program;
@@ -10,16 +10,16 @@ use cpb_record::{NO_ANSWER, ProviderRecord, names};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A provider that could be measured, or why not.
+/// A provider that can be measured, or the reason why not.
 pub struct Discovered {
-    /// How its runner is started.
+    /// How to start its runner.
     pub spec: RunnerSpec,
-    /// What it says of itself.
+    /// Its own description.
     pub description: Result<Description, RunnerError>,
 }
 
 impl Discovered {
-    /// The description as a record keeps it.
+    /// The description in the form that a record keeps.
     pub fn record(&self) -> ProviderRecord {
         match &self.description {
             Ok(description) => description.state.clone(),
@@ -32,11 +32,11 @@ impl Discovered {
         }
     }
 
-    /// For a provider that gave no answer in time, how long it had: it may be here, and slow.
+    /// For a provider that did not answer in time: how long it had. It may be available, but slow.
     pub fn silent(&self) -> Option<String> {
         let lost = self.description.as_ref().err()?;
         let silent = lost.detail.starts_with(NO_ANSWER);
-        silent.then(|| format!("{}; --timeout allows a slow machine more", lost.detail))
+        silent.then(|| format!("{}; give a slow machine more time with --timeout", lost.detail))
     }
 
     /// Whether it can be measured.
@@ -45,31 +45,32 @@ impl Discovered {
     }
 }
 
-/// What starts a runner for a provider of that name.
+/// Returns what starts a runner for a provider.
 pub type Launcher<'a> = dyn Fn(&str) -> Arc<dyn Launch> + 'a;
 
-/// What the cpb of a machine has to offer.
+/// What the cpb on a machine offers.
 pub struct Offers<'a> {
     /// Its providers.
     pub providers: Vec<Listed>,
     /// See [`cpb_providers::kernel_crypto::usual`].
     pub usual: Box<dyn Fn() -> Vec<String> + 'a>,
-    /// What starts a runner for a provider of that name.
+    /// Returns what starts a runner for a provider.
     pub launch: Box<Launcher<'a>>,
-    /// Whether its runners are started and asked one after another: qemu-user may hang a process
-    /// that is started while another thread runs.
+    /// Whether its runners must be started and asked one after another: qemu-user may hang a process that is
+    /// started while another thread runs.
     pub one_by_one: bool,
 }
 
-/// The providers called `wanted` (all, if empty), asked who they are, the harness's floor first; and those of the
-/// programs in `foreign`. An interface's name stands for all its executors on the machine.
+/// The providers named in `wanted` (all of them if it is empty) with their descriptions, the harness's floor
+/// first, followed by the providers of the programs in `foreign`. The name of an interface stands for all its
+/// executors on the machine.
 ///
-/// Where nobody is named, interfaces and installed libraries that are not here are left out, the
-/// latter's masked variants, and of an interface's executors those that nobody would take: see
-/// [`cpb_providers::kernel_crypto::usual`].
+/// If no provider is named, the following are left out: interfaces and installed libraries that are not
+/// available, masked variants of installed libraries, and executors of an interface that no application would
+/// use (see [`cpb_providers::kernel_crypto::usual`]).
 ///
 /// # Errors
-/// A name that does not exist, or a foreign runner that does not answer.
+/// Returns an error if a name does not exist, or if a foreign runner does not answer.
 pub fn discover(
     offers: &Offers<'_>,
     wanted: &[String],
@@ -85,13 +86,16 @@ pub fn discover(
     for path in foreign {
         for spec in foreign_specs(path, affinity, timeouts)? {
             names.push(spec.name.clone());
-            // Foreign runners were named on the command line: they are always wanted.
+            // Foreign runners were named on the command line, so they are always wanted.
             asked.push(Asked::Provider(spec));
         }
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     if let Some(twice) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
-        bail!("two runners call a provider {}; give the foreign one another name", twice.1);
+        bail!(
+            "two runners have a provider named {}; rename the provider of the foreign runner",
+            twice.1
+        );
     }
     let fixed = |name: &&&str| catalog::find(name).is_none_or(|c| c.variant.is_empty());
     let fixed: Vec<String> = wanted.iter().filter(fixed).map(ToString::to_string).collect();
@@ -110,10 +114,10 @@ pub fn discover(
     Ok(found)
 }
 
-/// Whether there are providers of all these names, in any cpb.
+/// Checks that providers with all these names exist in some build of cpb.
 ///
 /// # Errors
-/// The first that there is none of.
+/// Returns an error for the first name that does not exist.
 pub fn known(wanted: &[String]) -> Result<()> {
     let wanted = names::whole(wanted);
     let fixed: Vec<String> =
@@ -123,11 +127,11 @@ pub fn known(wanted: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Who is asked.
+/// What is asked for its description.
 enum Asked {
     /// One provider.
     Provider(RunnerSpec),
-    /// All executors of an interface: the process that is asked first is told the interface's name.
+    /// All executors of an interface: the first process gets the name of the interface.
     Interface(RunnerSpec),
 }
 
@@ -140,7 +144,7 @@ impl Asked {
     }
 }
 
-/// Those of a cpb's own providers, `listed`, that `wanted` names, in the order of the list.
+/// The specs of the cpb's own providers (`listed`) that `wanted` names, in the order of the list.
 fn own_specs(listed: &[Listed], wanted: &[&str], launch: &Launcher<'_>) -> Vec<Asked> {
     let own = |name: &str| RunnerSpec {
         name: name.to_owned(),
@@ -164,27 +168,27 @@ fn own_specs(listed: &[Listed], wanted: &[&str], launch: &Launcher<'_>) -> Vec<A
     asked
 }
 
-/// Whether what the kernel's crypto offers matters to a record of these providers.
+/// Whether the kernel's crypto drivers matter to a record of these providers.
 pub fn concern_the_kernel(known: &[Discovered]) -> bool {
     known.iter().any(|known| {
         catalog::find(&known.spec.name).is_some_and(|choice| choice.entry.is_interface())
     })
 }
 
-/// Drops what a user who named nobody does not want to read about.
+/// Drops providers that are not of interest to a user who did not select any.
 fn leave_out_the_unusual(known: &mut Vec<Discovered>, offers: &Offers<'_>) {
     let mut usual = None;
     known.retain(|known| {
         let Some(choice) = catalog::find(&known.spec.name) else { return true };
         if choice.entry.is_installed() {
-            // Of those that are installed, each as applications get it.
+            // Of the installed libraries, only the variant that applications get is kept.
             return known.available() && !choice.entry.name.contains(':');
         }
         if !choice.entry.is_interface() {
             return true;
         }
         if choice.is_interface() || choice.entry.name == catalog::CRYPTODEV {
-            // What cryptodev has is what the kernel itself would take.
+            // cryptodev uses the driver that the kernel itself would select.
             return !choice.is_interface();
         }
         let usual = usual.get_or_insert_with(|| (offers.usual)());
@@ -192,7 +196,7 @@ fn leave_out_the_unusual(known: &mut Vec<Discovered>, offers: &Offers<'_>) {
     });
 }
 
-/// One spec for each provider that the program at `path` has.
+/// One spec for each provider of the program at `path`.
 fn foreign_specs(path: &Path, affinity: &Affinity, timeouts: &Timeouts) -> Result<Vec<RunnerSpec>> {
     let program = Program { path: path.to_owned(), arguments: Vec::new(), environment: Vec::new() };
     let mut runner = program.start(affinity, timeouts).map_err(|lost| no_runner(path, &lost))?;
@@ -214,14 +218,14 @@ fn foreign_specs(path: &Path, affinity: &Affinity, timeouts: &Timeouts) -> Resul
 
 fn no_runner(path: &Path, lost: &RunnerError) -> Error {
     anyhow!(
-        "{} is no runner for this cpb: {}; --runner takes a program that speaks cpb's frames, such \
-         as a cpb-runner built from the same source",
+        "{} is not a runner for this cpb: {}; --runner takes a program that speaks cpb's frames, such as a \
+         cpb-runner built from the same source",
         path.display(),
         lost.detail
     )
 }
 
-/// What most of them found a multiplication to take on the core, if any did.
+/// The latency of a multiplication on the core that most of them measured, if any did.
 pub fn multiply_latency(known: &[Discovered]) -> Option<u32> {
     let found: Vec<u32> = known
         .iter()
@@ -232,12 +236,12 @@ pub fn multiply_latency(known: &[Discovered]) -> Option<u32> {
     found.iter().copied().max_by_key(|one| found.iter().filter(|other| *other == one).count())
 }
 
-/// Asks all at once: each spends its time in starting a process.
+/// Asks all providers at once, because each spends its time starting a process.
 fn describe_all(asked: Vec<Asked>, affinity: &Affinity, timeouts: &Timeouts) -> Vec<Discovered> {
     std::thread::scope(|scope| {
         let ask = |asked: Asked| scope.spawn(move || asked.describe(affinity, timeouts));
         let asked: Vec<_> = asked.into_iter().map(ask).collect();
-        // A thread that panicked has said so; there is nothing to list for it.
+        // A thread that panicked has printed its message; there is nothing to list for it.
         asked.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
     })
 }
@@ -253,8 +257,8 @@ fn describe(spec: RunnerSpec, affinity: &Affinity, timeouts: &Timeouts) -> Disco
     Discovered { spec, description }
 }
 
-/// Asks one process for all executors; each is measured by a process of its own. Only that process
-/// tries them: a driver that hangs the one who asks costs the list, not the run.
+/// Asks one process for all executors; each one is later measured by its own process. Only the first process
+/// probes them, so a driver that hangs it costs the list, not the run.
 fn describe_interface(
     spec: RunnerSpec,
     affinity: &Affinity,

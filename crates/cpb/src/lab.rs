@@ -1,9 +1,9 @@
-//! The lab: Debian kernels in QEMU, with an accelerator that really runs.
+//! The lab: Debian kernels in QEMU, with an accelerator that really works.
 //!
-//! A guest is data, `lab/NAME.toml`. [`packages`] fetches its kernel, [`modules`] picks what it
-//! loads, [`image`] puts that, [`init`](../../../../lab/init.sh) and a static cpb, or this one with its
-//! libraries (`linked`), into an initramfs, [`vm`] runs QEMU, and [`guest`] keeps a guest that may have to be booted again. Inside, cpb's agent
-//! answers ([`crate::agent`]).
+//! A guest is described by a file, `lab/NAME.toml`. [`packages`] fetches its kernel and [`modules`] selects
+//! the modules that it loads. [`image`] packs these, [`init`](../../../../lab/init.sh) and a static cpb, or
+//! this cpb with its libraries (`linked`), into an initramfs. [`vm`] runs QEMU, and [`guest`] keeps a guest
+//! that may have to be booted again. Inside the guest, cpb's agent answers ([`crate::agent`]).
 
 mod cpio;
 pub mod definition;

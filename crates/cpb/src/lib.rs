@@ -1,4 +1,4 @@
-//! The command `cpb`: plans in, records out, and what can be read from records.
+//! The command `cpb`: it turns plans into records, and evaluates records.
 //!
 //! Data flows one way: a plan -> [`schedule`] -> a runner on a [`target`], behind [`transport`] -> a record ->
 //! analysis (pure) -> report.

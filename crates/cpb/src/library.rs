@@ -1,8 +1,8 @@
-//! What cpb carries in its own file: the plans, published records and boards of its source, so that each can be
-//! named from any folder; the known answers; and, where they were there when cpb was built, firmware for simulated boards
-//! and a runner. `build.rs` finds and compresses them.
+//! What is built into cpb's own file: the plans, published records and boards of its source, which can be
+//! named in any folder; the known answers; and, if they were available when cpb was built, firmware for
+//! simulated boards and a runner. `build.rs` finds and compresses them.
 //!
-//! A file that exists comes first: only a word that names none is looked up here.
+//! An existing file takes precedence: only a word that is not the name of a file is looked up here.
 
 use anyhow::{Context, Result, anyhow, bail};
 use cpb_record::Record;
@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 
 include!(concat!(env!("OUT_DIR"), "/carried.rs"));
 
-/// The most bytes that a carried file unpacks to.
+/// The most bytes that a built-in file may unpack to.
 const MOST_BYTES: usize = 16 << 20;
 
-/// A file that cpb carries.
+/// A built-in file.
 #[derive(Clone, Copy, Debug)]
 pub struct Carried {
-    /// Its name, without folder and ending.
+    /// Its name, without folder and extension.
     pub name: &'static str,
     packed: &'static [u8],
 }
@@ -29,16 +29,16 @@ impl Carried {
     /// Its content.
     ///
     /// # Errors
-    /// What was compressed when cpb was built does not unpack.
+    /// Returns an error if the compressed content does not unpack.
     pub fn bytes(&self) -> Result<Vec<u8>> {
         let unpacked = miniz_oxide::inflate::decompress_to_vec_with_limit(self.packed, MOST_BYTES);
         unpacked.map_err(|error| anyhow!("{}: {error}", self.name))
     }
 
-    /// Its content, if that is text.
+    /// Its content as text.
     ///
     /// # Errors
-    /// As [`Carried::bytes`], or it is no text.
+    /// See [`Carried::bytes`]. Also returns an error if the content is not text.
     pub fn text(&self) -> Result<String> {
         String::from_utf8(self.bytes()?).with_context(|| self.name.to_owned())
     }
@@ -59,45 +59,47 @@ pub fn boards() -> &'static [Carried] {
     BOARDS
 }
 
-/// The known answers, one file an algorithm family.
+/// The known answers, one file per algorithm family.
 pub fn vectors() -> &'static [Carried] {
     VECTORS
 }
 
-/// Firmware for simulated boards, by the name that its image has without its ending; often there is none.
+/// Firmware for simulated boards, by the name of its image without extension; many builds contain no
+/// firmware.
 pub fn firmware() -> &'static [Carried] {
     FIRMWARE
 }
 
-/// The runner that a static cpb starts for the libraries of its system.
+/// The runner that a static cpb starts for libraries of the system.
 pub fn runner() -> Option<&'static Carried> {
     RUNNER.first()
 }
 
-/// The carried file of that name.
+/// The built-in file with that name.
 pub fn find(among: &'static [Carried], name: &str) -> Option<&'static Carried> {
     among.iter().find(|carried| carried.name == name)
 }
 
-/// Whether a word may be the name of something carried: it is no path, and names no file.
+/// Whether a word can be the name of a built-in file: it is not a path, and no file has that name.
 pub fn is_name(word: &Path) -> bool {
     let alone = word.components().count() == 1 && word.extension().is_none();
     alone && word != Path::new("-") && (!word.exists() || word.is_dir())
 }
 
-/// What `cpb run` measures if nothing is named.
+/// What `cpb run` measures by default.
 const DEFAULT: &str = "default";
 
-/// What tells a core by its AES-CBC.
+/// The plan that identifies a core by its AES-CBC.
 pub const IDENTIFY: &str = "identify";
 
-/// What tells how good a place to measure a machine is.
+/// The plan that rates how suitable a machine is for measuring.
 pub const DOCTOR: &str = "doctor";
 
-/// The plan in `path`, or the carried one of that name; the default plan if nothing is named.
+/// The plan in `path`, or the built-in plan with that name; without a path, the default plan.
 ///
 /// # Errors
-/// The file cannot be read, or is no plan: the message names the line. Or no plan has the name.
+/// Returns an error if the file cannot be read or is not a plan (the message names the line), or if no plan
+/// has the name.
 pub fn plan(path: Option<&Path>) -> Result<Plan> {
     let Some(path) = path else { return carried_plan(DEFAULT) };
     match path.to_str().filter(|_| is_name(path)) {
@@ -109,7 +111,7 @@ pub fn plan(path: Option<&Path>) -> Result<Plan> {
 /// The plan called `name`.
 ///
 /// # Errors
-/// There is none of that name: the nearest are in the message.
+/// Returns an error if no plan has this name; the message suggests the nearest names.
 pub fn carried_plan(name: &str) -> Result<Plan> {
     let all: Vec<&str> = PLANS.iter().map(|plan| plan.name).collect();
     let place = names::places("plan", &[name.to_owned()], &all)?;
@@ -117,11 +119,12 @@ pub fn carried_plan(name: &str) -> Result<Plan> {
     Plan::parse(&text).with_context(|| format!("the built-in plan {name}"))
 }
 
-/// The records that `words` name, in their order, each with what it is called: a file's path, or the name of a
-/// published one that cpb carries. The beginning of several names, as in `imx6` of `imx6-software`, names them all.
+/// The records that `words` name, in their order. Each has its file's path, or the name of a published record
+/// built into cpb. A common beginning of several names, such as `imx6` of `imx6-software`, stands for all of
+/// them.
 ///
 /// # Errors
-/// A file that is no record, or a name that does not exist.
+/// Returns an error if a file is not a record, or if a name does not exist.
 pub fn records(words: &[PathBuf]) -> Result<Vec<(PathBuf, Record)>> {
     let mut found = Vec::new();
     for word in words {
@@ -137,7 +140,7 @@ pub fn records(words: &[PathBuf]) -> Result<Vec<(PathBuf, Record)>> {
     Ok(found)
 }
 
-/// The one record that `word` names; of several published tables, one that holds them all.
+/// The one record that `word` names. Several published tables are joined in one record.
 ///
 /// # Errors
 /// As [`records`].
@@ -150,7 +153,7 @@ pub fn record(word: &Path) -> Result<Record> {
     }
 }
 
-/// The carried records that `word` names; nothing if it names a file.
+/// The built-in records that `word` names; `None` if it is the name of a file.
 fn group(word: &Path) -> Result<Option<Vec<&'static Carried>>> {
     let Some(name) = word.to_str().filter(|_| is_name(word)) else { return Ok(None) };
     let part = |carried: &&Carried| {
@@ -172,7 +175,7 @@ fn group(word: &Path) -> Result<Option<Vec<&'static Carried>>> {
     Ok(Some(group))
 }
 
-/// The names of all published records, and the beginnings that several have in common.
+/// The names of all published records, and the common beginnings of several names.
 pub fn record_names() -> Vec<String> {
     let mut names: BTreeSet<String> = RECORDS.iter().map(|one| one.name.to_owned()).collect();
     let first = |name: &str| name.split('-').next().unwrap_or(name).to_owned();
@@ -185,20 +188,23 @@ pub fn record_names() -> Vec<String> {
     names.into_iter().collect()
 }
 
-/// A carried record.
+/// Reads a built-in record.
 ///
 /// # Errors
-/// It is damaged; a test sees to it that none is.
+/// Returns an error if it is damaged; a test ensures that none is.
 pub fn read(carried: &Carried) -> Result<Record> {
     store::parse_record(carried.text()?.as_bytes()).with_context(|| carried.name.to_owned())
 }
 
-/// Published tables as one record. Each table's name begins with that of its record: several have a table `run`.
+/// Joins published tables in one record. The name of each table begins with the name of its record, because
+/// several records have a table `run`.
 fn joined(name: &str, records: Vec<Record>) -> Result<Record> {
     let mut whole: Option<Record> = None;
     for mut record in records {
         if record.published.is_empty() || !record.cells.is_empty() {
-            bail!("{name} names several records, and one of them is measured: name one");
+            bail!(
+                "{name} stands for several records, and one of them is a run: choose one of them"
+            );
         }
         let of = record.header.plan.name.clone();
         record
@@ -218,7 +224,7 @@ fn joined(name: &str, records: Vec<Record>) -> Result<Record> {
             }
         }
     }
-    whole.with_context(|| format!("no record is called {name}"))
+    whole.with_context(|| format!("no record has the name {name}"))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! The machine that was measured, and the state it was in.
+//! The machine that was measured, and its state.
 //!
-//! Everything a file tells is read below a root, so that a record of any machine can be replayed
-//! from a fixture. What no file tells is asked of the process itself, in `process`. A file that is
-//! missing gives an empty field and never an error.
+//! Everything that is stored in files is read below a root, so that a record of any machine can be replayed
+//! from a fixture. Everything else is asked of the process itself, in `process`. A missing file gives an
+//! empty field and never an error.
 
 mod arm;
 mod board;
@@ -25,8 +25,8 @@ use files::Tree;
 use process::OwnProcess;
 use std::path::Path;
 
-/// Reads `<root>/proc` and `<root>/sys` for the measured `cpu`. With `/` it is the machine that
-/// cpb runs on, and the process itself is asked too.
+/// Reads `<root>/proc` and `<root>/sys` for the measured `cpu`. With `/` it describes the machine that cpb
+/// runs on, and the process itself is asked as well.
 pub fn machine(root: &Path, cpu: usize) -> Machine {
     let own = if root == Path::new("/") { OwnProcess::probe() } else { OwnProcess::default() };
     machine_with(root, cpu, own)
@@ -77,7 +77,7 @@ fn machine_with(root: &Path, cpu: usize, own: OwnProcess) -> Machine {
     machine
 }
 
-/// Reads what may change from `<root>/proc` and `<root>/sys`, for the measured `cpu`.
+/// Reads the state that may change from `<root>/proc` and `<root>/sys`, for the measured `cpu`.
 pub fn state(root: &Path, cpu: usize) -> State {
     let tree = Tree::new(root);
     let of_cpu = format!("sys/devices/system/cpu/cpu{cpu}");
@@ -114,8 +114,8 @@ pub fn state(root: &Path, cpu: usize) -> State {
     }
 }
 
-/// CPU time of a process and of its children that have ended, in clock ticks: fields 14 to 17 of its
-/// stat, counted behind its name, which may hold anything (proc_pid_stat(5)).
+/// CPU time of a process and of its ended children, in clock ticks: fields 14 to 17 of its stat file. They
+/// are counted from after the process's name, which may contain anything (proc_pid_stat(5)).
 fn own_time(stat: &str) -> u64 {
     let fields = stat.rsplit(')').next().unwrap_or_default();
     (11..=14).filter_map(|word| first_number::<u64>(fields, word)).fold(0, u64::saturating_add)
@@ -125,8 +125,8 @@ fn first_number<T: std::str::FromStr>(line: &str, word: usize) -> Option<T> {
     line.split_ascii_whitespace().nth(word)?.parse().ok()
 }
 
-/// The kernel's own words first: qemu-user replaces uname(2) and, in newer versions,
-/// /proc/cpuinfo by what it emulates, but hands these through.
+/// What the kernel itself says takes precedence: qemu-user replaces uname(2) and, in newer versions,
+/// /proc/cpuinfo with the emulated values, but passes these files through.
 fn kernel_architecture(tree: &Tree, info: &Cpuinfo) -> String {
     // Linux 6.1 and later: Documentation/admin-guide/sysctl/kernel.rst, "arch".
     let arch = tree.line("proc/sys/kernel/arch");
@@ -153,14 +153,14 @@ fn cpu_name(info: &Cpuinfo, midr: Option<u32>) -> String {
         .unwrap_or_default()
 }
 
-/// The frequency of a 32-bit Arm core's counter, which a program there cannot read on every core: Linux
-/// times short delays by it and prints twice its megahertz as BogoMIPS (`register_current_timer_delay`
-/// in arch/arm/lib/delay.c). The feature `evtstrm` says that there is such a counter.
+/// The frequency of a 32-bit Arm core's counter, which programs cannot read on every core: Linux uses it for
+/// short delays and prints twice its megahertz as BogoMIPS (`register_current_timer_delay` in
+/// arch/arm/lib/delay.c). The feature `evtstrm` shows that the counter exists.
 fn counter_of_delays(info: &Cpuinfo, kernel_architecture: &str) -> Option<u64> {
     let has_counter = kernel_architecture.starts_with("arm")
         && info.features().iter().any(|feature| feature == "evtstrm");
     let bogomips: f64 = info.field("BogoMIPS").parse().ok()?;
-    // The cast saturates, and turns what is not a number into 0, "not told".
+    // The cast saturates, and turns a value that is not a number into 0, "not given".
     has_counter.then_some((bogomips * 500_000.0).round() as u64)
 }
 
@@ -182,7 +182,7 @@ fn core(tree: &Tree, info: &Cpuinfo, midr: Option<u32>, cpu: usize) -> String {
             core.push(format!("{name} {value}"));
         }
     }
-    // Intel's hybrid CPUs have one PMU a type: tools/perf/Documentation/intel-hybrid.txt.
+    // Intel's hybrid CPUs have one PMU per core type: tools/perf/Documentation/intel-hybrid.txt.
     for (pmu, name) in [("cpu_core", "performance core"), ("cpu_atom", "efficiency core")] {
         if tree.cpus(&format!("sys/devices/{pmu}/cpus")).contains(&cpu) {
             core.push(name.to_owned());
@@ -195,7 +195,7 @@ fn board(tree: &Tree, info: &Cpuinfo) -> String {
     if let Some(model) = tree.strings("model").into_iter().next() {
         return model;
     }
-    // drivers/firmware/dmi-id.c; boards often leave one of them blank.
+    // drivers/firmware/dmi-id.c; boards often leave one of the fields blank.
     let mut names: Vec<String> = Vec::new();
     for name in ["sys_vendor", "product_name", "board_name"] {
         let name = tree.line(&format!("sys/class/dmi/id/{name}"));
@@ -222,9 +222,9 @@ fn throttled(tree: &Tree, of_cpu: &str) -> u64 {
     x86.saturating_add(u64::from((pi >> 16 & 0xf).count_ones()))
 }
 
-/// The hottest zone, and where it begins to slow the CPU down.
+/// The temperature of the hottest zone, and the temperature at which it begins to slow the CPU down.
 fn temperature(tree: &Tree) -> (Option<i64>, Option<i64>) {
-    // Sensors that are not there report absurd values.
+    // Sensors that do not exist report absurd values.
     let plausible = |millicelsius: &i64| (-50_000..=200_000).contains(millicelsius);
     let mut zones = Vec::new();
     // Documentation/driver-api/thermal/sysfs-api.rst.
@@ -239,7 +239,7 @@ fn temperature(tree: &Tree) -> (Option<i64>, Option<i64>) {
                     .contains(&tree.line(&format!("{zone}/trip_point_{trip}_type")).as_str())
             })
             .filter_map(|trip| tree.number::<i64>(&format!("{zone}/trip_point_{trip}_temp")))
-            // A trip point that is not set is 0 or below.
+            // A trip point that is not set is 0 or less.
             .filter(|limit| *limit > 0 && plausible(limit))
             .min();
         zones.push((now, limit));

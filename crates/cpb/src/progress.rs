@@ -1,4 +1,4 @@
-//! What a run shows while it goes on, on standard error: a bar with the time left on a terminal, a
+//! The display of a running measurement, on standard error: a bar with the remaining time on a terminal, one
 //! line elsewhere, or each line of the record as it is written.
 
 use crate::run::Observer;
@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 /// Steps of the bar.
 const STEPS: u64 = 1000;
 
-/// How often the bar is drawn: often enough to be alive, seldom enough not to disturb what is
-/// measured on the next CPU.
+/// How often the bar is drawn: often enough to look alive, rarely enough not to disturb a measurement on the
+/// next CPU.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Shows a run.
+/// Displays a run.
 pub struct Progress {
     bar: Option<ProgressBar>,
     verbose: bool,
@@ -23,7 +23,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Nothing if `quiet`; written lines if `verbose`.
+    /// Shows nothing if `quiet`, and the written lines if `verbose`.
     pub fn new(quiet: bool, verbose: bool) -> Progress {
         let terminal = std::io::stderr().is_terminal();
         let bar = (terminal && !quiet && !verbose).then(|| {
@@ -74,7 +74,7 @@ impl Observer for Progress {
     }
 }
 
-/// A run does not end because nobody reads what it says.
+/// An error is ignored: a run must not end because standard error is closed.
 fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{}", ascii::shown(line));
 }

@@ -1,10 +1,11 @@
-//! A machine that ssh leads to: the right static cpb is copied there, and is its agent while the
+//! A machine that ssh reaches: the matching static cpb is copied there and serves as its agent as long as the
 //! connection lasts.
 //!
-//! One connection serves a whole run, by the system's own `ssh`, so that a user's configuration,
-//! agent and jump hosts are as ever, and a password is asked for once. [`BOOTSTRAP`] makes a private
-//! folder there and takes the file; the agent removes both as soon as it runs, so nothing is left
-//! whatever becomes of the connection. What ends the connection ends the agent, and what it started.
+//! One connection serves a whole run. It uses the system's own `ssh`, so the user's configuration, agent and
+//! jump hosts apply, and a password is asked for only once. [`BOOTSTRAP`] makes a private folder on the
+//! machine and receives the file; the agent removes both as soon as it runs, so nothing is left behind even
+//! if the connection breaks. When the connection ends, the agent ends, and with it everything that it
+//! started.
 
 pub mod channels;
 mod executable;
@@ -26,25 +27,25 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-/// What the other side's shell runs: any shell that POSIX describes, busybox's as well. It has no single
-/// quotes, and each line ends a command: the login shell is to take it as one word on one line, and may
-/// be of another kind. Its argument is the folder to try first.
+/// The script for the other side's shell: any POSIX shell, including busybox's. It has no single quotes, and
+/// each line ends a command, because the login shell, which may be of another kind, must take it as one word
+/// on one line. Its argument is the folder to try first.
 const BOOTSTRAP: &str = include_str!("remote/bootstrap.sh");
 
-/// Longest wait for the other side once it has greeted, beyond what a copy takes.
+/// The longest wait for the other side after its greeting, in addition to the time for the copy.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A copy that is slower than this is none.
+/// A copy that is slower than this is given up.
 const SLOWEST_BYTES_PER_SECOND: u64 = 20_000;
 
-/// Where a machine is, and what goes there.
+/// A machine's address, and what is copied there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Address {
-    /// As `ssh` takes it: a host of its configuration, `user@host`, `ssh://user@host:port`.
+    /// The destination as `ssh` accepts it: a host from its configuration, `user@host`, `ssh://user@host:port`.
     pub destination: String,
-    /// The folder there to try first; usual places come after.
+    /// The folder to try first on that machine; the usual places follow.
     pub folder: String,
-    /// The cpb to copy there; the static one for such a machine, if none is named.
+    /// The cpb to copy there; by default the static one for that architecture.
     pub cpb: Option<PathBuf>,
 }
 
@@ -52,11 +53,11 @@ impl Address {
     /// The part of a target behind `ssh:`.
     ///
     /// # Errors
-    /// It names nobody, or an option of ssh's.
+    /// Returns an error if it is empty, or if it looks like an option of ssh.
     pub fn parse(text: &str) -> Result<Address> {
         let text = text.trim();
         if text.is_empty() || text.starts_with('-') {
-            bail!("`ssh:` wants a machine behind it as ssh takes it, such as ssh:root@board");
+            bail!("`ssh:` needs a destination as ssh accepts it, such as ssh:root@board");
         }
         let destination =
             if text.starts_with("//") { format!("ssh:{text}") } else { text.to_owned() };
@@ -64,7 +65,7 @@ impl Address {
     }
 }
 
-/// A machine with cpb's agent on it.
+/// A machine on which cpb's agent runs.
 pub struct Remote {
     name: String,
     channels: Channels,
@@ -76,7 +77,7 @@ impl Remote {
     /// Connects, copies cpb there, and starts it.
     ///
     /// # Errors
-    /// `ssh` does not get there, or cpb cannot run there; both say why. Or `stop` is set.
+    /// Returns an error if `ssh` does not reach the machine, if cpb cannot run there, or if `stop` is set.
     pub fn connect(
         address: &Address,
         stop: &Arc<AtomicBool>,
@@ -94,46 +95,46 @@ impl Remote {
         Remote::over(name, ssh, warnings)
     }
 
-    /// The machine on which `command`, a line for the shell, starts a cpb: with `agent --stdio` behind it.
+    /// The machine on which `command`, a shell command line, starts a cpb when `agent --stdio` is appended.
     ///
     /// # Errors
-    /// No shell can be started. Whether an agent answers shows with the first order.
+    /// Returns an error if no shell can be started. Only the first order shows whether an agent answers.
     pub fn started_by(command: &str) -> Result<Arc<Remote>> {
         Remote::over(command, Ssh::exec(command, &format!("{command} agent --stdio"))?, Vec::new())
     }
 
-    /// With an agent at the other end of a connection.
+    /// Wraps a connection with an agent at the other end.
     fn over(name: &str, ssh: Ssh, warnings: Vec<String>) -> Result<Arc<Remote>> {
         let (input, output) = ssh.streams()?;
         let (ssh, channels) = (Arc::new(ssh), Channels::new(output));
         let (serving, over) = (channels.clone(), Arc::clone(&ssh));
         thread::spawn(move || {
-            // Only the host opens channels: one that the other side opens is closed again.
+            // Only the host opens channels; one opened by the other side is closed again.
             let _ = serving.serve(input, drop);
             over.over();
         });
         Ok(Arc::new(Remote { name: name.to_owned(), channels, ssh, warnings }))
     }
 
-    /// What it is called.
+    /// The machine's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What is to be known of the way cpb got there.
+    /// Warnings about how cpb was copied there.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// Why there is no connection any more, if there is none.
+    /// Why the connection is lost; `None` if it is not.
     pub fn lost(&self) -> Option<String> {
         lost(&self.name, &self.ssh)
     }
 
-    /// Gives `order` to the agent; the connection to what it starts.
+    /// Gives `order` to the agent. Returns the connection to what it starts.
     ///
     /// # Errors
-    /// There is no connection, or no answer in time: then there is none from here on.
+    /// Returns an error if there is no connection, or no answer in time. In the second case the connection is closed.
     pub fn order(&self, order: &Order, patience: Duration) -> Result<(File, Answer)> {
         let talk = || -> Result<_> {
             let mut stream = self.channels.open()?;
@@ -151,7 +152,7 @@ impl Remote {
                 match self.lost() {
                     Some(lost) if !silent => bail!(lost),
                     _ => Err(error.context(format!(
-                        "{} gives no answer within {} s (is the cpb there built from this source?)",
+                        "{} did not answer within {} s (was the cpb there built from the same sources?)",
                         self.name,
                         patience.as_secs()
                     ))),
@@ -160,10 +161,10 @@ impl Remote {
         }
     }
 
-    /// What the machine says of itself, now.
+    /// The current description of the machine.
     ///
     /// # Errors
-    /// It gives no answer.
+    /// Returns an error if it does not answer.
     pub fn about(&self, cpu: usize, patience: Duration) -> Result<About> {
         self.order(&Order::About { cpu }, patience)?.1.about(&self.name)
     }
@@ -196,7 +197,7 @@ impl AgentHost for Remote {
     }
 }
 
-/// The connection that a runner on the machine does not outlive.
+/// The connection that ends the runners on the machine when it breaks.
 struct Reached {
     name: String,
     ssh: Arc<Ssh>,
@@ -212,7 +213,7 @@ impl Lifeline for Reached {
     }
 }
 
-/// Why there is no connection any more, if there is none.
+/// Why the connection is lost; `None` if it is not.
 fn lost(name: &str, ssh: &Ssh) -> Option<String> {
     Some(format!("the connection to {name} is lost: {}", ssh.ended()?))
 }
@@ -224,7 +225,7 @@ fn remote_command(folder: &str) -> String {
     format!("sh -c '{script}' cpb '{folder}'")
 }
 
-/// From the greeting to the start of the agent.
+/// Performs the steps from the greeting to the start of the agent.
 fn arrive(
     ssh: &Ssh,
     address: &Address,
@@ -233,18 +234,18 @@ fn arrive(
     warnings: &mut Vec<String>,
 ) -> Result<()> {
     let name = &address.destination;
-    // Whoever has to type a password takes time.
+    // No timeout, because typing a password takes time.
     let greeting = ssh.word(&["cpb-here", "cpb-nowhere"], None, stop)?;
     let mut words = greeting.split(' ');
     let (Some(greeted), Some(system), Some(machine)) = (words.next(), words.next(), words.next())
     else {
-        bail!("{name}: a greeting that says nothing: {greeting}");
+        bail!("{name}: the greeting of cpb's script is incomplete: {greeting}");
     };
     if greeted == "cpb-nowhere" {
         bail!(
-            "{name}: no folder there in which this user may write and execute a file: not the one that \
-             a board's file names, $TMPDIR, /tmp, /var/tmp, /dev/shm, or the home (mounted noexec?); \
-             name one as `folder` in a file of boards/, and use that as the target"
+            "{name}: no folder there in which this user may write and execute a file; tried the folder in the \
+             board's file, $TMPDIR, /tmp, /var/tmp, /dev/shm and the home (are they mounted noexec?); set \
+             `folder` in a file in boards/, and use that board as the target"
         );
     }
     let folder = words.collect::<Vec<&str>>().join(" ");
@@ -255,31 +256,31 @@ fn arrive(
     let copy = Duration::from_secs(bytes.len() as u64 / SLOWEST_BYTES_PER_SECOND);
     let got = thread::scope(|scope| {
         scope.spawn(|| {
-            // If it fails, the other side has ended or says how much it got.
+            // If it fails, the other side has ended or reports how much it received.
             let _ = ssh.send(format!("{}\n", bytes.len()).as_bytes());
             let _ = ssh.send(&bytes);
         });
         let got = ssh.word(&["cpb-got"], Some(PATIENCE + copy), stop);
         if got.is_err() {
-            // The copy above may wait for ever for somebody to take it.
+            // Otherwise the copy above may block forever.
             ssh.end();
         }
         got
     })?;
     match got.split(' ').collect::<Vec<&str>>()[..] {
         [_, count, _] if count != bytes.len().to_string() => bail!(
-            "{name}: only {count} of {} bytes of cpb arrived in {folder}: is it full? Make room, or name \
-             another place as `folder` in a file of boards/, and use that as the target",
+            "{name}: only {count} of {} bytes of cpb arrived in {folder}: is the disk full? Free space there, or \
+             set another `folder` in a file in boards/, and use that board as the target",
             bytes.len()
         ),
         [_, _, "none"] => warnings.push(format!(
-            "{name} has no sha256sum, busybox or openssl: of the cpb that was copied there only the \
-             length was compared."
+            "{name} has neither sha256sum nor busybox nor openssl, so only the length of the copied cpb was \
+             verified."
         )),
         [_, _, there] if there == hash => {}
         _ => bail!(
-            "{name}: the cpb that arrived in {folder} is not the one that was sent ({}): its SHA-256 is \
-             another; nothing was run",
+            "{name}: the cpb that arrived in {folder} differs from the one that was sent ({}): its SHA-256 does \
+             not match; it was not started",
             file.display()
         ),
     }
@@ -289,28 +290,28 @@ fn arrive(
     })
 }
 
-/// As the agent on the other side, whose file was copied there: it lies alone in a folder that was made for it, and
-/// both are removed. Then it serves.
+/// Serves as the agent on the other side, from a file that was copied there. The file is alone in a folder
+/// that was made for it; both are removed first.
 ///
 /// # Errors
-/// The host cannot be read from.
+/// Returns an error if the host's orders cannot be read.
 pub fn serve_from_own_folder() -> Result<()> {
     let own = std::env::current_exe().context("cannot find cpb's own executable")?;
-    // If it cannot be, the script that made the folder tries again.
+    // If the removal fails, the script that made the folder tries again.
     let _ = std::fs::remove_file(&own);
     let _ = own.parent().map(std::fs::remove_dir);
     serve()
 }
 
-/// As the agent on the other side: serves channels on standard input and output until the host is gone.
+/// Serves as the agent on the other side: handles channels on standard input and output until the host is gone.
 ///
 /// # Errors
-/// The host cannot be read from.
+/// Returns an error if the host's orders cannot be read.
 pub fn serve() -> Result<()> {
-    // Not Rust's own standard input: what that has read ahead, no poll tells of.
+    // Not Rust's standard input, because poll does not see what that has buffered.
     let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let channels = Channels::new(io::stdout());
-    // Each conversation holds one.
+    // Each conversation holds a reference.
     let busy = Arc::new(());
     let served = channels.serve(ssh::watched(input), |stream| {
         let busy = Arc::clone(&busy);
@@ -319,7 +320,7 @@ pub fn serve() -> Result<()> {
             drop(busy);
         });
     });
-    // They kill what they started: a runner must not measure for nobody.
+    // The conversations kill the runners that they started; wait for this.
     for _ in 0..200 {
         if Arc::strong_count(&busy) == 1 {
             break;
@@ -340,7 +341,7 @@ mod tests {
         }
         let command = remote_command("/data/it's here");
         assert!(!command.contains('\n'));
-        // A shell takes it apart as it was meant.
+        // A shell must parse it as intended.
         let echo = command.replacen("sh -c", "printf %s\\\\n", 1);
         let output = std::process::Command::new("sh").arg("-c").arg(echo).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();

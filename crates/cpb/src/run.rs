@@ -1,4 +1,4 @@
-//! A run: check, then measure in passes, and write down everything as it comes.
+//! A run: it checks the providers, measures in passes, and writes everything to the record at once.
 
 mod check;
 
@@ -23,49 +23,49 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// What a run tells whoever watches it.
+/// Receives the events of a run.
 pub trait Observer {
     /// Something was written to the record.
     fn written(&mut self, line: &Line);
-    /// So much of the run is over, from 0 to 1; `left` is a guess.
+    /// The run has got this far, from 0 to 1; `left` is an estimate.
     fn progress(&mut self, share: f64, left: Duration, doing: &str);
 }
 
-/// When measuring is enough.
+/// When a run has measured enough.
 #[derive(Clone)]
 pub struct Enough {
-    /// After this time, whatever else.
+    /// The run ends after this time in any case.
     pub budget: Duration,
-    /// Before, if each cell is known to within this share of its figure.
+    /// The run ends earlier if each cell is known to within this share of its figure.
     pub precision: Option<f64>,
-    /// Each cell is measured in so many passes at least, however long they take.
+    /// Each cell is measured in at least this many passes, however long they take.
     pub least_passes: u32,
-    /// How far the rounds so far have brought each cell.
+    /// Computes how far the rounds so far have brought each cell.
     pub gauge: Rc<Gauge>,
-    /// Whether sizes are measured, too, at which the advice rests on a guess.
+    /// Whether to measure more sizes where the advice rests on an estimate.
     pub refine: bool,
-    /// When its record keeps so many batches: see [`schedule::most_passes`].
+    /// The run ends when its record has this many batches: see [`schedule::most_passes`].
     pub batches: u64,
 }
 
 /// See [`Enough::gauge`].
 pub type Gauge = dyn Fn(&HashMap<Cell, Vec<Round>>) -> HashMap<Cell, Progress>;
 
-/// A run that is going on.
+/// A run in progress.
 pub struct Run<'a> {
-    /// Who is measured.
+    /// The providers that are measured.
     pub runners: Vec<RunnerSpec>,
-    /// Where they measure.
+    /// The CPUs that they measure on.
     pub affinity: Affinity,
     /// How long to wait for a runner.
     pub timeouts: Timeouts,
     /// How much of a cell is measured in one pass.
     pub budget: Budget<Duration>,
-    /// Where everything is written.
+    /// Receives everything that is written.
     pub store: &'a mut Store,
-    /// Who watches.
+    /// Receives the events.
     pub watch: &'a mut dyn Observer,
-    /// When it began, and how much time earlier segments used.
+    /// When the run began, and how much time earlier segments used.
     pub began: Instant,
     /// See `began`.
     pub used_before: Duration,
@@ -73,12 +73,12 @@ pub struct Run<'a> {
     pub company: Option<Company>,
 }
 
-/// Why a run came to its end.
+/// Why a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ended {
-    /// Its time was used, or its precision reached.
+    /// Its time was used, or its precision was reached.
     Complete,
-    /// Its record has as many passes as one keeps: this many.
+    /// Its record has the maximum number of passes: this many.
     Full(u32),
     /// The user stopped it.
     Interrupted,
@@ -86,19 +86,21 @@ pub enum Ended {
     CutOff,
 }
 
-/// Of a run that refines, this share goes to what the plan names, if the sizes between need the rest.
+/// In a run that refines, the share of time for the plan's sizes if the sizes in between need the rest.
 const PLANNED: f64 = 0.55;
 
-/// The rest goes to cells that lack passes, because others had the core meanwhile.
+/// The end of the time for sizes in between. The rest goes to cells that lack passes because other programs
+/// had the core.
 const UNTIL_SHORT: f64 = 0.8;
 
-/// Sizes between are measured in so many passes before they tell which ones to measure next.
+/// Sizes in between are measured in this many passes before they decide which sizes come next.
 const STEP: u32 = 8;
 
-/// A cell whose passes are discarded is measured in so many times as many as it needs before it has no figure.
+/// A cell whose passes are discarded is measured in up to this multiple of the passes that it needs. After
+/// that it has no figure.
 const PATIENCE: u32 = 4;
 
-/// A lost runner's cell is tried again in this many later passes before it counts as failed.
+/// The cell of a lost runner is tried again in this many later passes before it counts as failed.
 const RETRIES: u32 = 2;
 
 impl Run<'_> {
@@ -120,13 +122,13 @@ impl Run<'_> {
         self.write(Line::NotMeasured(NotMeasured { cell: cell.clone(), outcome }))
     }
 
-    /// Why the machine that is measured cannot be reached any more, if it cannot.
+    /// Why the measured machine cannot be reached any more; `None` if it can.
     fn cut_off(&self) -> Option<String> {
         self.runners.iter().find_map(|source| source.launch.lost())
     }
 
-    /// Ends a run that has lost its machine: what was measured stays, and `cells`, which were not, have
-    /// failed.
+    /// Ends a run that has lost its machine: what was measured is kept, and `cells`, which were not measured,
+    /// have failed.
     fn cut<'a>(&mut self, why: &str, cells: impl Iterator<Item = &'a Cell>) -> Result<Ended> {
         for cell in cells {
             self.without(cell, unreached(why))?;
@@ -139,11 +141,11 @@ impl Run<'_> {
         source.launch.start(&self.affinity, &self.timeouts)
     }
 
-    /// Measures `cells`, from pass number `first` on, until `enough`: first all; then, if that is wanted, sizes
-    /// between theirs; then those that lack passes; and all again while there is time.
+    /// Measures `cells`, from pass number `first` on, until `enough`: first all cells; then, if requested,
+    /// sizes in between; then cells that lack passes; and all again while there is time.
     ///
     /// # Errors
-    /// The record cannot be written, or read again.
+    /// Returns an error if the record cannot be written or read.
     pub fn measure(
         &mut self,
         cells: Vec<Cell>,
@@ -194,7 +196,7 @@ impl Run<'_> {
         self.used() < enough.budget
     }
 
-    /// Measures `cells` pass by pass, from pass number `first` on, until `enough`, or in `limit` passes.
+    /// Measures `cells` pass by pass, from pass number `first` on, until `enough`, or for `limit` passes.
     fn passes(
         &mut self,
         mut cells: Vec<Cell>,
@@ -218,7 +220,7 @@ impl Run<'_> {
                 cells.retain(|cell| wide.contains(&group(cell)));
             }
             let time = Time { budget: enough.budget, used: self.used() };
-            // Every cell has its turns, even if checks and time-outs have used all the time.
+            // Every cell gets its rounds, even if checks and timeouts have used all the time.
             let had = |cell: &Cell| {
                 let passes = measured.get(cell).copied().unwrap_or(0);
                 passes >= enough.least_passes || lost_before.contains_key(cell)
@@ -293,7 +295,7 @@ impl Run<'_> {
             self.store.sync()?;
             last = begin.elapsed();
         }
-        // No time was left to try these again: they are not to go missing from the record.
+        // There was no time left to try these again; they must still appear in the record.
         for (cell, (_, lost)) in lost_before {
             if !measured.contains_key(&cell) {
                 self.without(&cell, failed(&lost))?;
@@ -303,7 +305,7 @@ impl Run<'_> {
         Ok(ended)
     }
 
-    /// Writes down who else measures on the same CPUs.
+    /// Records which other cpbs measure on the same CPUs.
     fn look_for_company(&mut self) -> Result<()> {
         for words in self.company.as_mut().map(Company::newcomers).unwrap_or_default() {
             self.write(Line::Warning(words))?;
@@ -311,8 +313,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Cells of whose passes too few counted, and which have not had [`PATIENCE`] times as many as they need: a
-    /// short run on a busy machine is to have a figure, too.
+    /// Cells with too few counted passes that have not yet had [`PATIENCE`] times as many passes as they
+    /// need. This gives a short run on a busy machine figures as well.
     fn lacking(
         &self,
         cells: &[Cell],
@@ -330,8 +332,9 @@ impl Run<'_> {
         cells.iter().filter(lacks).cloned().collect()
     }
 
-    /// The cells of a pass. Those whose workload is settled take part in some passes only, unless all are; so do, in
-    /// a run that is to give advice, those that are far behind the fastest of their workload.
+    /// The cells of a pass. Cells of settled workloads take part only in some passes, unless all are settled.
+    /// In a run that gives advice, the same holds for cells that are far behind the fastest of their
+    /// workload.
     fn due(
         &self,
         cells: &[Cell],
@@ -381,7 +384,7 @@ impl Run<'_> {
         if due.is_empty() { cells.to_vec() } else { due }
     }
 
-    /// One round by this pass's runner, started when it is first needed.
+    /// One round by this pass's runner, which is started when it is first needed.
     fn round(
         &mut self,
         cell: &Cell,
@@ -390,11 +393,11 @@ impl Run<'_> {
         let source = self.runners.iter().find(|source| source.name == cell.provider);
         let source = source.ok_or_else(|| RunnerError {
             error: Error::Crashed,
-            detail: format!("no runner for {}", cell.provider),
+            detail: format!("there is no runner for {}", cell.provider),
             again: true,
         })?;
         let place = runners.entry(source.runner()).or_default();
-        // Another cell may have taken the machine along that this runner was on.
+        // Another cell may have crashed the machine on which this runner ran.
         if place.as_ref().is_none_or(Conversation::is_gone) {
             *place = Some(source.launch.start(&self.affinity, &self.timeouts)?);
         }
@@ -412,21 +415,21 @@ impl Run<'_> {
     }
 }
 
-/// The rounds of some cells.
+/// The rounds of the given cells.
 fn of(mut known: HashMap<Cell, Vec<Round>>, cells: &[Cell]) -> HashMap<Cell, Vec<Round>> {
     let cells: HashSet<&Cell> = cells.iter().collect();
     known.retain(|cell, _| cells.contains(cell));
     known
 }
 
-/// Cells that are measured together, for their ratios' sake: the providers of a workload.
+/// Cells that are measured close together for the sake of their ratios: the providers of a workload.
 type Group = (Workload, u8);
 
 fn group(cell: &Cell) -> Group {
     (cell.workload, cell.threads)
 }
 
-/// The groups with a cell that is not `settled` yet.
+/// The groups with a cell that is not yet `settled`.
 fn wide(
     cells: &[Cell],
     known: &HashMap<Cell, Vec<Round>>,
@@ -436,7 +439,7 @@ fn wide(
     wide_groups(cells, &(enough.gauge)(known), settled)
 }
 
-/// The same where it is known how far each cell has come.
+/// The same, if it is known how far each cell has come.
 fn wide_groups(
     cells: &[Cell],
     progress: &HashMap<Cell, Progress>,
@@ -446,17 +449,17 @@ fn wide_groups(
     cells.iter().filter(wide).map(group).collect()
 }
 
-/// A round that its provider did not run. What was possible before, and is not any more, has failed: its
-/// device was taken away, or a permission.
+/// The reason for a round that its provider refused. If an earlier round was possible, this is a failure: the
+/// device or a permission was removed.
 fn refused(error: Error, rounds: usize) -> NotMeasuredReason {
     match (error, rounds) {
         (Error::Unsupported(reason), 0) => NotMeasuredReason::Unsupported(reason),
         (Error::Unsupported(_), 1) => NotMeasuredReason::Failed {
             error,
-            detail: "it could be measured in a round before".to_owned(),
+            detail: "an earlier round could be measured".to_owned(),
         },
         (Error::Unsupported(_), rounds) => {
-            let detail = format!("it could be measured in {rounds} rounds before");
+            let detail = format!("{rounds} earlier rounds could be measured");
             NotMeasuredReason::Failed { error, detail }
         }
         (error, _) => NotMeasuredReason::Failed { error, detail: "in the timed round".to_owned() },
@@ -494,7 +497,7 @@ fn round_record(cell: &Cell, pass: u32, at: Duration, seen: &Seen) -> Round {
     }
 }
 
-/// Every cell of `plan` for these providers; the harness's floor once, for the smallest workload.
+/// Every cell of `plan` for these providers. The harness's floor is included once, for the smallest workload.
 pub fn cells(plan: &Plan, providers: &[String]) -> Vec<Cell> {
     let workloads = plan.workloads();
     let smallest = workloads.iter().min_by_key(|workload| workload.size()).copied();

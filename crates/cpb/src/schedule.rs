@@ -1,8 +1,9 @@
-//! In which order cells are measured, and how much of each at a time.
+//! The order in which cells are measured, and how much of each at a time.
 //!
-//! A *pass* measures every cell once, in a fresh order, by runner processes of its own: what drifts
-//! hits all cells alike, and what a process draws at its start (where its pages lie) is drawn anew
-//! each time. Providers of one workload are neighbours, so that their ratio is taken close in time.
+//! A *pass* measures every cell once, in a new random order, with new runner processes. Drift therefore
+//! affects all cells alike, and what differs from process to process (such as the location of its pages) is
+//! drawn anew in each pass. Providers of one workload are neighbours, so that their ratio is taken close in
+//! time.
 
 use cpb_core::measure::Budget;
 use cpb_core::{Operation, Workload};
@@ -10,37 +11,37 @@ use cpb_record::Cell;
 use fastrand::Rng;
 use std::time::Duration;
 
-/// Batches of one cell in one pass. Passes differ more than batches of a pass do, so many passes of
-/// few batches tell more in the same time; of three, the middle one is none that was interrupted.
+/// Batches of one cell in one pass. Passes differ more than batches of a pass, so many passes with few
+/// batches give more information in the same time. The median of three batches is normally one that was not
+/// interrupted.
 pub const BATCHES: u16 = 3;
 
-/// Batches that a record keeps of a cell at least, where there is time for them.
+/// The least number of batches that a record can hold of a cell, given enough time.
 pub const CELL_BATCHES: u64 = 512;
 
-/// Batches that a record keeps altogether, however long the run: some tens of MiB.
+/// The most batches that a record holds altogether, however long the run: some tens of MiB.
 pub const RECORD_BATCHES: u64 = 400_000;
 
-/// A workload whose every cell is known this well is measured only in one of so many passes (see
-/// [`due`]): time goes where the spread is.
+/// A workload all of whose cells are known this well is measured only in some of the passes (see [`due`]), so
+/// that the time is spent where figures still spread.
 pub const SETTLED_PRECISION: f64 = 0.002;
 
-/// The first pass in which settled workloads may be left out: few passes look surer than they are.
+/// The first pass in which settled workloads may be left out, because the spread of few passes is unreliable.
 pub const SETTLED_FROM: u32 = 12;
 
-/// A cell that costs so many times as much as the fastest of its workload is no path that anyone would take: in a run
+/// A cell that costs this many times as much as the fastest of its workload will not be recommended. In a run
 /// that gives advice it is measured like a settled one ...
 pub const BEHIND: f64 = 2.0;
 
-/// ... once so many of its passes counted.
+/// ... once this many of its passes counted.
 pub const BEHIND_FROM: usize = 4;
 
-/// Of so many passes a settled workload takes part in one.
+/// A settled workload takes part in one of this many passes.
 const SETTLED: u32 = 4;
 
-/// How much of one cell is measured in one pass; each round finds out by
-/// itself how many operations make a batch. The warm-up is long because what a core's predictors
-/// learn of a small operation goes on changing its speed, by up to a fifth, for half a millisecond
-/// and more. `bench/methods.py` tries other values.
+/// How much of one cell is measured in one pass; each round determines how many operations make a batch. The
+/// warm-up is long because the core's predictors go on learning: the speed of a small operation changes by up
+/// to a fifth for half a millisecond and more. `bench/methods.py` tries other values.
 pub const BUDGET: Budget<Duration> = Budget {
     warmup: Duration::from_micros(800),
     batch: Duration::from_micros(200),
@@ -51,9 +52,9 @@ pub const BUDGET: Budget<Duration> = Budget {
     counted: Duration::ZERO,
 };
 
-/// The same for a guest without hardware virtualisation, where one operation of a kernel interface
-/// takes as long as a whole batch elsewhere: counts of operations and interrupts need many, and no
-/// time means anything.
+/// The same for a guest without hardware virtualisation. There one operation of a kernel interface takes as
+/// long as a whole batch elsewhere. Counts of operations and interrupts need many operations, and times mean
+/// nothing.
 pub const SLOW_BUDGET: Budget<Duration> = Budget {
     warmup: Duration::from_millis(4),
     batch: Duration::from_millis(8),
@@ -61,9 +62,9 @@ pub const SLOW_BUDGET: Budget<Duration> = Budget {
     ..BUDGET
 };
 
-/// The warm-up of what works on its counterpart's outcome. Before the clock starts the round signs what
-/// it will verify, or encapsulates what it will take out; where that multiplies in 512-bit vectors, an
-/// Intel core is slower for milliseconds (docs/decisions/0015-a-chain-that-agrees.md).
+/// The warm-up of operations that use the result of their counterpart. Before the clock starts, the round
+/// signs what it will verify, or encapsulates what it will decapsulate; if that multiplies in 512-bit
+/// vectors, an Intel core is slower for milliseconds (docs/decisions/0015-a-chain-that-agrees.md).
 const AFTER_THE_COUNTERPART: Duration = Duration::from_millis(5);
 
 /// `budget` for one workload.
@@ -77,13 +78,12 @@ pub fn budget_of(workload: &Workload, budget: Budget<Duration>) -> Budget<Durati
     Budget { warmup, ..budget }
 }
 
-/// Whether a settled workload is measured in this pass all the same. Which of them are differs from
-/// pass to pass.
+/// Whether a settled workload is measured in this pass anyway. The set of these workloads differs from pass to pass.
 pub fn due(workload: usize, pass: u32) -> bool {
     (workload as u32).wrapping_add(pass).is_multiple_of(SETTLED)
 }
 
-/// The cells of a pass in the order in which they are measured, as indices into `cells`.
+/// The order in which the cells of a pass are measured, as indices into `cells`.
 pub fn order(cells: &[Cell], rng: &mut Rng) -> Vec<usize> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut places = std::collections::HashMap::new();
@@ -99,24 +99,24 @@ pub fn order(cells: &[Cell], rng: &mut Rng) -> Vec<usize> {
     groups.concat()
 }
 
-/// The most passes that a record of so many cells holds, if it keeps `batches` altogether.
+/// The most passes that a record with this many cells can hold, if it holds `batches` altogether.
 pub fn most_passes(cells: usize, batches: u64) -> u32 {
     let batches = (batches / cells.max(1) as u64).max(CELL_BATCHES);
     (batches / u64::from(BATCHES)) as u32
 }
 
-/// What is left of a run's time.
+/// The remaining time of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Time {
-    /// All that may be used.
+    /// The total time.
     pub budget: Duration,
-    /// Used so far, in earlier segments of a resumed run as well.
+    /// The time used so far, including earlier segments of a resumed run.
     pub used: Duration,
 }
 
 impl Time {
-    /// Whether another pass fits, if it takes as long as the last one: one that would end more than
-    /// half of itself over the budget is not begun.
+    /// Whether another pass fits, if it takes as long as the last one. A pass that would exceed the budget by
+    /// more than half of its own duration is not begun.
     pub fn fits(&self, last: Duration) -> bool {
         self.used + last / 2 < self.budget
     }

@@ -1,8 +1,8 @@
-//! How cpb's own runners are started: itself as `cpb runner PROVIDER`; for providers that load the
-//! system's libraries, in a cpb that is linked statically, a runner that it carries.
+//! How cpb starts its own runners. Normally it starts itself as `cpb runner PROVIDER`. For providers that
+//! load the system's libraries, a statically linked cpb starts a built-in runner.
 //!
-//! The C library of a static cpb loads nothing. So such a cpb holds, compressed, a runner that is linked
-//! to glibc, which it writes to a file that exists in memory only, and starts.
+//! The C library of a static cpb cannot load libraries. Such a cpb therefore contains a compressed runner
+//! that is linked to glibc. It writes the runner to a file in memory and starts that.
 
 use crate::child::OPEN_FILES;
 use crate::library;
@@ -15,7 +15,7 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// What starts the runner of this cpb's provider called `name`; `program` is cpb itself.
+/// Returns what starts the runner for this cpb's provider `name`; `program` is cpb itself.
 pub(crate) fn runner(program: &Path, name: &str) -> Program {
     let choice = catalog::find(name);
     let environment = choice.map(|choice| cpb_providers::environment(choice.entry));
@@ -32,19 +32,19 @@ pub(crate) fn runner(program: &Path, name: &str) -> Program {
     }
 }
 
-/// The runner that was built in, as a file. None where there is none or no such file can be made; then cpb's own
-/// runner says what is missing.
+/// The built-in runner, as a file. `None` if this cpb has no built-in runner or the file cannot be created; then cpb's own
+/// runner reports what is missing.
 fn carried() -> Option<PathBuf> {
-    // Open until this process ends: a runner is started for every pass.
+    // Kept open until this process ends, because a runner is started for every pass.
     static FILE: OnceLock<Option<File>> = OnceLock::new();
     let make = || {
         let program = library::runner()?.bytes().ok()?;
-        // Since Linux 6.3 a system may ask to be told that a file is a program.
+        // Since Linux 6.3 a system may require a program in memory to be marked as executable.
         let create = |flags| memfd_create("cpb-runner", MemfdFlags::CLOEXEC | flags);
         let file = create(MemfdFlags::EXEC).or_else(|_| create(MemfdFlags::empty())).ok()?;
         let mut file = File::from(file);
         file.write_all(&program).ok()?;
-        // Who has a file open for writing cannot start it.
+        // A file that is open for writing cannot be executed (ETXTBSY).
         File::open(Path::new(OPEN_FILES).join(file.as_raw_fd().to_string())).ok()
     };
     let file = FILE.get_or_init(make).as_ref()?;

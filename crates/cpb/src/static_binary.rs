@@ -1,4 +1,4 @@
-//! Where static cpbs are, for machines that have none: guests of the lab and boards.
+//! Finds static cpbs, for machines without one: guests of the lab and boards.
 
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
@@ -18,11 +18,11 @@ fn own_target() -> Option<String> {
     cfg!(target_feature = "crt-static").then(|| format!("{architecture}-unknown-linux-{library}"))
 }
 
-/// The static cpb for `target`: in `folder` if that is named, else this one, or the file beside this one or
-/// in `./dist`. `or_else` is what a user may do besides building it.
+/// The static cpb for `target`: in `folder` if given; otherwise this cpb, or the file beside it or in
+/// `./dist`. `or_else` is what a user can do besides building it.
 ///
 /// # Errors
-/// It is not there.
+/// Returns an error if it does not exist.
 pub fn find(target: &str, folder: Option<PathBuf>, or_else: &str) -> Result<PathBuf> {
     let own = std::env::current_exe().context("cannot find cpb's own executable")?;
     let folders = match folder {
@@ -37,7 +37,7 @@ pub fn find(target: &str, folder: Option<PathBuf>, or_else: &str) -> Result<Path
             let folders: Vec<String> =
                 folders.iter().map(|folder| folder.display().to_string()).collect();
             bail!(
-                "there is no {name} in {}; `make static` in cpb's source builds it, and {or_else}",
+                "there is no {name} in {}; build it with `make static` in cpb's sources ({or_else})",
                 folders.join(" or ")
             )
         }

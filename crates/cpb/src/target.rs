@@ -1,7 +1,8 @@
-//! Where a run measures: this machine, a guest of the lab, a machine that ssh or a command leads to, a board.
+//! The places where a run can measure: this machine, a guest of the lab, a machine that is reached by ssh or
+//! by a command, a board.
 //!
-//! A kind of target is one file below and one line in [`KINDS`]. What is the same for machines with cpb's agent on
-//! them is in [`with_agent`].
+//! Each kind of target is one file below and one entry in [`KINDS`]. The common part of machines with cpb's
+//! agent is in [`with_agent`].
 
 mod board;
 mod exec;
@@ -34,23 +35,23 @@ pub trait Target {
     /// The CPUs that may be measured.
     ///
     /// # Errors
-    /// They cannot be found out.
+    /// Returns an error if they cannot be determined.
     fn cpus(&self) -> Result<Vec<usize>>;
 
-    /// The machine, with the state of `cpu` now.
+    /// The machine, with the current state of `cpu`.
     ///
     /// # Errors
-    /// It gives no answer.
+    /// Returns an error if it does not answer.
     fn machine(&self, cpu: usize) -> Result<Machine>;
 
-    /// What its kernel's crypto offers. `None` if it has none, or gives no answer.
+    /// What the kernel's crypto API offers. `None` if the kernel has no crypto API, or if it does not answer.
     fn kernel(&self, cpu: usize) -> Option<KernelSurvey>;
 
-    /// The providers called `wanted`, all if it is empty, with how their runners are started; and those of the
-    /// programs in `runners`, where a target takes any. See [`crate::discovery::discover`].
+    /// The providers named in `wanted` (all of them if it is empty) with how to start their runners, and the
+    /// providers of the programs in `runners`, if the target accepts any. See [`crate::discovery::discover`].
     ///
     /// # Errors
-    /// A name that does not exist, or a runner that does not answer.
+    /// Returns an error if a name does not exist, or if a runner does not answer.
     fn discover(
         &self,
         wanted: &[String],
@@ -58,7 +59,7 @@ pub trait Target {
         affinity: &Affinity,
     ) -> Result<Vec<Discovered>>;
 
-    /// The state at the end of a run that began with `before`, and what spoiled the figures meanwhile.
+    /// The state at the end of a run that began with `before`, and warnings about what spoiled the figures meanwhile.
     fn end(&self, before: &Machine, cpu: usize) -> (State, Vec<String>);
 
     /// How much of a cell is measured in one pass.
@@ -66,28 +67,28 @@ pub trait Target {
         schedule::BUDGET
     }
 
-    /// Whether it is the machine that cpb runs on: other cpbs here may be on the same CPUs.
+    /// Whether it is the machine that cpb runs on, where other cpbs may use the same CPUs.
     fn is_here(&self) -> bool {
         false
     }
 
-    /// Whether what spoils figures in its state (load, governor) is its user's to mend.
+    /// Whether the user can change what spoils figures in its state (load, governor).
     fn has_a_state(&self) -> bool {
         false
     }
 
-    /// Whether a runner that crashed may have lost its connection only, so that a run that is gone on with tries
-    /// its cell again.
+    /// Whether a runner that seems to have crashed may only have lost its connection, so that a resumed run
+    /// tries its cell again.
     fn loses_connections(&self) -> bool {
         false
     }
 }
 
-/// What is asked for by `--target`, and what the command line says beside it.
+/// The target in `--target`, with the options that concern it.
 pub struct Request<'a> {
     /// The name of a target: `ssh:HOST`, ...
     pub name: &'a str,
-    /// The file of the board that led to it, if one did.
+    /// The board's file that led to this target, if there is one.
     pub board: Option<named::NamedBoard>,
     /// The programs of `--runner`.
     pub runners: &'a [PathBuf],
@@ -95,18 +96,18 @@ pub struct Request<'a> {
     pub baud: Option<u32>,
     /// How long a runner has for an answer, if the user says so.
     pub timeout: Option<Seconds>,
-    /// What the run will want of the machine.
+    /// What the run will need from the machine.
     pub wanted: Wanted<'a>,
-    /// Tells the user what takes long.
+    /// Reports steps that take time.
     pub say: &'a dyn Fn(&str),
     /// Set when the user wants to stop.
     pub stop: &'a Arc<AtomicBool>,
 }
 
-/// What a run wants of a machine: some can tell before they are booted that they do not have it.
+/// What a run needs from a machine: some targets can refuse it before they are booted.
 #[derive(Clone, Copy, Default)]
 pub struct Wanted<'a> {
-    /// The CPU that is named.
+    /// The selected CPU.
     pub cpu: Option<usize>,
     /// The numbers of threads.
     pub threads: &'a [u8],
@@ -115,7 +116,7 @@ pub struct Wanted<'a> {
 }
 
 impl Request<'_> {
-    /// What the user says, or else `usual`.
+    /// The user's timeout, or else `usual`.
     fn timeouts(&self, usual: Duration) -> Timeouts {
         Timeouts {
             answer: self.timeout.map_or(usual, Seconds::duration),
@@ -126,36 +127,36 @@ impl Request<'_> {
 
 /// A kind of target.
 pub struct Kind {
-    /// How it is named, for people: `ssh:HOST`.
+    /// The form of its names, for people: `ssh:HOST`.
     pub form: &'static str,
-    /// What it is.
+    /// A description.
     pub about: &'static str,
-    /// Whether there is a list of all that it may name.
+    /// Whether all its names can be listed.
     pub has_a_list: bool,
-    /// Whether `--runner` means something to it.
+    /// Whether it accepts `--runner`.
     takes_runners: bool,
-    /// Reaches it. `None` if the name is of another kind.
+    /// Connects to it. Returns `None` if the name is of another kind.
     open: fn(&Request<'_>) -> Opened,
 }
 
-/// The target, if its name is of the kind that was asked.
+/// The target, or `None` if the name is of another kind.
 type Opened = Result<Option<Box<dyn Target>>>;
 
 /// All kinds, in the order in which they are tried.
 pub const KINDS: &[Kind] =
     &[local::KIND, ssh::KIND, exec::KIND, board::SERIAL, board::SIMULATED, guest::KIND];
 
-/// Reaches a target; a name may be that of a board's file.
+/// Connects to a target; the name may be the name of a board's file.
 ///
 /// # Errors
-/// There is none of that name, or it cannot be reached: both say why.
+/// Returns an error if no target has this name, or if it cannot be reached. The message says why.
 pub fn open(request: Request<'_>) -> Result<Box<dyn Target>> {
     let board = named::named(request.name)?;
     let name = board.as_ref().map_or(request.name.to_owned(), |board| board.target.clone());
     let request = Request { name: &name, board, ..request };
     for kind in KINDS {
         let opened = || (kind.open)(&request);
-        // What is refused is refused before anything is reached.
+        // Invalid options are refused before any connection is made.
         if !request.runners.is_empty() && !kind.takes_runners {
             continue;
         }
@@ -164,7 +165,9 @@ pub fn open(request: Request<'_>) -> Result<Box<dyn Target>> {
         }
     }
     if !request.runners.is_empty() {
-        bail!("--runner: with --target only over ssh, where it names the cpb to copy there");
+        bail!(
+            "--runner: this target does not accept it; with --target, only ssh does, for the cpb to copy there"
+        );
     }
     let boards = named::names();
     let boards: Vec<&str> = boards.iter().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! How frames reach a runner, and what the host asks of one.
+//! How frames reach a runner, and the host's requests to it.
 
 pub mod agent;
 pub mod conversation;
@@ -27,50 +27,50 @@ pub struct RunnerSpec {
     pub launch: Arc<dyn Launch>,
     /// The provider's number in that runner.
     pub provider: u8,
-    /// Whether an interface told of it, rather than the list of providers.
+    /// Whether an interface reported it, instead of the list of providers.
     pub found: bool,
 }
 
-/// What starts a runner: a program of this machine, the agent of another one, the line to a board.
+/// Starts runners: a program on this machine, the agent of another machine, the line to a board.
 pub trait Launch: fmt::Debug + Send + Sync {
-    /// Starts one and shakes hands.
+    /// Starts a runner and shakes hands with it.
     ///
     /// # Errors
-    /// It cannot be started, or does not answer as a runner of this version.
+    /// Returns an error if it cannot be started, or does not answer as a runner of this version.
     fn start(&self, affinity: &Affinity, timeouts: &Timeouts) -> Result<Conversation, RunnerError>;
 
     /// What starts a runner for another of cpb's own providers in the same place.
     fn serving(&self, provider: &str) -> Arc<dyn Launch>;
 
-    /// What the one runner is called that has all providers, as a board is. `None` if each has its own.
+    /// The name of the one runner with all providers, as on a board. `None` if each provider has its own.
     fn shared(&self) -> Option<String> {
         None
     }
 
-    /// Why no runner can be started there any more in this run, if so.
+    /// Why no runner can be started there any more in this run; `None` if one can.
     fn lost(&self) -> Option<String> {
         None
     }
 }
 
 impl RunnerSpec {
-    /// What its runner is called in a pass: providers of the same name share one.
+    /// The name of its runner in a pass; providers with the same name share a runner.
     pub fn runner(&self) -> String {
         self.launch.shared().unwrap_or_else(|| self.name.clone())
     }
 }
 
-/// Where a runner is to measure.
+/// Where a runner measures.
 #[derive(Clone, Debug, Default)]
 pub struct Affinity {
-    /// The CPUs of a round's threads.
+    /// The CPUs for a round's threads.
     pub cpus: Vec<usize>,
-    /// Cycles of a multiplication on them, if an earlier runner found out.
+    /// Cycles of a multiplication on these CPUs, if an earlier runner measured it.
     pub latency: Option<u32>,
 }
 
 impl Affinity {
-    /// As `cpb runner` takes it.
+    /// The arguments of `cpb runner`.
     pub fn arguments(&self) -> Vec<OsString> {
         let mut arguments = Vec::new();
         if !self.cpus.is_empty() {
@@ -84,28 +84,28 @@ impl Affinity {
     }
 }
 
-/// What the host may wait for, and when it stops waiting.
+/// How long the host waits, and when it stops waiting.
 #[derive(Clone, Debug)]
 pub struct Timeouts {
-    /// Longest wait for an answer that needs no long work.
+    /// The longest wait for an answer that needs no long work.
     pub answer: Duration,
     /// Set when the user wants to stop.
     pub stop: Arc<AtomicBool>,
 }
 
 impl Timeouts {
-    /// Longest wait for an answer of a runner on a real machine ...
+    /// The longest wait for an answer of a runner on a real machine ...
     pub const USUAL: Duration = Duration::from_secs(10);
     /// ... and on an emulated one, which runs tens of times slower.
     pub const SLOW: Duration = Duration::from_secs(60);
 
-    /// What fits a machine.
+    /// The wait that suits a machine.
     pub fn fitting(machine: &Machine) -> Duration {
         if evidence::emulated(machine).is_some() { Timeouts::SLOW } else { Timeouts::USUAL }
     }
 }
 
-/// What a board without an operating system says of itself.
+/// What a board without an operating system reports about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardIdentity {
     /// Its name.
@@ -122,23 +122,23 @@ impl From<Board<'_>> for BoardIdentity {
     }
 }
 
-/// What a runner says of one of its providers.
+/// What a runner reports about one of its providers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
     /// Its name.
     pub provider: String,
-    /// Whether it runs here, and as what.
+    /// Whether it is available here, and how.
     pub state: ProviderRecord,
 }
 
-/// Everything a runner saw in a round.
+/// Everything that a runner observed in a round.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     /// Its raw samples, by thread.
     pub samples: Vec<Vec<Sample>>,
     /// Times of single operations, all threads together.
     pub latency: Histogram,
-    /// Times of operations with others in flight, likewise.
+    /// Times of operations with others in flight, all threads together.
     pub latency_in_flight: Histogram,
     /// The rest.
     pub round: Round,
@@ -151,9 +151,9 @@ pub struct Seen {
 pub struct RunnerError {
     /// [`Error::Crashed`] or [`Error::Timeout`].
     pub error: Error,
-    /// What became of it, in words.
+    /// What happened to it, in words.
     pub detail: String,
-    /// Whether it makes sense to try the same again. Not if it hung or took its machine along.
+    /// Whether the same may be tried again. Not if the runner hung or crashed its machine.
     pub again: bool,
 }
 

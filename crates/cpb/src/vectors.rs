@@ -1,4 +1,4 @@
-//! The known answers in `vectors/`, as cases that a runner can be asked.
+//! The known answers in `vectors/`, as test cases for a runner.
 
 use crate::library;
 use anyhow::{Context, Result, ensure};
@@ -12,7 +12,7 @@ pub struct Vectors {
     known: Vec<Known>,
 }
 
-/// One known answer, for every operation that it is an answer to.
+/// One known answer, for every operation that it applies to.
 struct Known {
     algorithm: Algorithm,
     id: String,
@@ -30,7 +30,7 @@ impl Vectors {
     /// Reads the built-in files.
     ///
     /// # Errors
-    /// One of them is not as its README says.
+    /// Returns an error if one of them does not follow its README.
     pub fn load() -> Result<Vectors> {
         let mut known = Vec::new();
         for carried in library::vectors() {
@@ -47,8 +47,8 @@ impl Vectors {
         Ok(Vectors { known })
     }
 
-    /// The cases for one algorithm and operation, each with its id: published ones, and those that
-    /// follow from them by breaking a tag or a length.
+    /// The cases for one algorithm and operation, each with its id: published cases, and cases derived from
+    /// them by changing a tag or a length.
     pub fn cases(&self, algorithm: Algorithm, operation: Operation) -> Vec<(String, OwnedCase)> {
         let mut cases = Vec::new();
         for known in self.known.iter().filter(|known| known.algorithm == algorithm) {
@@ -65,7 +65,7 @@ impl Vectors {
     }
 }
 
-/// A [`Case`] with its own memory.
+/// A [`Case`] that owns its data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnedCase {
     algorithm: Algorithm,
@@ -86,7 +86,7 @@ enum OwnedAnswer {
 }
 
 impl OwnedCase {
-    /// The case as it travels.
+    /// The case in the form that is sent.
     pub fn borrowed(&self) -> Case<'_> {
         Case {
             algorithm: self.algorithm,
@@ -177,7 +177,7 @@ impl Known {
                 let case = self.case(operation, &self.result, OwnedAnswer::Refusal);
                 cases.push((self.id.clone(), case));
             }
-            // An invalid MAC is no statement about what a MAC function returns.
+            // An invalid MAC says nothing about what a MAC function returns.
             (Some(message), _) if self.valid => {
                 cases.push((self.id.clone(), self.case(operation, message, right(&self.result))));
             }
@@ -187,7 +187,7 @@ impl Known {
 }
 
 impl Known {
-    /// A record with more padding than it needs is nothing that anybody makes, and is taken all the same.
+    /// No sender pads a record more than necessary, but receivers must accept it.
     fn of_a_record(&self, operation: Operation, cases: &mut Vec<(String, OwnedCase)>) {
         let message = self.message.as_deref().unwrap_or_default();
         let case = |length: usize, input: &[u8], answer: OwnedAnswer| {
@@ -198,7 +198,7 @@ impl Known {
         if operation == Operation::Encrypt {
             if self.valid && usual {
                 let mut input = message.to_vec();
-                // What lies behind the message must not matter.
+                // The bytes after the message must not matter.
                 input.resize(self.result.len(), 0xa5);
                 let right = OwnedAnswer::Output(self.result.clone());
                 cases.push((self.id.clone(), case(message.len(), &input, right)));
@@ -214,7 +214,7 @@ impl Known {
         let padding = self.result.len() - plain.len();
         plain.resize(self.result.len(), (padding - 1) as u8);
         let right = case(message.len(), &self.result, OwnedAnswer::Output(plain));
-        // The first block; what becomes padding, or MAC; and the header's sequence number.
+        // Changes the first block; then padding, or the MAC; and then the sequence number in the header.
         for place in [0, self.result.len() - 17] {
             let mut forged = right.clone();
             forged.input[place] ^= 1;
@@ -228,7 +228,7 @@ impl Known {
         cases.push((self.id.clone(), right));
     }
 
-    /// What it says of an operation with the key pair, or with a half of it.
+    /// The case for an operation with the key pair, or with one half of it.
     fn with_key_pair(&self, operation: Operation) -> Option<OwnedCase> {
         let taken = if self.valid {
             OwnedAnswer::Output(self.result.clone())
@@ -254,7 +254,7 @@ impl Known {
     }
 }
 
-/// What is drawn has no known answer: a pair is generated, and some digests are signed, and taken back.
+/// Random results have no known answer: a pair is generated and used, and some digests are signed and verified.
 fn draws(algorithm: Algorithm, operation: Operation) -> impl Iterator<Item = (String, OwnedCase)> {
     const SIGNED: usize = 5;
     let count = if operation == Operation::Sign { SIGNED } else { 1 };
@@ -276,7 +276,7 @@ fn draws(algorithm: Algorithm, operation: Operation) -> impl Iterator<Item = (St
     })
 }
 
-/// Messages that are not whole blocks must be turned down where padding is off.
+/// Messages that are not whole blocks must be rejected if padding is off.
 fn impossible_lengths(algorithm: Algorithm, operation: Operation) -> Vec<(String, OwnedCase)> {
     let shape = algorithm.shape();
     let sector = shape.kind == Kind::SectorCipher;
@@ -298,7 +298,7 @@ fn impossible_lengths(algorithm: Algorithm, operation: Operation) -> Vec<(String
     lengths.iter().map(|length| (format!("a message of {length} bytes"), case(*length))).collect()
 }
 
-/// A copy's answer is the message: of every length up to two cache lines, and of some that are longer.
+/// The answer to a copy is the message itself: for every length up to two cache lines, and for some that are longer.
 fn copies(algorithm: Algorithm) -> impl Iterator<Item = (String, OwnedCase)> {
     (0..=128).chain([255, 1000, 1024, 2047]).map(move |length| {
         let mut message = vec![0; length];
@@ -372,10 +372,10 @@ mod tests {
             for &operation in algorithm.operations() {
                 let cases = vectors.cases(algorithm, operation);
                 let enough = match operation {
-                    // Signing is shown by verifying, too, and a pair that is made by using it.
+                    // Signing is also shown by verifying, and generating a pair by using it.
                     Operation::GenerateKey => 1,
                     Operation::Sign => 5,
-                    // MD5 is older than large sets of answers.
+                    // MD5 is older than large test vector sets.
                     _ if algorithm == Algorithm::Md5 => 14,
                     _ => 30,
                 };

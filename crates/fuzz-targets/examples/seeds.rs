@@ -1,4 +1,4 @@
-//! Writes the seeds that cannot be typed: `cargo run -p cpb-fuzz-targets --example seeds`.
+//! Writes the seeds that cannot be typed by hand: `cargo run -p cpb-fuzz-targets --example seeds`.
 
 use cpb_core::check::{Answer, Case};
 use cpb_core::frame::{MAX_FRAME, encode};
@@ -62,7 +62,7 @@ fn main() -> io::Result<()> {
     write("failed", &Reply::Failed(Error::Device(-110)))
 }
 
-/// Writes `message` as a frame for the decoder, and as it is for the round trip.
+/// Writes `message` as a frame for the decoder, and unframed for the round trip.
 fn write<T: Serialize>(name: &str, message: &T) -> io::Result<()> {
     let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus");
     let mut buffer = [0; MAX_FRAME];

@@ -1,10 +1,10 @@
-//! Frames and names of workloads.
+//! Frames and workload ids.
 
 use cpb_core::Workload;
 use cpb_core::frame::{Decoder, MAX_FRAME, encode, parse_reply, parse_request};
 use cpb_core::message::Request;
 
-/// Any bytes on the line: no panic, and the frame after them is decoded.
+/// Takes any bytes as received on the line: there is no panic, and the frame after them is decoded.
 pub fn frame_decoder(line: &[u8]) {
     let mut decoder = Decoder::default();
     for &byte in line {
@@ -24,7 +24,7 @@ pub fn frame_decoder(line: &[u8]) {
     assert_eq!(last, Some(true), "the frame after garbage is decoded");
 }
 
-/// Any bytes that are a message: it comes out of a frame as it went in.
+/// Takes any bytes that are a message: it comes out of a frame unchanged.
 pub fn frame_roundtrip(message: &[u8]) {
     if let Ok(request) = parse_request(message) {
         let came_out = through_a_frame(&request, |message| parse_request(message) == Ok(request));
@@ -36,8 +36,8 @@ pub fn frame_roundtrip(message: &[u8]) {
     }
 }
 
-/// Whether `message`, framed, is decoded at the frame's last byte to something that is `same`. True
-/// as well if it is too long for a frame.
+/// Whether `message`, framed, is decoded at the frame's last byte to something that is `same`. Also true if
+/// it is too long for a frame.
 fn through_a_frame<T: serde::Serialize>(message: &T, same: impl Fn(&[u8]) -> bool) -> bool {
     let mut buffer = [0; MAX_FRAME];
     let Ok(frame) = encode(message, &mut buffer) else {
@@ -52,7 +52,7 @@ fn through_a_frame<T: serde::Serialize>(message: &T, same: impl Fn(&[u8]) -> boo
     zeros == 2 && found == [true]
 }
 
-/// Any text that is a workload's id: its own spelling of it is the same workload's.
+/// Takes any text that is a workload's id: the id that it is printed as gives the same workload.
 pub fn workload_id(text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else {
         return;

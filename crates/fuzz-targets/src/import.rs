@@ -1,16 +1,20 @@
-//! Other tools' logs, one target a format.
+//! Logs of other tools, one target per format.
 
 use crate::record::record;
 use cpb_import::Options;
 use cpb_record::{Line, Record};
 
-/// Any bytes as a log of `format`: refused in words with a line, or a record that can be written, read,
-/// shown and explained, and has no figure without its line.
+/// Takes any bytes as a log of `format`. The log is rejected with a message that names a line, or gives a
+/// record that can be written, read, shown and explained, with a line for every figure.
 fn log(format: &str, bytes: &[u8]) {
     let known = cpb_import::format(format).expect("a format");
     let elapsed = bytes.len().is_multiple_of(2);
-    let read = match cpb_import::parse("log.txt", bytes.to_vec(), Some(known), &Options { elapsed })
-    {
+    let read = match cpb_import::parse(
+        "log.txt",
+        bytes.to_vec(),
+        Some(known),
+        &Options { elapsed, direction: None },
+    ) {
         Ok(record) => record,
         Err(error) => return assert!(error.to_string().contains("line "), "{error}"),
     };

@@ -2,7 +2,7 @@
 
 use cpb_providers::{interrupts, kernel_crypto};
 
-/// Any bytes as a list of the kernel's: `/proc/crypto`, a NETLINK_CRYPTO dump, `/proc/interrupts`.
+/// Takes any bytes as a list from the kernel: `/proc/crypto`, a NETLINK_CRYPTO dump, `/proc/interrupts`.
 pub fn kernel_lists(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let mut drivers = kernel_crypto::parse(&text);

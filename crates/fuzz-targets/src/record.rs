@@ -1,4 +1,4 @@
-//! Records and plans: foreign files, which are read, computed with and shown in every form.
+//! Records and plans: files from outside, which are read, evaluated and shown in every form.
 
 use cpb_analysis::compare;
 use cpb_analysis::explain::{Question, explain};
@@ -11,7 +11,7 @@ use cpb_report::{csv, html, json, markdown, published, terminal};
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-/// Any bytes as a record: refused in words, or shown in every form without a panic.
+/// Takes any bytes as a record: it is rejected with a message, or shown in every form without a panic.
 pub fn record(bytes: &[u8]) {
     let record = match parse_record(bytes) {
         Ok(record) => record,
@@ -35,7 +35,7 @@ pub fn record(bytes: &[u8]) {
     assert_eq!(page.matches("<script").count(), 1, "its own script and no other");
 }
 
-/// Explained, and held against itself.
+/// Explains the record, and compares it with itself.
 fn explained(record: &Record) {
     let question =
         Question { bytes: Some(390), rate: Some(cpb_analysis::units::OperationsPerSecond(2000.0)) };
@@ -43,13 +43,13 @@ fn explained(record: &Record) {
     let compared = compare::runs(record, record, compare::Pairs::ByName);
     let text = cpb_report::explain::render(&explanation, 80, false)
         + &cpb_report::compare::render(&compared, 80, false);
-    // What a record says in words is its own affair; figures stand beside their units.
+    // Text in a record may contain anything; figures are followed by their units.
     for none in ["NaN ", "inf ", "NaN×", "inf×", "NaN%", "inf%"] {
         assert!(!text.contains(none) || words(record).contains(none.trim_end()), "{text}");
     }
 }
 
-/// What its cores are by their figures.
+/// Identifies the record's cores from their figures.
 fn identified(record: &Record) {
     static CORES: OnceLock<Cores> = OnceLock::new();
     let cores = CORES.get_or_init(Cores::load);
@@ -72,7 +72,7 @@ fn words(record: &Record) -> String {
     format!("{record:?}")
 }
 
-/// Each row has all columns, and no figure is negative, infinite or none at all.
+/// Checks that each row has all columns, and that no figure is negative, infinite or not a number.
 fn figures_are_numbers(table: &str) {
     let mut rows = ::csv::Reader::from_reader(table.as_bytes());
     let names = rows.headers().expect("a header").clone();
@@ -88,8 +88,8 @@ fn figures_are_numbers(table: &str) {
     }
 }
 
-/// Any text as a plan: refused in words, or a list of sensible workloads, each once, that a record
-/// keeps as it is.
+/// Takes any text as a plan: it is rejected with a message, or gives a list of valid and distinct workloads
+/// that is unchanged after it is stored in a record.
 pub fn plan(text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else {
         return;

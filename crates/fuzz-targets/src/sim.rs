@@ -2,10 +2,10 @@
 
 use cpb_sim::{Chip, Image, Machine, Segment};
 
-/// Cycles that a program may take: enough to fault, loop and return.
+/// The most cycles that a program may take: enough to fault, loop and return.
 const CYCLES: u64 = 20_000;
 
-/// Any bytes as an ELF file, or else as code: whatever it does, the host goes on.
+/// Takes any bytes as an ELF file, or else as code: the host keeps running, whatever the program does.
 pub fn program(bytes: &[u8]) {
     let code = || Image {
         entry: 0x100,
@@ -23,7 +23,7 @@ pub fn program(bytes: &[u8]) {
         let stop = machine.run();
         let text = machine.diagnose(stop, &image);
         assert!(text.starts_with(|c: char| c.is_ascii_alphanumeric()));
-        // One instruction, a line from flash or a sleep at most runs past the limit.
+        // At most one instruction, one line from flash, or one sleep exceeds the limit.
         assert!(machine.cycles() < CYCLES + 20_000);
         assert!(machine.instructions() <= 2 * machine.cycles() + 2);
     }

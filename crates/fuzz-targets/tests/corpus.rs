@@ -1,4 +1,4 @@
-//! Replays what the fuzz targets start from, and what they once found.
+//! Replays the seeds of the fuzz targets, and inputs that once revealed a bug.
 
 use cpb_fuzz_targets::{core, import, providers, record, sim};
 use std::fs;

@@ -1,6 +1,6 @@
-//! What others call an algorithm, in cpb's spelling.
+//! Converts other tools' names of algorithms to cpb's spelling.
 
-/// Hash functions by how others write them, without hyphens.
+/// Hash functions in other tools' spelling, without hyphens.
 const HASHES: [(&str, &str); 14] = [
     ("sha1", "sha-1"),
     ("sha224", "sha-224"),
@@ -18,9 +18,8 @@ const HASHES: [(&str, &str); 14] = [
     ("sha160", "sha-1"),
 ];
 
-/// An algorithm as cpb writes it; what cpb does not have, in lower case with hyphens. OpenSSL writes
-/// `aes-128 cbc`, Mbed TLS `AES-CBC-128`, wolfCrypt `SHA3-256`, libgcrypt `SHA256`, BoringSSL
-/// `EVP-AES-128-GCM`.
+/// An algorithm in cpb's spelling. If cpb does not have it, the name in lower case with hyphens. OpenSSL writes
+/// `aes-128 cbc`, Mbed TLS `AES-CBC-128`, wolfCrypt `SHA3-256`, libgcrypt `SHA256`, BoringSSL `EVP-AES-128-GCM`.
 pub(super) fn ours(name: &str) -> String {
     let lower = name.to_lowercase();
     let words: Vec<&str> = lower
@@ -49,7 +48,7 @@ pub(super) fn ours(name: &str) -> String {
     }
     match joined.as_str() {
         "chacha20poly1305" | "chachapoly" | "chapoly" => "chacha20-poly1305".to_owned(),
-        // Where no mode is told it is CBC: OpenSSL's speed, Mbed TLS's and wolfCrypt's benchmarks.
+        // If no mode is given it is CBC: in OpenSSL's speed, and in the benchmarks of Mbed TLS and wolfCrypt.
         "3des" | "desede3" | "desede3cbc" => "3des-cbc".to_owned(),
         "des" => "des-cbc".to_owned(),
         _ => words.join("-"),

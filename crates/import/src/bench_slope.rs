@@ -1,10 +1,10 @@
-//! libgcrypt's `bench-slope`: the slope of time over message length, without what a call costs by itself.
+//! libgcrypt's `bench-slope`: the slope of time over message length, without the fixed cost of a call.
 //!
-//! A heading names the algorithm, rows below its modes: `CBC enc | 0.858 ns/B 1112 MiB/s 4.87 c/B 5681±1`;
-//! hashes stand in one row. `--csv` has the same in `hash,SHA256,,,,0.585,ns/B,…`. Three decimals below one
-//! are few: 0.044 ns/B is ±1 %. Cycles by a clock that it measured itself are up to twice too many on some
-//! cores (before commit a047a9c7 of 2023), and no version is printed, so they are not used. What stands
-//! behind `±`, or before `Mhz-diff`, is the clock's relative spread in thousandths.
+//! A heading names the algorithm, and the rows below it name its modes: `CBC enc | 0.858 ns/B 1112 MiB/s 4.87 c/B
+//! 5681±1`. Hashes have a single row. `--csv` prints the same as `hash,SHA256,,,,0.585,ns/B,…`. For values below one,
+//! three decimals are imprecise: 0.044 ns/B is ±1 %. Cycles are based on a clock that the tool measures itself. On
+//! some cores they are up to twice too high (before commit a047a9c7 of 2023), and no version is printed, so they are
+//! not used. The number after `±`, or before `Mhz-diff`, is the clock's relative spread in thousandths.
 
 use super::draft::{Done, Draft, Table, flagged, printed};
 use super::text::Text;
@@ -32,7 +32,7 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
     let mut family = String::new();
     for line in text.lines() {
         if let Some((name, figures)) = row(&line.text, line.number) {
-            // Indented: a mode of the algorithm above. Lines come without their spaces.
+            // Indented in the file: a mode of the algorithm above. Lines arrive here without leading spaces.
             let mode = name.ends_with(" enc") || name.ends_with(" dec") || name.ends_with(" auth");
             let heading = if mode { format!("{family} {name}") } else { name.to_owned() };
             draft.push(table.cell(&heading, "", done(&heading), figures))?;
@@ -46,15 +46,15 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
         }
     }
     if draft.cells.is_empty() {
-        bail!("line 1: no row such as 'CBC enc | 0.858 ns/B 1112 MiB/s 4.87 c/B' is in it");
+        bail!("line 1: found no row such as 'CBC enc | 0.858 ns/B 1112 MiB/s 4.87 c/B'");
     }
     draft.sources.push(table.source(
         FORMAT.tool,
         "",
         "its rows".into(),
         &[
-            "The cost of a byte more; what a call costs by itself is taken off and not printed.",
-            "Three decimals: below 0.1 ns a byte more than 1 % is lost by rounding.",
+            "The cost of each additional byte; the fixed cost of a call is subtracted and not printed.",
+            "Three decimals: below 0.1 ns per byte, rounding loses more than 1 %.",
         ],
     ));
     Ok(draft)
@@ -77,7 +77,7 @@ fn commas(text: &str, line: u32) -> Option<(String, Vec<Printed>)> {
     Some((names.join(" "), figures(rest, line)?))
 }
 
-/// Numbers, each before its unit.
+/// Numbers, each followed by its unit.
 fn figures(fields: &[&str], line: u32) -> Option<Vec<Printed>> {
     let of = |unit: &str| {
         let place = fields.iter().position(|field| *field == unit)?;
@@ -86,12 +86,12 @@ fn figures(fields: &[&str], line: u32) -> Option<Vec<Printed>> {
     };
     let time = printed(Quantity::NanosecondsPerByte, of("ns/B")?, line);
     let sound = time.number().is_some();
-    let why = "no byte takes no time: below what three decimals tell";
+    let why = "zero time per byte: below the resolution of three decimals";
     let mut figures = vec![if sound { time } else { flagged(time, FlagKind::Unverified, why) }];
     if let Some(rate) = of("MiB/s") {
         figures.push(printed(Quantity::MebibytesPerSecond, rate, line));
     }
-    // `Mhz` stands behind its number in CSV only.
+    // `Mhz` follows its number only in CSV.
     let behind =
         fields.iter().position(|field| *field == "c/B").and_then(|place| fields.get(place + 1));
     let clock = behind.filter(|clock| clock.parse::<f64>().is_ok());
@@ -109,7 +109,7 @@ fn figures(fields: &[&str], line: u32) -> Option<Vec<Printed>> {
     Some(figures)
 }
 
-/// `AES CBC enc`, `SHA256`: libgcrypt's `AES` is AES-128, its `AES192` and `AES256` say so.
+/// `AES CBC enc`, `SHA256`: libgcrypt's `AES` is AES-128; `AES192` and `AES256` are named explicitly.
 fn done(name: &str) -> Done {
     let mut words: Vec<&str> = name.split_whitespace().collect();
     let operation = match words.last() {

@@ -1,5 +1,5 @@
-//! Bencher Metric Format: `{"NAME": {"latency": {"value": 12.5}}}`, latency in nanoseconds, throughput in
-//! operations a second. It names no machine and no tool.
+//! Bencher Metric Format: `{"NAME": {"latency": {"value": 12.5}}}`. Latency is in nanoseconds, throughput in
+//! operations a second. The format names neither a machine nor a tool.
 
 use super::draft::{Draft, Table, printed};
 use super::google_benchmark::done;
@@ -57,7 +57,7 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
         paths.insert(table.provider, PublishedPath::default());
     }
     if paths.is_empty() {
-        bail!("line 1: no benchmark with latency or throughput is in it");
+        bail!("line 1: found no benchmark with latency or throughput");
     }
     let table = Table { name: "benchmarks".into(), ..Table::default() };
     let mut source = table.source("Bencher Metric Format", "", "the whole".into(), &[]);

@@ -1,9 +1,9 @@
-//! `bssl speed` of BoringSSL and AWS-LC: lines `Did 4453000 AES-128-GCM (16 bytes) seal operations in
+//! `bssl speed` of BoringSSL and AWS-LC: lines such as `Did 4453000 AES-128-GCM (16 bytes) seal operations in
 //! 1000029us (4452870.9 ops/sec): 71.2 MB/s`, or `-json`.
 //!
-//! The count and the microseconds are kept and computed with; what else is printed follows from them. AWS-LC
-//! writes `EVP-AES-128-GCM Encrypt (16 bytes)`. The name of the time differs between help
-//! (`timeInMicroseconds`) and output (`microseconds`). An AEAD is a whole message with its tag.
+//! Figures are computed from the count and the microseconds; the other printed numbers follow from them. AWS-LC
+//! writes `EVP-AES-128-GCM Encrypt (16 bytes)`. The name of the time differs between help (`timeInMicroseconds`) and
+//! output (`microseconds`). An AEAD operation processes a whole message with its tag.
 
 use super::draft::{Done, Draft, Table, printed};
 use super::json::{self, Bounded, Lines};
@@ -62,7 +62,7 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
         text.lines().filter_map(|line| did(&line.text, line.number)).collect()
     };
     if all.is_empty() {
-        bail!("line 1: no measurement is in it: no line 'Did ...', no entry with numCalls");
+        bail!("line 1: found no measurement: no line 'Did ...', no entry with numCalls");
     }
     for Did { what, bytes, count, microseconds, line } in all {
         let (name, done) = done(&what, bytes);
@@ -77,7 +77,7 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
     Ok(draft)
 }
 
-/// A line of text.
+/// Parses a line of text.
 fn did(text: &str, line: u32) -> Option<Did> {
     let (count, rest) = text.strip_prefix("Did ")?.split_once(' ')?;
     let (what, rest) = rest.split_once(" operations in ")?;
@@ -92,13 +92,13 @@ fn did(text: &str, line: u32) -> Option<Did> {
     })
 }
 
-/// `… (16 bytes) …`.
+/// The size in `… (16 bytes) …`.
 fn bytes(what: &str) -> Option<u32> {
     let (_, rest) = what.split_once('(')?;
     rest.split_once(" bytes").or(rest.split_once(" byte"))?.0.parse().ok()
 }
 
-/// What is measured, without the size, and what cpb calls it.
+/// What is measured, without the size, and its name in cpb.
 fn done(what: &str, bytes: Option<u32>) -> (String, Done) {
     let (before, after) = match what.split_once('(').zip(what.split_once(')')) {
         Some(((before, _), (_, after))) => (before.trim(), after.trim()),

@@ -1,4 +1,4 @@
-//! cpb's own tables of comma-separated values (`cpb report -o cells.csv`), for figures that came by way of a
+//! cpb's own tables of comma-separated values (`cpb report -o cells.csv`), for figures that were exported to a
 //! spreadsheet: those of measured records, and those of published and imported ones.
 
 use super::draft::{Done, Draft, Table, flagged, printed};
@@ -23,10 +23,10 @@ pub(super) const FORMAT: Format = Format {
     one_line: false,
 };
 
-/// The most tables: cpb has one a record.
+/// The highest number of tables; cpb writes one per record.
 const MOST: usize = 1024;
 
-/// A row by the names of its columns.
+/// A row, accessed by the names of its columns.
 struct CsvRow<'a> {
     columns: &'a HashMap<String, usize>,
     fields: &'a StringRecord,
@@ -49,14 +49,14 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
     let measured = columns.contains_key("time_ns");
     if !measured && !columns.contains_key("quantity") {
         bail!(
-            "line 1: its columns are not those of cpb report: neither time_ns nor quantity is there"
+            "line 1: the columns are not those of cpb report: neither time_ns nor quantity exists"
         );
     }
     let mut draft = Draft::default();
     for row in reader.records() {
         let row = row.map_err(|error| {
             let line = error.position().map_or(1, csv::Position::line);
-            anyhow!("line {line}: has not as many fields as the first")
+            anyhow!("line {line}: the number of fields differs from the first line")
         })?;
         let line = row.position().map_or(0, |place| place.line() as u32);
         let row = CsvRow { columns: &columns, fields: &row };
@@ -72,7 +72,7 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
     Ok(draft)
 }
 
-/// One row a cell.
+/// Reads a table with one row per cell.
 fn of_measured(draft: &mut Draft, row: &CsvRow<'_>, line: u32) -> Result<()> {
     let figures: Vec<Printed> = [
         ("time_ns", Quantity::NanosecondsPerOperation),
@@ -103,11 +103,11 @@ fn of_measured(draft: &mut Draft, row: &CsvRow<'_>, line: u32) -> Result<()> {
     add(draft, &table, row, table.cell(&words, "", done, figures))
 }
 
-/// One row a figure.
+/// Reads a table with one row per figure.
 fn of_published(draft: &mut Draft, row: &CsvRow<'_>, line: u32) -> Result<()> {
     let heading = row.of("quantity");
     let quantity = Quantity::ALL.into_iter().find(|quantity| quantity.heading() == heading);
-    let quantity = quantity.ok_or_else(|| anyhow!("line {line}: no quantity '{heading}'"))?;
+    let quantity = quantity.ok_or_else(|| anyhow!("line {line}: unknown quantity '{heading}'"))?;
     let kind = FlagKind::ALL.into_iter().find(|kind| kind.word() == row.of("flag"));
     let figure = printed(quantity, row.of("printed"), line);
     let figure = match kind {
@@ -159,11 +159,11 @@ fn add(
             source.paths.entry(table.provider.clone()).or_default();
         }
         None if full => {
-            bail!("more than {MOST} tables: no table of cpb's has as many")
+            bail!("more than {MOST} tables, which cpb never writes")
         }
         None => {
             let evidence = row.of("evidence");
-            let note = format!("Evidence, as the table says: {evidence}.");
+            let note = format!("Evidence according to the table: {evidence}.");
             let source = table.source("cpb", "", "its rows".into(), &[&note]);
             draft.sources.push(source);
         }

@@ -1,9 +1,9 @@
 //! `cryptsetup benchmark`: key derivations, and block ciphers through the kernel (AF_ALG).
 //!
-//! A row is `aes-xts 256b 3583.5 MiB/s 3708.8 MiB/s`: key length, encryption, decryption; of XTS half of the
-//! key is the cipher's. Words are in the user's language, numbers may have a comma. `N/A` is no figure. One
-//! buffer too many is counted (cipher_check.c: its repeat counter starts at one), about 1 MiB/s, which only
-//! matters where there are few.
+//! A row is `aes-xts 256b 3583.5 MiB/s 3708.8 MiB/s`: key length, encryption, decryption. For XTS, half of the key
+//! belongs to the cipher. Words are in the user's language, and numbers may have a decimal comma. `N/A` means that
+//! there is no figure. The tool counts one buffer too many (cipher_check.c: its repeat counter starts at one), about
+//! 1 MiB/s, which matters only at low rates.
 
 use super::draft::{Done, Draft, Table, flagged, printed};
 use super::text::Text;
@@ -20,9 +20,9 @@ pub(super) const FORMAT: Format = Format {
     one_line: false,
 };
 
-/// What one request holds (CIPHER_BLOCK_BYTES).
+/// The size of one request (CIPHER_BLOCK_BYTES).
 const MESSAGE: u32 = 64 << 10;
-/// Below this the buffer too many is more than 2 % of the rate.
+/// Below this rate the additional buffer is more than 2 % of it.
 const FEW: f64 = 50.0;
 const TOO_MANY: &str = "it counts one buffer too many, about 1 MiB/s of this";
 
@@ -54,14 +54,15 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
         }
     }
     if draft.cells.is_empty() {
-        bail!("line 1: no row such as 'aes-xts 256b 3583.5 MiB/s 3708.8 MiB/s' is in it");
+        bail!("line 1: found no row such as 'aes-xts 256b 3583.5 MiB/s 3708.8 MiB/s'");
     }
     for (table, notes) in [
         (
             ciphers,
-            ["Through the kernel, 64 KiB a request.", "One buffer too many is counted."].as_slice(),
+            ["Through the kernel, 64 KiB per request.", "One buffer too many is counted."]
+                .as_slice(),
         ),
-        (derivations, &["Iterations a second."]),
+        (derivations, &["Iterations per second."]),
     ] {
         if draft.cells.iter().any(|cell| cell.table == table.name) {
             let place = format!("the {}", table.name);
@@ -79,7 +80,7 @@ fn derivation(text: &str) -> Option<(&str, &str)> {
     (known && (rate.parse::<u64>().is_ok() || rate == "N/A")).then_some((name, rate))
 }
 
-/// Name, bits of the key, and both rates.
+/// The name, the key length in bits, and both rates.
 fn cipher(text: &str, line: u32) -> Option<(&str, u32, [Printed; 2])> {
     let words: Vec<&str> = text.split_whitespace().filter(|word| *word != "|").collect();
     let (name, key, rest) = match words.as_slice() {
@@ -98,7 +99,9 @@ fn figure(quantity: Quantity, rate: &str, line: u32) -> Printed {
     let figure = printed(quantity, &rate.replace(',', "."), line);
     match figure.number() {
         _ if rate == "N/A" => flagged(figure, FlagKind::Blank, "not available there"),
-        None => flagged(figure, FlagKind::Unverified, "no rate is nothing, negative or infinite"),
+        None => {
+            flagged(figure, FlagKind::Unverified, "a rate cannot be zero, negative or infinite")
+        }
         Some(rate) if quantity == Quantity::MebibytesPerSecond && rate < FEW => {
             flagged(figure, FlagKind::Doubtful, TOO_MANY)
         }
@@ -106,7 +109,7 @@ fn figure(quantity: Quantity, rate: &str, line: u32) -> Printed {
     }
 }
 
-/// `aes-xts` with 256 bits is AES-128 twice.
+/// `aes-xts` with a key of 256 bits is AES-128 used twice.
 fn algorithm(name: &str, key: u32) -> String {
     let (cipher, mode) = name.split_once('-').unwrap_or((name, ""));
     let bits = if mode == "xts" { key / 2 } else { key };

@@ -1,4 +1,4 @@
-//! A record in the making.
+//! A record under construction.
 
 use super::Format;
 use anyhow::{Result, bail};
@@ -10,23 +10,23 @@ use cpb_record::{
 };
 use std::collections::BTreeMap;
 
-/// The most figures of one log: a thousand times what is usual.
+/// The highest number of figures in one log: a thousand times the usual number.
 const MAX_FIGURES: usize = 100_000;
-/// The most warnings of one log.
+/// The highest number of warnings for one log.
 const MAX_WARNINGS: usize = 64;
 
 /// What an importer found.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
-    /// The machine, as far as the log tells.
+    /// The machine, as far as the log describes it.
     pub(super) machine: Machine,
-    /// When it was measured, RFC 3339, UTC; empty: not told.
+    /// When it was measured, RFC 3339, UTC; empty if unknown.
     pub(super) began: String,
-    /// Where figures stand.
+    /// The sources of the figures.
     pub(super) sources: Vec<Source>,
-    /// They themselves.
+    /// The cells with the figures.
     pub(super) cells: Vec<Published>,
-    /// What spoils them, each a sentence.
+    /// Problems that affect the figures, each a sentence.
     pub(super) warnings: Vec<String>,
     figures: usize,
 }
@@ -35,7 +35,7 @@ impl Draft {
     /// Adds a cell.
     ///
     /// # Errors
-    /// It has one figure too many.
+    /// Returns an error if there are too many figures.
     pub(super) fn push(&mut self, cell: Published) -> Result<()> {
         let line = cell.figures.iter().find_map(|figure| figure.line);
         self.count(cell.figures.len().max(1), line)?;
@@ -46,7 +46,7 @@ impl Draft {
     /// Adds a figure to the cell that was added last.
     ///
     /// # Errors
-    /// It is one too many.
+    /// Returns an error if there are too many figures.
     pub(super) fn push_figure(&mut self, figure: Printed) -> Result<()> {
         self.count(1, figure.line)?;
         if let Some(last) = self.cells.last_mut() {
@@ -59,14 +59,14 @@ impl Draft {
         self.figures += more;
         if self.figures > MAX_FIGURES {
             let line = line.unwrap_or(1);
-            bail!("line {line} has one figure more than {MAX_FIGURES}: no log has as many");
+            bail!("line {line}: more than {MAX_FIGURES} figures, which no log has");
         }
         Ok(())
     }
 
-    /// Adds a warning, once. After some dozens one more tells nobody anything.
+    /// Adds a warning, without duplicates. Beyond some dozens, further warnings are dropped.
     pub(super) fn warn(&mut self, warning: impl Into<String>) {
-        const MORE: &str = "There is more of the kind.";
+        const MORE: &str = "There are more of this kind.";
         let warning = warning.into();
         if self.warnings.len() == MAX_WARNINGS {
             self.warnings.push(MORE.to_owned());
@@ -75,14 +75,14 @@ impl Draft {
         }
     }
 
-    /// The record of a log called `name`. A figure that is no number gets a flag here, if its format has
-    /// given it none.
+    /// Completes the record of a log called `name`. A figure that is not a number gets a flag here, unless its format
+    /// has already set one.
     pub(super) fn record(self, name: &str, format: &Format) -> Record {
         let (mut sources, mut cells) = (self.sources, self.cells);
         for source in &mut sources {
             name.clone_into(&mut source.title);
         }
-        // Two logs that name no machine are not of one machine.
+        // Two logs that name no machine may come from different machines.
         for cell in cells.iter_mut().filter(|cell| cell.machine.is_empty()) {
             cell.machine = file_stem(name);
         }
@@ -109,7 +109,7 @@ impl Draft {
     }
 }
 
-/// A file's name without its ending.
+/// A file's name without its extension.
 fn file_stem(name: &str) -> String {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     if stem.is_empty() { name.to_owned() } else { stem.to_owned() }
@@ -118,31 +118,31 @@ fn file_stem(name: &str) -> String {
 /// What the cells of one table share.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
-    /// A word for it.
+    /// A one-word name for the table.
     pub(super) name: String,
-    /// Who ran the operations.
+    /// The provider that ran the operations.
     pub(super) provider: String,
-    /// The machine; empty: not told.
+    /// The machine; empty if unknown.
     pub(super) machine: String,
-    /// The core's clock, where the log tells.
+    /// The core's clock, if the log states it.
     pub(super) core_hz: Option<u64>,
 }
 
-/// What one cell is of.
+/// What one cell measures.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Done {
     /// The algorithm, in cpb's spelling.
     pub(super) algorithm: String,
-    /// What is done with it; empty: not told.
+    /// The operation; empty if unknown.
     pub(super) operation: String,
-    /// Which part is timed; empty: not told.
+    /// The timed phase; empty if unknown.
     pub(super) phase: &'static str,
     /// Message length.
     pub(super) bytes: Option<u32>,
 }
 
 impl Table {
-    /// A cell of it.
+    /// Creates a cell of this table.
     pub(super) fn cell(
         &self,
         row: &str,
@@ -166,7 +166,7 @@ impl Table {
         }
     }
 
-    /// Where it is from. `tool` is what printed it, with its version.
+    /// The source of the table. `tool` is the tool that printed it, with its version.
     pub(super) fn source(
         &self,
         tool: &str,
@@ -188,21 +188,21 @@ impl Table {
     }
 }
 
-/// A printed figure with the line that it is from.
+/// A printed figure, with the number of its line.
 pub(super) fn printed(quantity: Quantity, characters: &str, line: u32) -> Printed {
     Printed { quantity, printed: characters.to_owned(), flag: None, line: Some(line) }
 }
 
-/// The same, flagged.
+/// The figure, with a flag.
 pub(super) fn flagged(mut figure: Printed, kind: FlagKind, why: impl Into<String>) -> Printed {
     figure.flag = Some(Flag { kind, why: why.into() });
     figure
 }
 
-/// The same, flagged if it is no number that a figure can be, and has no flag yet.
+/// The figure, flagged if it is not a valid number and has no flag yet.
 fn sound(figure: Printed) -> Printed {
     if figure.flag.is_some() || figure.number().is_some() {
         return figure;
     }
-    flagged(figure, FlagKind::Unverified, "nothing, negative, infinite or no number")
+    flagged(figure, FlagKind::Unverified, "zero, negative, infinite or not a number")
 }

@@ -1,9 +1,10 @@
 //! Google Benchmark's JSON (`--benchmark_format=json`, `--benchmark_out`).
 //!
-//! Of each benchmark `real_time` is kept, in its own `time_unit`. Rates (`bytes_per_second`) are by CPU time
-//! unless the program asked otherwise, so they are kept and not used. Aggregates (mean, median, stddev) are
-//! of repetitions that stand beside them; alone, the median or the mean is taken. What is measured is told
-//! by the name only: an algorithm, an operation and a length in it are taken for what they look like.
+//! For each benchmark, `real_time` is used, in its own `time_unit`. Rates (`bytes_per_second`) are relative to CPU
+//! time unless the program requested otherwise, so they are kept but not used. Aggregates (mean, median, stddev)
+//! usually come with the repetitions from which they were computed. If they do not, the median or the mean is used.
+//! What was measured follows only from the name: words in it that look like an algorithm, an operation and a length
+//! are taken as such.
 
 use super::draft::{Done, Draft, Table, flagged, printed};
 use super::json::{self, Bounded, Lines};
@@ -40,7 +41,7 @@ struct Context {
     num_cpus: u32,
     cpu_scaling_enabled: bool,
     library_build_type: String,
-    /// Only where cpb wrote it: then rates are by the clock.
+    /// Present only if cpb wrote the file; rates are then relative to the wall clock.
     cpb_version: String,
 }
 
@@ -72,7 +73,7 @@ impl Default for Benchmark {
     }
 }
 
-const BY_CPU_TIME: &str = "by CPU time, unless the program asked for time on the clock";
+const BY_CPU_TIME: &str = "CPU time, unless the program selected wall-clock time";
 
 fn read(text: &Text, _: &Options) -> Result<Draft> {
     let Document { context, benchmarks } = json::read(text)?;
@@ -88,7 +89,9 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
     draft.began =
         began.map(|began| began.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()).unwrap_or_default();
     if context.cpu_scaling_enabled {
-        draft.warn("The CPU's clock was not held: Google Benchmark says that scaling was on.");
+        draft.warn(
+            "The CPU's clock was not fixed: Google Benchmark reports that scaling was enabled.",
+        );
     }
     if context.library_build_type == "debug" {
         draft.warn("Google Benchmark itself was built for debugging.");
@@ -128,7 +131,7 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
         );
     }
     if paths.is_empty() {
-        bail!("line 1: benchmarks is empty: no figure is in it");
+        bail!("line 1: benchmarks is empty, so there are no figures");
     }
     let mut source = table.source(FORMAT.tool, "", "benchmarks".into(), &[]);
     source.date = printable(&context.date);
@@ -159,15 +162,15 @@ fn number(number: f64) -> String {
     format!("{number}")
 }
 
-/// Who did what, by a name such as `openssl/aes-256-cbc/encrypt/message/16384`, which is how cpb exports,
-/// or `BM_Sha256/1024`.
+/// The provider and the task in a name such as `openssl/aes-256-cbc/encrypt/message/16384`, which cpb exports, or
+/// `BM_Sha256/1024`.
 pub(super) fn done(name: &str, threads: u32) -> (String, Done) {
     let mut workload = None;
     if let Some((provider, id)) = name.split_once('/') {
         workload = id.parse::<CryptoWorkload>().ok().map(|workload| (provider, workload));
     }
     if let Some((provider, workload)) = workload {
-        // What differs from the usual stands behind the length.
+        // Differences from the default workload follow the length.
         let rest: Vec<&str> = name.split('/').skip(5).collect();
         let operation = [&[workload.operation.name()], rest.as_slice()].concat().join(", ");
         let done = Done {

@@ -1,4 +1,4 @@
-//! JSON of other tools: as much of it as is wanted, and no more than fits.
+//! Reads the JSON of other tools, with limits on its size.
 
 use super::text::Text;
 use anyhow::{Result, anyhow};
@@ -7,13 +7,13 @@ use serde::{Deserialize, Deserializer};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// The most entries of a list.
+/// The highest number of entries in a list.
 const MAX_ENTRIES: usize = 100_000;
 
 /// Reads a document.
 ///
 /// # Errors
-/// It is none, or not of this form: with the line.
+/// Returns an error, with the line, if the text is not JSON or does not have this form.
 pub(super) fn read<T: DeserializeOwned>(text: &Text) -> Result<T> {
     serde_json::from_str(text.whole()).map_err(|error| {
         let what = error.to_string();
@@ -22,7 +22,7 @@ pub(super) fn read<T: DeserializeOwned>(text: &Text) -> Result<T> {
     })
 }
 
-/// A list, or a map as a list of pairs, that ends where no tool's would go on.
+/// A list, or a map as a list of pairs, with a limit on its length.
 #[derive(Debug)]
 pub(super) struct Bounded<T>(pub(super) Vec<T>);
 
@@ -59,7 +59,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
     }
 }
 
-/// The pairs of a map, in their order.
+/// The pairs of a map, in file order.
 #[derive(Debug)]
 pub(super) struct Pairs<T>(pub(super) Vec<(String, T)>);
 
@@ -90,7 +90,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
     }
 }
 
-/// Finds the lines on which the names of entries stand, in their order.
+/// Finds the line numbers of entries by their names, in file order.
 pub(super) struct Lines<'a> {
     rest: &'a str,
     line: u32,
@@ -101,7 +101,8 @@ impl<'a> Lines<'a> {
         Lines { rest: text.whole(), line: 1 }
     }
 
-    /// The next line with this string; where it was written otherwise, that of the one before.
+    /// The next line that contains this string, or the previous result if the string is written differently in the
+    /// file.
     pub(super) fn of(&mut self, name: &str) -> u32 {
         let quoted = serde_json::to_string(name).unwrap_or_default();
         if let Some(place) = self.rest.find(&quoted) {

@@ -1,9 +1,8 @@
-//! Other tools' logs as records: what they printed, beside what cpb and published tables say.
+//! Other tools' logs as records, next to what cpb measures and what tables publish.
 //!
-//! A format is one file, which opens with what the tool prints and what to beware of, and one line in
-//! [`FORMATS`]. A figure keeps its characters and its line; what is no figure keeps a flag with the
-//! reason. What a log is made of may be missing: an importer is tolerant of absent parts, and strict
-//! with each number that it takes.
+//! A format is one file, which begins with the tool's output and its pitfalls, and one line in [`FORMATS`]. A figure
+//! keeps its characters and its line number. A value that is not a valid figure keeps a flag with the reason. Parts
+//! of a log may be missing: an importer tolerates absent parts, and is strict with each number that it uses.
 
 mod algorithms;
 mod bench_slope;
@@ -16,6 +15,7 @@ mod google_benchmark;
 mod json;
 mod mbedtls;
 mod openssl;
+mod prefix;
 mod sanity;
 mod sbc_bench;
 mod speed_table;
@@ -25,30 +25,31 @@ mod wolfcrypt;
 pub mod naming;
 
 use anyhow::{Result, anyhow, bail};
+use cpb_core::Operation;
 use cpb_record::Record;
 use cpb_record::store;
 use draft::Draft;
 use std::path::Path;
 use text::Text;
 
-/// A format that can be read.
+/// A supported format.
 #[derive(Debug)]
 pub struct Format {
-    /// Its word on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
-    /// The tool, for people.
+    /// The tool, as shown to users.
     pub tool: &'static str,
     /// Whether a line is one that only this tool prints.
     tells: fn(&str) -> bool,
-    /// What a text says.
+    /// Reads a log.
     read: fn(&Text, &Options) -> Result<Draft>,
-    /// Whether a line that is no UTF-8 spoils the rest.
+    /// Whether a line that is not UTF-8 makes the rest unreadable.
     strict: bool,
-    /// Whether all of it may be one line.
+    /// Whether a log may be a single line.
     one_line: bool,
 }
 
-/// All formats. One that contains another one's output comes before it.
+/// All formats. A format whose output contains that of another one comes before it.
 pub const FORMATS: &[Format] = &[
     sbc_bench::FORMAT,
     openssl::FORMAT,
@@ -62,30 +63,32 @@ pub const FORMATS: &[Format] = &[
     cpb_csv::FORMAT,
 ];
 
-/// What a log cannot tell and its reader knows.
+/// Facts that a log does not contain and that the user may know.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// The command measured time on the clock, not CPU time: `openssl speed -elapsed`.
+    /// Whether the command measured wall-clock time instead of CPU time: `openssl speed -elapsed`.
     pub elapsed: bool,
+    /// The direction of ciphers, if the log does not contain the command: `openssl speed -decrypt`.
+    pub direction: Option<Operation>,
 }
 
-/// A format by its word.
+/// The format with this name.
 ///
 /// # Errors
-/// There is none of that name.
+/// Returns an error if no format has that name.
 pub fn format(name: &str) -> Result<&'static Format> {
     let all = || FORMATS.iter().map(|format| format.name);
     let found = FORMATS.iter().find(|format| format.name == name);
     found.ok_or_else(|| {
         let known = all().collect::<Vec<_>>().join(", ");
-        anyhow!("no format '{name}'; there are: {known}")
+        anyhow!("unknown format '{name}'; choose one of: {known}")
     })
 }
 
-/// Reads a log; `-` is standard input. Without a format, it is found out.
+/// Reads a log; `-` is standard input. If `format` is `None`, the format is detected.
 ///
 /// # Errors
-/// It cannot be read, is no text, or no log of a known tool.
+/// Returns an error if the log cannot be read, is not text, or was not printed by a known tool.
 pub fn read(path: &Path, format: Option<&Format>, options: &Options) -> Result<Record> {
     let piped = path == Path::new("-");
     let named = if piped { "standard input".into() } else { path.to_string_lossy() };
@@ -96,10 +99,10 @@ pub fn read(path: &Path, format: Option<&Format>, options: &Options) -> Result<R
         .map_err(|error| anyhow!("{named}: {error:#}"))
 }
 
-/// A log's bytes as a record. `name` is what the record calls the log.
+/// Parses a log's bytes into a record. `name` is the log's name in the record.
 ///
 /// # Errors
-/// As [`read`]: with the number of the line, if it is one line's fault.
+/// Returns the same errors as [`read`], with the line number if a single line causes the error.
 pub fn parse(
     name: &str,
     bytes: Vec<u8>,
@@ -120,20 +123,20 @@ pub fn parse(
     let mut draft = (format.read)(&text, options)?;
     sanity::check(&mut draft);
     if let Some(line) = text.replaced {
-        draft.warnings.push(format!("Line {line} is not UTF-8; what cannot be read is replaced."));
+        draft.warnings.push(format!("Line {line} is not UTF-8; invalid bytes were replaced."));
     }
     store::as_read(draft.record(name, format))
 }
 
-/// Whether a line of `bytes` at least is one of a log that can be read.
+/// Whether `bytes` has at least one line of a known tool.
 pub fn is_log(bytes: Vec<u8>) -> bool {
     Text::new(bytes).and_then(|text| detect(&text).map(|_| ())).is_ok()
 }
 
-/// The first format in the list that one line at least is of.
+/// The first format in the list that recognises at least one line.
 fn detect(text: &Text) -> Result<&'static Format> {
     if text.whole().starts_with("{\"cpb\":") {
-        bail!("line 1: is a record of cpb's already; cpb show shows it");
+        bail!("line 1: this is already a record of cpb; use `cpb show`");
     }
     let mut place = FORMATS.len();
     for line in text.lines() {
@@ -147,7 +150,7 @@ fn detect(text: &Text) -> Result<&'static Format> {
         let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
         let lines = text.whole().lines().count();
         anyhow!(
-            "none of its {lines} lines is one of a log that cpb knows ({}); name its format by --format",
+            "none of its {lines} lines belongs to a known log format ({}); set the format with --format",
             known.join(", ")
         )
     })

@@ -1,9 +1,9 @@
 //! Mbed TLS's `benchmark` program, and NXP's variant of it for microcontrollers.
 //!
-//! A line is `AES-CBC-256 : 691984 KiB/s, 3 cycles/byte`, or `ECDSA-secp256r1 : 4044 sign/s`. Messages have
-//! 1024 bytes (BUFSIZE). The original counts cycles by a time-stamp counter, or by microseconds where there
-//! is none, in whole numbers: they are kept and not used. NXP's has two decimals, says `KB/s` and means
-//! KiB/s, ends lines by CR LF, and prints the core's clock as `fsys=`.
+//! A line is `AES-CBC-256 : 691984 KiB/s, 3 cycles/byte`, or `ECDSA-secp256r1 : 4044 sign/s`. Messages have 1024
+//! bytes (BUFSIZE). The original counts cycles with a time-stamp counter, or with microseconds on CPUs without one, in
+//! whole numbers: these are kept but not used. NXP's variant prints two decimals, writes `KB/s` for KiB/s, ends lines
+//! with CR LF, and prints the core's clock as `fsys=`.
 
 use super::draft::{Done, Draft, Table, flagged, printed};
 use super::text::Text;
@@ -22,9 +22,9 @@ pub(super) const FORMAT: Format = Format {
 
 /// BUFSIZE in programs/test/benchmark.c.
 const MESSAGE: u32 = 1024;
-/// Lines about implementations that a variant prints first.
+/// The highest number of lines about implementations that a variant prints first.
 const MOST: usize = 32;
-const WHOLE: &str = "a whole number, of a counter that is not the core's clock";
+const WHOLE: &str = "a whole number, from a counter that is not the core's clock";
 
 fn read(text: &Text, _: &Options) -> Result<Draft> {
     let mut table =
@@ -50,14 +50,12 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
         }
     }
     if draft.cells.is_empty() {
-        bail!("line 1: no line such as 'AES-CBC-256 : 691984 KiB/s, 3 cycles/byte' is in it");
+        bail!("line 1: found no line such as 'AES-CBC-256 : 691984 KiB/s, 3 cycles/byte'");
     }
     let tool = if nxp { "Mbed TLS's benchmark, NXP's variant" } else { "Mbed TLS's benchmark" };
-    let mut notes = vec!["Messages of 1024 bytes, again and again the same.".to_owned()];
+    let mut notes = vec!["The same message of 1024 bytes, again and again.".to_owned()];
     if nxp {
-        notes.push(
-            "KB/s is KiB/s; which engine is used was decided when it was compiled.".to_owned(),
-        );
+        notes.push("KB/s is KiB/s; the engine was selected at compile time.".to_owned());
     }
     notes.extend(preamble);
     let mut source = table.source(tool, &version, "the list of algorithms".into(), &[]);
@@ -66,7 +64,7 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
     Ok(draft)
 }
 
-/// Name, figures, and operation of a line.
+/// The name, the figures and the operation in a line.
 fn figures(text: &str, line: u32) -> Option<(String, Vec<Printed>, Option<String>)> {
     let (name, rest) = text.split_once(" :")?;
     let mut words = rest.split_whitespace();

@@ -1,19 +1,20 @@
-//! What the reader of a log knows and the log does not say: which machine it is of, and what its path is called.
+//! Adds what the user knows and the log does not say: which machine it comes from, and the name of its path.
 
 use anyhow::{Result, bail};
 use cpb_record::{Published, Record};
 use std::collections::BTreeSet;
 
-/// The machines that the log itself names. A log that names none is called after its file until somebody names it.
+/// The machines that the log itself names. A log without a machine uses its file name until the user names the
+/// machine.
 pub fn machines(record: &Record) -> BTreeSet<&str> {
     let named = record.published.iter().map(|cell| cell.machine.as_str());
     named.filter(|name| *name != record.header.plan.name).collect()
 }
 
-/// Calls the machine of all figures `name`.
+/// Sets the machine of all figures to `name`.
 ///
 /// # Errors
-/// The log is of several machines.
+/// Returns an error if the log has figures of several machines.
 pub fn name_machine(record: &mut Record, name: &str) -> Result<()> {
     let machines: BTreeSet<&str> =
         record.published.iter().map(|cell| cell.machine.as_str()).collect();
@@ -27,20 +28,20 @@ pub fn name_machine(record: &mut Record, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// The paths whose figures the log has.
+/// The paths that the log has figures of.
 pub fn paths(record: &Record) -> BTreeSet<&str> {
     record.published.iter().map(|cell| cell.provider.as_str()).collect()
 }
 
-/// Whether the log names the engine that computed: what a path is called after its library.
+/// Whether the log names the engine that computed the figures. The path's name then has the engine after the library.
 pub fn names_engine(record: &Record) -> bool {
     paths(record).iter().any(|path| path.contains(':'))
 }
 
-/// Calls the log's only path `name`.
+/// Sets the name of the log's only path to `name`.
 ///
 /// # Errors
-/// The log has several paths.
+/// Returns an error if the log has several paths.
 pub fn name_path(record: &mut Record, name: &str) -> Result<()> {
     let paths = paths(record);
     if paths.len() > 1 {

@@ -1,26 +1,26 @@
-//! Whether figures can be what they say: by units, by clocks, by each other.
+//! Checks whether figures are plausible: by units, by clocks, by comparison.
 //!
-//! What no machine does gets a flag and is never computed with; what is merely odd is a warning, for the
-//! log is right more often than a rule.
+//! An impossible figure gets a flag and is never used in computations. An unusual one only causes a warning, because
+//! the log is right more often than a rule.
 
 use super::draft::Draft;
 use cpb_record::{ClockReading, Cores, Flag, FlagKind, Printed, Published, Quantity, When};
 use std::collections::{BTreeSet, HashMap};
 
-/// Clocks that differ by more are not one clock.
+/// Clocks that differ by more than this share are not the same.
 const ONE_CLOCK: f64 = 0.03;
-/// A benchmark's own loop takes some percent beside its cycles; more is another clock.
+/// A benchmark's loop takes some percent in addition to the counted cycles. A larger difference means another clock.
 const LOOP: f64 = 0.1;
-/// A rate may fall by so much from one length to a longer one: another cache, another path.
+/// A rate may fall by this share from one length to a longer one, because of another cache or another path.
 const FALL: f64 = 0.05;
-/// A longer message takes no less time, and AES with a longer key does more rounds: but for noise.
+/// Allowed noise in two rules: a longer message takes no less time, and AES with a longer key takes more rounds.
 const NOISE: f64 = 0.03;
-/// Faster than any core with its instructions side by side, in bytes a second.
+/// Faster than any machine even if all its cores use their crypto instructions, in bytes a second.
 const FASTEST: f64 = 1e12;
-/// Cycles for a byte below which nothing computes anything.
+/// No algorithm takes fewer cycles per byte than this.
 const FEWEST_CYCLES: f64 = 0.01;
 
-/// Flags and warns.
+/// Flags impossible figures and adds warnings.
 pub(super) fn check(draft: &mut Draft) {
     let mut warnings = Vec::new();
     for cell in &mut draft.cells {
@@ -39,13 +39,13 @@ pub(super) fn check(draft: &mut Draft) {
     }
 }
 
-/// What no machine does.
+/// Flags impossible figures.
 fn impossible(cell: &mut Published) {
     for figure in cell.figures.iter_mut().filter(|figure| figure.flag.is_none()) {
         let rate = bytes_per_second(figure);
         let cycles = figure.number().filter(|_| figure.quantity == Quantity::CyclesPerByte);
         let why = if rate.is_some_and(|rate| rate > FASTEST) {
-            "faster than any machine: the unit is another one, or nothing was computed"
+            "faster than any machine: the unit is wrong, or nothing was computed"
         } else if cycles.is_some_and(|cycles| cycles < FEWEST_CYCLES) {
             "fewer cycles than any machine takes"
         } else {
@@ -67,7 +67,7 @@ fn bytes_per_second(figure: &Printed) -> Option<f64> {
     Some(figure.number()? * factor)
 }
 
-/// A rate times cycles for a byte is a clock: the stated one.
+/// Checks that the rate times the cycles per byte is the stated clock.
 fn implied_clock(cell: &Published) -> Option<String> {
     let stated = cell.core_hz? as f64;
     let rate = cell.figures.iter().find_map(bytes_per_second)?;
@@ -75,8 +75,8 @@ fn implied_clock(cell: &Published) -> Option<String> {
     let off = (implied / stated - 1.0).abs() > LOOP;
     off.then(|| {
         format!(
-            "{}: rate and cycles imply a clock of {:.0} MHz, stated are {:.0} MHz: the unit or the clock \
-             is wrong.",
+            "{}: rate and cycles imply a clock of {:.0} MHz, but {:.0} MHz are stated: the unit or the \
+             clock is wrong.",
             cell.row,
             implied / 1e6,
             stated / 1e6
@@ -84,7 +84,7 @@ fn implied_clock(cell: &Published) -> Option<String> {
     })
 }
 
-/// Clocks that were claimed, measured before, and measured after.
+/// Compares the clocks that were stated, measured before, and measured after.
 fn clocks(cores: &Cores, table: &str) -> Vec<String> {
     let apart = |one: u64, other: u64| (one as f64 / other as f64 - 1.0).abs() > ONE_CLOCK;
     let of = |when| cores.fastest(when).and_then(ClockReading::measured);
@@ -93,8 +93,8 @@ fn clocks(cores: &Cores, table: &str) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some((before, after)) = before.zip(after).filter(|(one, other)| apart(*one, *other)) {
         warnings.push(format!(
-            "{table}: the core ran at {} MHz before the figures and at {} MHz after them, so theirs is \
-             not known.",
+            "{table}: the core ran at {} MHz before the figures and at {} MHz after them, so the clock \
+             of the figures is unknown.",
             mhz(before),
             mhz(after)
         ));
@@ -102,7 +102,7 @@ fn clocks(cores: &Cores, table: &str) -> Vec<String> {
         cores.stated_khz.zip(before.or(after)).filter(|(one, other)| apart(*one, *other))
     {
         warnings.push(format!(
-            "{table}: the system claims {} MHz, measured were {} MHz.",
+            "{table}: the system claims {} MHz, but {} MHz were measured.",
             mhz(stated),
             mhz(measured)
         ));
@@ -110,7 +110,7 @@ fn clocks(cores: &Cores, table: &str) -> Vec<String> {
     warnings
 }
 
-/// Cells of one row by length: a longer message takes longer, and its rate does not fall far.
+/// Compares the cells of one row by length: a longer message takes longer, and its rate does not fall far.
 fn lengths(cells: &[Published]) -> Vec<String> {
     let mut warnings = Vec::new();
     for pair in cells.windows(2) {
@@ -132,7 +132,7 @@ fn lengths(cells: &[Published]) -> Vec<String> {
             ));
         } else if fell {
             warnings.push(format!(
-                "{} ({}): the rate falls from {short} to {long} bytes: another path inside, or disturbed.",
+                "{} ({}): the rate falls from {short} to {long} bytes: another internal path, or a disturbance.",
                 one.algorithm, one.table
             ));
         }
@@ -140,7 +140,7 @@ fn lengths(cells: &[Published]) -> Vec<String> {
     warnings
 }
 
-/// AES-128 is at least as fast as AES-192, and that as AES-256, in one mode on one core.
+/// Checks that AES-128 is at least as fast as AES-192, and AES-192 as AES-256, in one mode on one core.
 fn keys(cells: &[Published]) -> Vec<String> {
     let at = |cell: &Published, algorithm: String| {
         (algorithm, cell.table.clone(), cell.column.clone(), cell.operation.clone(), cell.bytes)
@@ -160,7 +160,7 @@ fn keys(cells: &[Published]) -> Vec<String> {
             let both = twin.and_then(|twin| cell.nanoseconds().map(|time| (time, *twin)));
             if both.is_some_and(|(time, twin)| time > twin * (1.0 + NOISE)) {
                 warnings.insert(format!(
-                    "{shorter}{mode} ({}) is slower than {longer}{mode}: they were not run alike.",
+                    "{shorter}{mode} ({}) is slower than {longer}{mode}: they were not run under the same conditions.",
                     cell.table
                 ));
             }
@@ -198,7 +198,11 @@ mod tests {
         let right = draft(&[("sha-256", 1024, &figures("9600"))], Some(98_000_000));
         assert!(right.warnings.is_empty(), "{:?}", right.warnings);
         let wrong = draft(&[("sha-256", 1024, &figures("9600"))], Some(600_000_000));
-        assert!(wrong.warnings[0].contains("98 MHz, stated are 600 MHz"), "{:?}", wrong.warnings);
+        assert!(
+            wrong.warnings[0].contains("98 MHz, but 600 MHz are stated"),
+            "{:?}",
+            wrong.warnings
+        );
     }
 
     #[test]

@@ -1,15 +1,17 @@
-//! sbc-bench (Thomas Kaiser): a script that runs several benchmarks on a single-board computer and
-//! uploads one long log.
+//! sbc-bench (Thomas Kaiser): a script that runs several benchmarks on a single-board computer and uploads one long
+//! log.
 //!
-//! Of interest are `openssl speed -elapsed -evp aes-N-cbc` on each cluster, and the clocks that it asks
-//! the kernel for and measures by counting (mhz, by Willy Tarreau) before and after. Generations differ:
-//! up to 0.6 two rows an algorithm, on the first and the last CPU where there are more than four, else
-//! twice on any; later one a cluster, pinned, or two of one cluster, not pinned; AES-128 and 192, labels
-//! with the core's type, topology and a validation may be there or not. Any part may be missing, so each
-//! is read by itself. `openssl speed` times one step of an endless message: phase `update`.
+//! The importer reads the results of `openssl speed -elapsed -evp aes-N-cbc` on each cluster, and the clocks that the
+//! script requests from the kernel and measures by counting (mhz, by Willy Tarreau) before and after. Versions
+//! differ. Up to 0.6 there are two rows per algorithm: on the first and the last CPU if there are more than four,
+//! otherwise two on any CPU. Later versions have one row per cluster, pinned, or two rows for a single cluster, not
+//! pinned. AES-128 and 192, labels with the core's type, the topology and a validation may be present or not. Any
+//! part may be missing, so each is read independently. `openssl speed` times one step of an endless message: phase
+//! `update`.
 
 mod clock;
 mod clusters;
+mod context;
 mod log;
 
 use super::draft::Draft;
@@ -31,7 +33,7 @@ pub(super) const FORMAT: Format = Format {
     one_line: false,
 };
 
-/// Clocks that differ by more are not one clock.
+/// Clocks that differ by more than this share are not the same.
 const ONE_CLOCK: f64 = 0.03;
 
 fn read(text: &Text, _: &Options) -> Result<Draft> {
@@ -47,7 +49,7 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
         add(&mut draft, &log, table)?;
     }
     if draft.cells.is_empty() {
-        draft.warn("The log has no figures of OpenSSL: that part is missing or failed.");
+        draft.warn("The log has no OpenSSL figures: that part is missing or failed.");
     }
     Ok(draft)
 }
@@ -67,7 +69,7 @@ fn add(draft: &mut Draft, log: &Log, rows: Rows) -> Result<()> {
         executor: String::new(),
         options: "openssl speed -elapsed -evp ALGORITHM, one thread".to_owned(),
     };
-    // Clusters of which nothing else is told are told apart by their number.
+    // Clusters about which nothing else is known are distinguished by their number.
     let number = table.strip_prefix("openssl-").filter(|number| number.parse::<u32>().is_ok());
     let number = number.filter(|_| cores.cpus.is_empty() && cores.name.is_empty());
     let number = number.map_or_else(String::new, |number| format!("cluster {number}"));
@@ -123,10 +125,13 @@ fn heading(cores: &Cores, condition: &str) -> String {
 fn notes(log: &Log, cores: &Cores) -> Vec<String> {
     let mut notes = Vec::new();
     if cores.pinned == Some(false) {
-        notes.push("Not pinned: its rows may be of any core, and of several.".to_owned());
+        notes.push("Not pinned: its rows may come from any core, or from several.".to_owned());
+    }
+    if !cores.context.is_empty() {
+        notes.push(format!("Besides: {}.", cores.context.words()));
     }
     if !log.soc.is_empty() {
-        notes.push(format!("SoC, as the log guesses: {}.", log.soc));
+        notes.push(format!("SoC guessed by the log: {}.", log.soc));
     }
     if !log.compatible.is_empty() {
         notes.push(format!("Device tree: {}.", log.compatible.join(", ")));
@@ -134,7 +139,7 @@ fn notes(log: &Log, cores: &Cores) -> Vec<String> {
     notes
 }
 
-/// cpu0-cpu3; empty if none is known.
+/// cpu0-cpu3; empty if no CPU is known.
 fn cpus(numbers: &[u32]) -> String {
     match numbers {
         [] => String::new(),
@@ -143,7 +148,7 @@ fn cpus(numbers: &[u32]) -> String {
     }
 }
 
-/// The clock that the figures were made at, where both readings around them agree.
+/// The clock during the figures, if the readings before and after them agree.
 fn core_hz(cores: &Cores) -> Option<u64> {
     let of = |when| cores.fastest(when).and_then(ClockReading::measured);
     let khz = match (of(When::Before), of(When::After)) {
@@ -161,7 +166,7 @@ impl Log {
     fn sizes(&self, row: &SpeedRow) -> &[u32] {
         match &self.sizes {
             sizes if sizes.len() >= row.rates.len() => sizes,
-            // 1.0.2 had five of them.
+            // 1.0.2 had five sizes.
             _ if row.rates.len() == SIZES.len() - 1 => &SIZES[..SIZES.len() - 1],
             _ => &SIZES,
         }

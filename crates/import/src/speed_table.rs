@@ -1,7 +1,7 @@
 //! The table that `openssl speed` prints: a heading of sizes, and a row of rates for each algorithm.
 //!
-//! Rates above 10,000 are in thousands of bytes and end in `k`, others are bytes (apps/speed.c,
-//! print_result); each has two decimals, so one with fewer was cut. A time of zero gives `infk`.
+//! Rates above 10,000 are in thousands of bytes and end in `k`; others are in bytes (apps/speed.c, print_result).
+//! Each has two decimals, so one with fewer was cut. A time of zero gives `infk`.
 
 use super::draft::{flagged, printed};
 use cpb_record::{FlagKind, Printed, Quantity};
@@ -9,7 +9,7 @@ use cpb_record::{FlagKind, Printed, Quantity};
 /// The sizes of OpenSSL 1.1.0 and later.
 pub(super) const SIZES: [u32; 6] = [16, 64, 256, 1024, 8192, 16384];
 
-/// Above this a rate is printed in thousands.
+/// Rates above this are printed in thousands.
 const PLAIN: f64 = 10_000.0;
 
 /// One row.
@@ -19,13 +19,13 @@ pub(super) struct SpeedRow {
     pub(super) name: String,
     /// The rates, column by column, as printed, each with its line.
     pub(super) rates: Vec<(String, u32)>,
-    /// What stands behind it in parentheses.
+    /// The text in parentheses after it.
     pub(super) label: Option<String>,
-    /// Its line.
+    /// The line number.
     pub(super) line: u32,
 }
 
-/// The sizes of a heading, or none if it is none.
+/// The sizes in a heading, or `None` if the line is not a heading.
 pub(super) fn heading(text: &str) -> Option<Vec<u32>> {
     let mut words = text.strip_prefix("type")?.split_whitespace();
     let mut sizes = Vec::new();
@@ -38,7 +38,14 @@ pub(super) fn heading(text: &str) -> Option<Vec<u32>> {
     (!sizes.is_empty()).then_some(sizes)
 }
 
-/// A row, or none if it is none: a name, and nothing but rates behind it.
+/// Whether a line begins like a heading but is not one.
+pub(super) fn is_cut_heading(text: &str) -> bool {
+    let size =
+        |text: &str| text.split_whitespace().next().is_some_and(|word| word.parse::<u32>().is_ok());
+    heading(text).is_none() && text.strip_prefix("type ").is_some_and(size)
+}
+
+/// A row, or `None` if the line is not one: a name followed only by rates.
 pub(super) fn row(text: &str, line: u32) -> Option<SpeedRow> {
     let text = unlisted(text);
     let (text, label) = match text.strip_suffix(')').and_then(|text| text.rsplit_once(" (")) {
@@ -52,7 +59,7 @@ pub(super) fn row(text: &str, line: u32) -> Option<SpeedRow> {
     for (place, word) in words[named..].iter().enumerate() {
         match rates(word) {
             found if !found.is_empty() => all.extend(found.into_iter().map(|rate| (rate, line))),
-            // The last one may be cut anywhere.
+            // The last rate may be cut anywhere.
             _ if named + place + 1 == words.len() && number(word) => {
                 all.push(((*word).to_owned(), line));
             }
@@ -63,7 +70,7 @@ pub(super) fn row(text: &str, line: u32) -> Option<SpeedRow> {
     sound.then_some(SpeedRow { name, rates: all, label, line })
 }
 
-/// A line without the marks of an item of a Markdown list, as sbc-bench writes its reviews.
+/// Removes the marks of a Markdown list item, which sbc-bench writes in its reviews.
 fn unlisted(text: &str) -> &str {
     match text.trim().strip_prefix("* `").and_then(|text| text.strip_suffix('`')) {
         Some(item) => item,
@@ -71,7 +78,7 @@ fn unlisted(text: &str) -> &str {
     }
 }
 
-/// The rates of a line that is nothing else: what a page or a document broke off a row.
+/// The rates in a line that contains nothing else, because a page or a document broke a row.
 pub(super) fn continued(text: &str, line: u32) -> Vec<(String, u32)> {
     let words: Vec<Vec<String>> = text.split_whitespace().map(rates).collect();
     if words.iter().any(Vec::is_empty) {
@@ -80,7 +87,7 @@ pub(super) fn continued(text: &str, line: u32) -> Vec<(String, u32)> {
     words.into_iter().flatten().map(|rate| (rate, line)).collect()
 }
 
-/// The rates of a word: one, none, or several that have grown together.
+/// The rates in a word: one, several that were joined, or none.
 pub(super) fn rates(word: &str) -> Vec<String> {
     let one = |text: &str| {
         let number = text.strip_suffix('k').unwrap_or(text);
@@ -102,12 +109,12 @@ fn number(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit() || b == b'.')
 }
 
-/// A rate in bytes a second as a figure, as `-mr` prints them.
+/// A rate in bytes a second, as `-mr` prints it.
 pub(super) fn bytes(rate: &str, line: u32) -> Printed {
     printed(Quantity::BytesPerSecond, rate, line)
 }
 
-/// A rate as a figure, flagged if it is none.
+/// A rate as a figure, flagged if it is not a valid number.
 pub(super) fn figure(rate: &str, line: u32) -> Printed {
     let (characters, quantity) = match rate.strip_suffix('k') {
         Some(thousands) => (thousands, Quantity::KilobytesPerSecond),
@@ -116,18 +123,20 @@ pub(super) fn figure(rate: &str, line: u32) -> Printed {
     let figure = printed(quantity, characters, line);
     let whole = rates(rate).len() == 1;
     match characters.parse::<f64>() {
-        _ if !whole => flagged(figure, FlagKind::Illegible, "it was cut"),
+        _ if !whole => flagged(figure, FlagKind::Illegible, "it was cut off"),
         Ok(number) if !number.is_finite() => {
-            flagged(figure, FlagKind::Unverified, "infinite: bytes divided by no time at all")
+            flagged(figure, FlagKind::Unverified, "infinite: bytes divided by zero time")
         }
         Ok(number) if number <= 0.0 => {
-            flagged(figure, FlagKind::Unverified, "no rate is negative or nothing")
+            flagged(figure, FlagKind::Unverified, "a rate cannot be negative or zero")
         }
-        Ok(number) if quantity == Quantity::BytesPerSecond && number > PLAIN => {
-            flagged(figure, FlagKind::Illegible, "it was cut: one as large is in thousands")
-        }
+        Ok(number) if quantity == Quantity::BytesPerSecond && number > PLAIN => flagged(
+            figure,
+            FlagKind::Illegible,
+            "it was cut off: a number this large is printed in thousands",
+        ),
         Ok(_) => figure,
-        Err(_) => flagged(figure, FlagKind::Illegible, "it is no number"),
+        Err(_) => flagged(figure, FlagKind::Illegible, "it is not a number"),
     }
 }
 

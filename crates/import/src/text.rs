@@ -1,5 +1,6 @@
-//! A foreign file as lines: whole, small enough, and without what pasting, terminals and web pages add.
+//! A foreign file as lines: with a size limit, and without what pasting, terminals and web pages add.
 
+use super::prefix;
 use anyhow::{Context, Result, bail};
 use cpb_record::foreign;
 use std::borrow::Cow;
@@ -7,16 +8,18 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// The largest file: logs of these tools have some hundred kilobytes.
+/// The largest file; logs of these tools have some hundred kilobytes.
 const MAX_FILE: usize = 32 << 20;
-/// The longest line of a log. JSON may be one line as a whole.
+/// The longest line of a log. A JSON document may be a single line.
 const MAX_LINE: usize = 64 << 10;
 
 /// A file's text.
 #[derive(Debug)]
 pub(super) struct Text {
     content: String,
-    /// The first line with bytes that are no UTF-8, which were replaced.
+    /// Whether a logger added a prefix to each line.
+    prefixed: bool,
+    /// The first line with bytes that are not UTF-8 and were replaced.
     pub(super) replaced: Option<u32>,
 }
 
@@ -25,21 +28,21 @@ pub(super) struct Text {
 pub(super) struct Line<'a> {
     /// Its number in the file, from 1.
     pub(super) number: u32,
-    /// It, without spaces around it.
+    /// The line, without spaces at either end.
     pub(super) text: Cow<'a, str>,
 }
 
 /// Reads a file; `-` is standard input.
 ///
 /// # Errors
-/// It cannot be read, or is too large to be a log.
+/// Returns an error if the file cannot be read or is too large for a log.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
     if path == Path::new("-") {
         return bounded(std::io::stdin().lock());
     }
     let file = File::open(path).context("cannot be read")?;
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-        bail!("is a folder; name the logs in it");
+        bail!("is a folder; give the logs in it");
     }
     bounded(file)
 }
@@ -51,32 +54,32 @@ fn bounded(input: impl Read) -> Result<Vec<u8>> {
         let begun = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let number = number_at(&bytes, begun);
         if bytes.len() - begun > MAX_LINE {
-            bail!("line {number} is longer than any of a log: nothing was read");
+            bail!("line {number} is longer than any line of a log; nothing was read");
         }
         bail!(
-            "line {number} is beyond {} MiB: no log is that large; cut it to what matters",
+            "line {number} is beyond {} MiB: no log is that large; reduce it to the relevant part",
             MAX_FILE >> 20
         );
     }
     Ok(bytes)
 }
 
-/// The number of the line in which the byte at `place` is.
+/// The number of the line that contains the byte at `place`.
 fn number_at(bytes: &[u8], place: usize) -> usize {
     1 + bytes[..place].iter().filter(|byte| **byte == b'\n').count()
 }
 
 impl Text {
-    /// Takes a file's bytes.
+    /// Converts a file's bytes to text.
     ///
     /// # Errors
-    /// They are no text, or there is none.
+    /// Returns an error if the bytes are not text or are empty.
     pub(super) fn new(bytes: Vec<u8>) -> Result<Text> {
         if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-            bail!("line 1: is UTF-16; make UTF-8 of it: iconv -f UTF-16 -t UTF-8");
+            bail!("line 1: is UTF-16; convert it to UTF-8: iconv -f UTF-16 -t UTF-8");
         }
         if let Some(place) = bytes.iter().position(|byte| *byte == 0) {
-            bail!("line {} holds a NUL byte: this is no text", number_at(&bytes, place));
+            bail!("line {} contains a NUL byte: this is not a text file", number_at(&bytes, place));
         }
         let (content, replaced) = match String::from_utf8(bytes) {
             Ok(content) => (content, None),
@@ -87,37 +90,51 @@ impl Text {
             }
         };
         if content.trim().is_empty() {
-            bail!("line 1: there is nothing in it");
+            bail!("line 1: the file is empty");
         }
-        Ok(Text { content, replaced })
+        let mut text = Text { content, prefixed: false, replaced };
+        text.prefixed = text.has_prefixes();
+        Ok(text)
     }
 
-    /// All of it, as it is in the file but for a byte order mark.
+    /// The whole text as in the file, without a byte order mark.
     pub(super) fn whole(&self) -> &str {
         self.content.trim_start_matches('\u{feff}')
     }
 
-    /// Its lines, cleaned.
+    /// The lines, cleaned, and without a logger's prefixes.
     pub(super) fn lines(&self) -> impl Iterator<Item = Line<'_>> {
         let lines = self.whole().split('\n').enumerate();
-        lines.map(|(place, text)| Line { number: place as u32 + 1, text: clean(text) })
+        lines.map(|(place, text)| {
+            let text = clean(text);
+            let text = if self.prefixed { unprefixed(text) } else { text };
+            Line { number: place as u32 + 1, text }
+        })
     }
 
-    /// Whether its lines are as short as a log's.
+    /// Whether a logger added prefixes: at least a fifth of the lines have a known prefix, as if only one of two
+    /// streams had passed through it. Some tools print the time before some of their lines.
+    fn has_prefixes(&self) -> bool {
+        let lines = || self.lines().filter(|line| !line.text.is_empty());
+        let prefixed = lines().filter(|line| prefix::stripped(&line.text).is_some()).count();
+        prefixed > 1 && 5 * prefixed >= lines().count()
+    }
+
+    /// Checks the lengths of the lines.
     ///
     /// # Errors
-    /// One is not.
+    /// Returns an error if a line is too long for a log.
     pub(super) fn check_lines(&self) -> Result<()> {
         match self.whole().split('\n').position(|line| line.len() > MAX_LINE) {
-            Some(place) => bail!("line {} is longer than any of a log", place + 1),
+            Some(place) => bail!("line {} is longer than any line of a log", place + 1),
             None => Ok(()),
         }
     }
 
-    /// Whether its bytes were UTF-8.
+    /// Checks that the bytes were UTF-8.
     ///
     /// # Errors
-    /// They were not.
+    /// Returns an error if they were not.
     pub(super) fn check_encoding(&self) -> Result<()> {
         match self.replaced {
             Some(line) => bail!(
@@ -129,8 +146,8 @@ impl Text {
     }
 }
 
-/// A line without terminal colours, carriage returns, the markup of web pages and of documents, and the
-/// marks of a quotation.
+/// Removes terminal colours, carriage returns, the markup of web pages and documents, and quote marks (`> `) from a
+/// line.
 fn clean(line: &str) -> Cow<'_, str> {
     let line = line.trim_start_matches("> ");
     let foreign = |byte: u8| {
@@ -145,7 +162,14 @@ fn clean(line: &str) -> Cow<'_, str> {
     Cow::Owned(plain.to_owned())
 }
 
-/// Without escape sequences of terminals, other control characters and unusual spaces.
+fn unprefixed(line: Cow<'_, str>) -> Cow<'_, str> {
+    match line {
+        Cow::Borrowed(line) => Cow::Borrowed(prefix::stripped(line).unwrap_or(line)),
+        Cow::Owned(line) => Cow::Owned(prefix::stripped(&line).map(str::to_owned).unwrap_or(line)),
+    }
+}
+
+/// Removes escape sequences of terminals and other control characters, and replaces unusual spaces.
 pub(super) fn printable(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -170,7 +194,7 @@ pub(super) fn printable(text: &str) -> String {
     plain
 }
 
-/// Tags of a page that show text, and characters that HTML writes by name.
+/// Removes HTML tags and decodes named characters.
 fn without_tags(text: &str) -> String {
     const TAGS: [&str; 10] = ["b", "br", "code", "em", "i", "li", "p", "pre", "span", "strong"];
     const NAMED: [(&str, &str); 6] = [
@@ -230,9 +254,9 @@ mod tests {
     #[test]
     fn what_is_no_text_is_refused_with_its_line() {
         let refused = |bytes: &[u8]| Text::new(bytes.to_vec()).expect_err("no text").to_string();
-        assert!(refused(b"a\nb\0").contains("line 2 holds a NUL"));
+        assert!(refused(b"a\nb\0").contains("line 2 contains a NUL"));
         assert!(refused(b"\xff\xfea\0").contains("UTF-16"));
-        assert!(refused(b" \n").contains("nothing"));
+        assert!(refused(b" \n").contains("empty"));
         let text = Text::new(b"a\nb\xff\nc".to_vec()).expect("nearly text");
         assert!(text.check_encoding().expect_err("no UTF-8").to_string().contains("line 2 "));
         let long = Text::new([b"a\n".as_slice(), &[b'x'; MAX_LINE + 1]].concat()).expect("text");

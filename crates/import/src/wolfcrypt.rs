@@ -1,10 +1,10 @@
 //! wolfCrypt's `benchmark`, as text and as comma-separated values (`-csv`).
 //!
-//! `AES-256-CBC-enc  1065 MiB took 1.003 seconds, 1062.162 MiB/s Cycles per byte = 2.07`, in English or
-//! Japanese, with KiB to GiB by size, or kB to GB with `-base10`. The values of CSV have the same scaling and
-//! no unit: their heading says MB/s and means MiB/s, or what fits. Where there are cycles, the clock that
-//! they imply tells the unit; else it is not known. Cycles are of the time-stamp counter on x86. Time is
-//! CLOCK_REALTIME: one step of NTP spoils a row.
+//! `AES-256-CBC-enc  1065 MiB took 1.003 seconds, 1062.162 MiB/s Cycles per byte = 2.07`, in English or Japanese,
+//! with KiB to GiB depending on the size, or kB to GB with `-base10`. CSV values are scaled in the same way but have
+//! no unit: their heading says MB/s and means MiB/s or another scale. If there are cycles, the unit follows from the
+//! clock that they imply; otherwise it is unknown. On x86, cycles are those of the time-stamp counter. Time is
+//! CLOCK_REALTIME, so one step of NTP distorts a row.
 
 use super::draft::{Done, Draft, Table, flagged, printed};
 use super::text::Text;
@@ -25,10 +25,10 @@ pub(super) const FORMAT: Format = Format {
     one_line: false,
 };
 
-/// Clocks of cores, in hertz: a rate times its cycles is one, if the unit is right.
+/// Plausible core clocks, in hertz. A rate times its cycles is one of these if the unit is right.
 const CLOCKS: std::ops::Range<f64> = 8e6..8e9;
-const COUNTER: &str = "of the time-stamp counter on x86, which is not the core's clock";
-const NO_UNIT: &str = "the unit is not printed: MiB/s, or whatever fitted this row";
+const COUNTER: &str = "from the time-stamp counter on x86, which is not the core's clock";
+const NO_UNIT: &str = "the unit is not printed: MiB/s, or the one that suited this row";
 
 fn read(text: &Text, _: &Options) -> Result<Draft> {
     let table =
@@ -50,20 +50,18 @@ fn read(text: &Text, _: &Options) -> Result<Draft> {
         }
     }
     if draft.cells.is_empty() {
-        bail!(
-            "line 1: no row such as 'SHA-256 210 MiB took 1.024 seconds, 205.133 MiB/s' is in it"
-        );
+        bail!("line 1: found no row such as 'SHA-256 210 MiB took 1.024 seconds, 205.133 MiB/s'");
     }
     draft.sources.push(table.source(
         FORMAT.tool,
         &version,
         "its rows".into(),
-        &["By CLOCK_REALTIME: a step of the clock while it ran spoils a row."],
+        &["Times use CLOCK_REALTIME: a step of the clock during the run spoils a row."],
     ));
     Ok(draft)
 }
 
-/// A row of text: what stands before the count is the name, behind it the time, the rate, and cycles.
+/// Parses a row of text: the name is before the count; the time, the rate and the cycles follow.
 fn took(text: &str, line: u32) -> Option<(String, Vec<Printed>)> {
     let (head, tail) = text.split_once(", ")?;
     let words: Vec<&str> = head.split_whitespace().collect();
@@ -80,7 +78,7 @@ fn took(text: &str, line: u32) -> Option<(String, Vec<Printed>)> {
     let mut figures = vec![printed(Quantity::StatedSeconds, seconds, line)];
     figures.push(match quantity(per) {
         Some(quantity) => printed(quantity, rate, line),
-        // Gigabytes have no quantity of their own.
+        // There is no quantity for gigabytes.
         None => scaled(rate, per, line)?,
     });
     if let Some(cycles) = tail.rsplit_once('=').map(|(_, cycles)| cycles.trim()) {
@@ -109,7 +107,7 @@ fn quantity(per_second: &str) -> Option<Quantity> {
     })
 }
 
-/// GiB/s as MiB/s, GB/s as MB/s.
+/// Converts GiB/s to MiB/s and GB/s to MB/s.
 fn scaled(rate: &str, per_second: &str, line: u32) -> Option<Printed> {
     let rate: f64 = rate.parse().ok()?;
     let (quantity, factor) = match per_second.trim_end_matches(',') {
@@ -120,7 +118,7 @@ fn scaled(rate: &str, per_second: &str, line: u32) -> Option<Printed> {
     Some(printed(quantity, &format!("{}", rate * factor), line))
 }
 
-/// A row of CSV, by the heading above it.
+/// Parses a row of CSV, using the heading above it.
 fn commas(text: &str, columns: &[String], line: u32) -> Option<(String, Vec<Printed>)> {
     let fields: Vec<&str> = text.trim_end_matches(',').split(',').collect();
     let of = |name: &str| {

@@ -1,6 +1,7 @@
-//! Other tools' logs, real ones and damaged ones, become records that keep what was printed.
+//! Other tools' logs, real and damaged, become records that keep what was printed.
 
 use cpb_analysis::explain::explain;
+use cpb_core::Operation;
 use cpb_import::{FORMATS, Options};
 use cpb_record::{ClockReading, Evidence, FlagKind, Quantity, Record, Source, When};
 use cpb_test_support::skip;
@@ -9,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// Real logs of sbc-bench: (name, bytes). None where there are none.
+/// Real logs of sbc-bench, as (name, bytes). `None` if they are not available.
 fn samples() -> Option<&'static [(String, Vec<u8>)]> {
     static SAMPLES: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
     let folder = PathBuf::from(std::env::var_os("CPB_SAMPLES")?).join("sbc-bench");
@@ -33,7 +34,7 @@ fn parse(name: &str, bytes: &[u8]) -> Record {
     cpb_import::parse(name, bytes.to_vec(), None, &Options::default()).expect(name)
 }
 
-/// What a record says of one table: cores, clocks, figures.
+/// A record's text about one table: cores, clocks, figures.
 fn words(record: &Record, source: &Source) -> String {
     let cells = || record.published.iter().filter(|cell| cell.table == source.table);
     let mut text = format!("  {}: {}; {} figures\n", source.table, source.place, cells().count());
@@ -120,7 +121,7 @@ fn of_two_runs_on_one_cluster_the_second_is_named_and_left_out() {
     assert!(text.contains(words), "{text}");
 }
 
-/// Logs of other tools than sbc-bench: (name, bytes).
+/// Logs of tools other than sbc-bench, as (name, bytes).
 fn logs() -> Vec<(String, Vec<u8>)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/logs");
     let files = std::fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path());
@@ -146,7 +147,7 @@ fn every_tool_s_log_is_shown_as_it_was_printed() {
         let format = FORMATS.iter().find(|format| name.starts_with(format.name));
         seen.push(format.unwrap_or_else(|| panic!("{name} is called by no format")).name);
     }
-    // sbc-bench has logs of its own, and what cpb writes is made when it is needed.
+    // sbc-bench's logs are elsewhere, and cpb's own output is generated when needed.
     let made = ["sbc-bench", "bencher", "cpb-csv"];
     for format in FORMATS {
         assert!(seen.contains(&format.name) || made.contains(&format.name), "{}", format.name);
@@ -167,7 +168,7 @@ fn every_figure_of_a_text_is_on_the_line_that_it_names() {
     }
 }
 
-/// The slides' own table of results has the counts alone, and says that they are of 3 seconds.
+/// The slides' table of results has only the counts, and says that they are for 3 seconds.
 #[test]
 fn counts_without_elapsed_are_figures_and_their_rates_are_not() {
     let (name, bytes) = logs().into_iter().find(|(name, _)| name.contains("talk")).expect("a log");
@@ -199,10 +200,11 @@ fn whether_a_command_had_elapsed_is_asked_where_the_log_does_not_tell() {
     let (_, bytes) = logs().into_iter().find(|(name, _)| name == "openssl-mr.txt").expect("a log");
     let asked = |elapsed| {
         let record =
-            cpb_import::parse("mr", bytes.clone(), None, &Options { elapsed }).expect("a log");
+            cpb_import::parse("mr", bytes.clone(), None, &Options { elapsed, direction: None })
+                .expect("a log");
         record.published[0].nanoseconds().expect("a time")
     };
-    // One second on the clock, or the 0.49 s that were printed.
+    // One second of wall-clock time, or the printed 0.49 s.
     assert_eq!(asked(false), 1e9 / 1_283_960.0);
     assert_eq!(asked(true), 0.49e9 / 1_283_960.0);
 }
@@ -227,11 +229,189 @@ fn whatever_is_no_number_is_flagged_once_it_is_in_a_record() {
     }
 }
 
+/// A log of `openssl speed` that was measured with -elapsed.
+fn speed(lines: &[&str]) -> Vec<u8> {
+    let first = "You have chosen to measure elapsed time instead of user CPU time.";
+    let all: Vec<&str> = std::iter::once(first).chain(lines.iter().copied()).collect();
+    all.join("\n").into_bytes()
+}
+
+const HEADING: &str = "type             16 bytes     64 bytes    256 bytes";
+
+#[test]
+fn what_cannot_be_read_is_refused_with_line_and_remedy() {
+    for (lines, words) in [
+        (
+            vec![HEADING, "aes-128-cbc 28353,13k 39013,35k 40000,00k"],
+            "line 3: 28353,13k has a separator",
+        ),
+        (
+            vec![HEADING, "aes-128-cbc 28,353.13k 39,013.35k 40,000.00k"],
+            "line 3: 28,353.13k has a separator",
+        ),
+        (
+            vec!["Doing aes-128-cbc for 3s on 16 size blocks: 1,286 aes-128-cbc's in 3.00s"],
+            "line 2: 1,286 has a separator",
+        ),
+        (vec!["Doing aes-128-cbc for 3s on 16 size blocks: "], "Line 2 is cut off"),
+        (vec![], "only lines of stderr, without results; log both streams"),
+        (
+            vec![
+                "+DT:AES-128-CBC:1:16",
+                "+R:5:AES-128-CBC:1.00",
+                "+DT:AES-128-CBC:1:16",
+                "+R:5:AES-128-CBC:1.00",
+            ],
+            "are of several processes (-multi). The log has only stderr",
+        ),
+    ] {
+        let read = cpb_import::parse("log", speed(&lines), None, &Options::default());
+        let error = read.expect_err(words).to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn a_table_that_is_cut_says_where() {
+    let row = "aes-128-cbc 28353.13k 39013.35k 40000.00k";
+    for (lines, words, cells) in [
+        (
+            vec![HEADING, "aes-128-cbc 28353.13k 39013.35k"],
+            "Line 3: aes-128-cbc is cut off: it has 2 of 3 rates",
+            2,
+        ),
+        (vec!["type             16 bytes     64 by", row], "Line 2 is a heading that is cut", 0),
+        (vec![row], "Line 2: no heading names the sizes of the 3 rates of aes-128-cbc", 0),
+    ] {
+        let record = parse("log", &speed(&lines));
+        let warnings = record.warnings.join(" ");
+        assert!(warnings.contains(words), "{warnings}");
+        let figures = record.published.iter().filter(|cell| cell.nanoseconds().is_some()).count();
+        assert_eq!(figures, cells, "{lines:?}");
+    }
+}
+
+#[test]
+fn only_the_command_or_the_user_tells_the_direction() {
+    let row = "aes-128-cbc 28353.13k 39013.35k 40000.00k";
+    let operation = |lines: &[&str], direction| {
+        let options = Options { direction, ..Options::default() };
+        let record = cpb_import::parse("log", speed(lines), None, &options).expect("a log");
+        record.published[0].operation.clone()
+    };
+    let said = |command| vec![command, HEADING, row];
+    assert_eq!(operation(&[HEADING, row], None), None);
+    assert_eq!(operation(&[HEADING, row], Some(Operation::Decrypt)).as_deref(), Some("decrypt"));
+    let encrypting = said("$ openssl speed -elapsed -evp aes-128-cbc");
+    assert_eq!(operation(&encrypting, Some(Operation::Decrypt)).as_deref(), Some("encrypt"));
+    let decrypting = said("$ openssl speed -elapsed -decrypt -evp aes-128-cbc");
+    assert_eq!(operation(&decrypting, None).as_deref(), Some("decrypt"));
+}
+
+/// With -bytes, the sizes appear only in the progress lines, or in the reports of the processes.
+#[test]
+fn sizes_of_one_s_own_are_known_with_mr_and_multi() {
+    for name in
+        ["openssl-3.6-mr-bytes.txt", "openssl-3.6-mr-multi.txt", "openssl-3.6-multi-bytes.txt"]
+    {
+        let (name, bytes) = logs().into_iter().find(|(own, _)| own == name).expect(name);
+        let record =
+            cpb_import::parse(&name, bytes, None, &Options { elapsed: true, direction: None });
+        let record = record.expect(&name);
+        let [cell] = record.published.as_slice() else { panic!("{name}: {:?}", record.published) };
+        assert_eq!(cell.bytes, Some(4096), "{name}");
+        assert!(cell.nanoseconds().is_some(), "{name}");
+    }
+}
+
+/// What each of a log's calls is called: its path and direction.
+fn calls(lines: &[&str]) -> Vec<(String, Option<String>)> {
+    let record = cpb_import::parse("log", lines.join("\n").into_bytes(), None, &Options::default());
+    let cells = record.expect("a log").published;
+    cells.into_iter().map(|cell| (cell.provider, cell.operation)).collect()
+}
+
+#[test]
+fn each_call_of_a_line_has_its_own_results() {
+    let elapsed = "You have chosen to measure elapsed time instead of user CPU time.";
+    let doing = "Doing aes-128-cbc for 3s on 16 size blocks: 5591286 aes-128-cbc's in 3.00s";
+    let both = |line: &str| calls(&[line, elapsed, doing, elapsed, doing]);
+    let software = ("openssl".to_owned(), Some("encrypt".to_owned()));
+    let of =
+        |engine: &str, operation: &str| (format!("openssl:{engine}"), Some(operation.to_owned()));
+    let speed = "openssl speed -elapsed -evp aes-128-cbc";
+    assert_eq!(
+        both(&format!("$ {speed}; {speed} -engine afalg -decrypt # the engine")),
+        [software.clone(), of("afalg", "decrypt")]
+    );
+    assert_eq!(both(&format!("$ {speed} 2>&1 | tee log # -engine afalg"))[0], software);
+    let unknown = ("openssl".to_owned(), None);
+    assert_eq!(
+        both(&format!("$ for e in a b; do {speed} -engine $e; done")),
+        [unknown.clone(), unknown]
+    );
+}
+
+/// openssl says so, and computes without.
+#[test]
+fn an_engine_that_was_not_loaded_did_not_compute() {
+    let found = calls(&[
+        "$ openssl speed -elapsed -engine afalg -evp aes-128-cbc",
+        "Invalid engine \"afalg\"",
+        "You have chosen to measure elapsed time instead of user CPU time.",
+        "Doing aes-128-cbc for 3s on 16 size blocks: 5591286 aes-128-cbc's in 3.00s",
+    ]);
+    assert_eq!(found, [("openssl".to_owned(), Some("encrypt".to_owned()))]);
+}
+
+/// Many curves have 256 bits, and several tables have an rsa2048.
+#[test]
+fn operations_with_key_pairs_have_their_own_counts() {
+    let (name, bytes) =
+        logs().into_iter().find(|(own, _)| own == "openssl-3.6-public.txt").expect("a log");
+    let record = parse(&name, &bytes);
+    assert_eq!(record.published.len(), 21);
+    for cell in &record.published {
+        let number = |quantity| cell.number(quantity).expect("a number");
+        let by_count = number(Quantity::Operations) / number(Quantity::StatedSeconds);
+        let rate = number(Quantity::OperationsPerSecond);
+        assert!((by_count / rate - 1.0).abs() < 0.01, "{}: {by_count} {rate}", cell.row);
+    }
+    let mut tasks = BTreeSet::new();
+    for cell in &record.published {
+        assert!(tasks.insert((&cell.algorithm, &cell.operation)), "{}: twice", cell.row);
+    }
+}
+
+#[test]
+fn a_log_of_thousands_of_rows_is_read_whole() {
+    let algorithms =
+        (0..3_000).map(|number| format!("cipher{number} 28353.13k 39013.35k 40000.00k"));
+    let rows: Vec<String> = algorithms.collect();
+    let lines: Vec<&str> =
+        std::iter::once(HEADING).chain(rows.iter().map(String::as_str)).collect();
+    assert_eq!(parse("log", &speed(&lines)).published.len(), 9_000);
+}
+
+#[test]
+fn what_a_logger_put_before_each_line_changes_nothing() {
+    let (name, bytes) =
+        logs().into_iter().find(|(own, _)| own == "openssl-elapsed.txt").expect("a log");
+    let plain = parse(&name, &bytes).published;
+    for prefix in
+        ["Nov 23 10:00:00 board openssl[123]: ", "2026-11-23T10:00:00.1234567Z ", "[   12.345678] "]
+    {
+        let text = String::from_utf8(bytes.clone()).expect("text");
+        let lines: Vec<String> = text.lines().map(|line| format!("{prefix}{line}")).collect();
+        assert_eq!(parse(&name, lines.join("\n").as_bytes()).published, plain, "{prefix}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Lines taken out, cut, doubled; the file cut anywhere; pasted with colours, from a page, from
-    /// another system: what is left is read, and no figure appears that was not printed.
+    /// Lines removed, cut or duplicated; the file cut anywhere; pasted with colours, from a page, from another
+    /// system: the rest is read, and no figure appears that was not printed.
     #[test]
     fn a_damaged_log_of_sbc_bench_is_read_as_far_as_it_goes(
         choice in any::<prop::sample::Index>(),

@@ -1,4 +1,4 @@
-//! Authenticated ciphers. A message goes in one call, and only a stream is begun.
+//! Authenticated ciphers. A message is processed in one call; only a stream has a separate beginning.
 
 use crate::ciphers::mode;
 use crate::types::*;
@@ -9,7 +9,7 @@ use cpb_session::raw_jobs::RawJob;
 
 // cipher.h: mbedtls_cipher_id_t
 const CIPHER_ID_AES: c_int = 2;
-// chachapoly.h: mbedtls_chachapoly_mode_t, which is the other way round.
+// chachapoly.h: mbedtls_chachapoly_mode_t, whose values are reversed.
 const CHACHAPOLY_ENCRYPT: c_int = 0;
 const CHACHAPOLY_DECRYPT: c_int = 1;
 
@@ -23,7 +23,7 @@ pub struct AesGcm<L: Linked> {
 }
 
 impl<L: Linked> AesGcm<L> {
-    /// For a workload of this cipher.
+    /// Creates the cipher for a workload.
     pub fn open(workload: &CryptoWorkload) -> Self {
         let lengths = Lengths::of(workload);
         AesGcm {
@@ -40,7 +40,7 @@ impl<L: Linked> Context for AesGcm<L> {
     #[inline]
     fn key(&mut self, key: &[u8]) -> Result<(), Error> {
         let context = self.context.get();
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe { L::gcm_setkey(context, CIPHER_ID_AES, key.as_ptr(), bits(key)) })
     }
 
@@ -50,7 +50,7 @@ impl<L: Linked> Context for AesGcm<L> {
             return Ok(());
         }
         let (context, aad) = (self.context.get(), self.lengths.associated);
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe { L::gcm_begin(context, self.mode, job.iv, self.iv, job.associated, aad) })
     }
 
@@ -58,7 +58,7 @@ impl<L: Linked> Context for AesGcm<L> {
     fn part(&mut self, job: &RawJob) -> Result<(), Error> {
         let Lengths { message, associated, tag, decrypts, .. } = self.lengths;
         let (context, input, output) = (self.context.get(), job.input, job.output);
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe {
             if self.streams {
                 L::gcm_part(context, message, input, output)
@@ -94,7 +94,7 @@ impl<L: Linked> Context for AesGcm<L> {
     }
 }
 
-/// AES-CCM. A message has its length in its first block, so that there are no streams.
+/// AES-CCM. It has no streams, because the first block of a message contains its length.
 pub struct AesCcm<L: Functions> {
     context: Held<L, CcmContext>,
     iv: usize,
@@ -102,7 +102,7 @@ pub struct AesCcm<L: Functions> {
 }
 
 impl<L: Functions> AesCcm<L> {
-    /// For a workload of this cipher.
+    /// Creates the cipher for a workload.
     pub fn open(workload: &CryptoWorkload) -> Self {
         let iv = workload.algorithm.shape().iv;
         AesCcm { context: Held::new(), iv, lengths: Lengths::of(workload) }
@@ -113,7 +113,7 @@ impl<L: Functions> Context for AesCcm<L> {
     #[inline]
     fn key(&mut self, key: &[u8]) -> Result<(), Error> {
         let context = self.context.get();
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe { L::ccm_setkey(context, CIPHER_ID_AES, key.as_ptr(), bits(key)) })
     }
 
@@ -121,7 +121,7 @@ impl<L: Functions> Context for AesCcm<L> {
     fn part(&mut self, job: &RawJob) -> Result<(), Error> {
         let Lengths { message, associated, tag, decrypts, .. } = self.lengths;
         let (context, input, output) = (self.context.get(), job.input, job.output);
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe {
             if decrypts {
                 L::ccm_auth_decrypt(
@@ -162,7 +162,7 @@ pub struct Chachapoly<L: Linked> {
 }
 
 impl<L: Linked> Chachapoly<L> {
-    /// For a workload of this cipher.
+    /// Creates the cipher for a workload.
     pub fn open(workload: &CryptoWorkload) -> Self {
         let streams = workload.phase == Phase::Update;
         Chachapoly { context: Held::new(), streams, lengths: Lengths::of(workload) }
@@ -172,7 +172,7 @@ impl<L: Linked> Chachapoly<L> {
 impl<L: Linked> Context for Chachapoly<L> {
     #[inline]
     fn key(&mut self, key: &[u8]) -> Result<(), Error> {
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe { L::chachapoly_setkey(self.context.get(), key.as_ptr()) })
     }
 
@@ -183,7 +183,7 @@ impl<L: Linked> Context for Chachapoly<L> {
         }
         let mode = if self.lengths.decrypts { CHACHAPOLY_DECRYPT } else { CHACHAPOLY_ENCRYPT };
         let (context, aad) = (self.context.get(), self.lengths.associated);
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         unsafe {
             succeeded(L::chachapoly_starts(context, job.iv, mode))?;
             succeeded(L::chachapoly_update_aad(context, job.associated, aad))
@@ -194,7 +194,7 @@ impl<L: Linked> Context for Chachapoly<L> {
     fn part(&mut self, job: &RawJob) -> Result<(), Error> {
         let Lengths { message, associated, decrypts, .. } = self.lengths;
         let (context, input, output) = (self.context.get(), job.input, job.output);
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe {
             if self.streams {
                 L::chachapoly_update(context, message, input, output)

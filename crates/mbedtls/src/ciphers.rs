@@ -7,33 +7,34 @@ use cpb_core::{CryptoWorkload, Error};
 use cpb_session::context::{Context, Lengths};
 use cpb_session::raw_jobs::RawJob;
 
-// aes.h, gcm.h: the same values in all.
+// aes.h, gcm.h and others: the same values in all of them.
 const ENCRYPT: c_int = 1;
 const DECRYPT: c_int = 0;
 
-/// The direction, as most of the library's ciphers are told it.
+/// The direction, in the form that most of the library's ciphers use.
 pub(crate) fn mode(decrypts: bool) -> c_int {
     if decrypts { DECRYPT } else { ENCRYPT }
 }
 
-/// What cipher block chaining is made of. Ciphers differ in the names of their functions, in how they are told a key,
-/// and in the length of a block.
+/// The functions for cipher block chaining. Ciphers differ in the names of their functions, in how a key is
+/// set, and in the block length.
 pub trait BlockCipher<L: Has<Self::Context>> {
     /// The library's context.
     type Context;
-    /// As long as a block.
+    /// An array as long as a block.
     type Iv: Copy + Default;
 
     /// Sets the key of one direction.
     ///
     /// # Safety
-    /// The context is initialised, the key of a length that the cipher has.
+    /// The context must be initialised, and the key must have a length that the cipher supports.
     unsafe fn set_key(context: *mut Self::Context, decrypts: bool, key: &[u8]) -> c_int;
 
-    /// Encrypts or decrypts whole blocks; the IV becomes that of what follows.
+    /// Encrypts or decrypts whole blocks, and replaces the IV with the one for the following blocks.
     ///
     /// # Safety
-    /// The context has a key for this direction; the buffers are that long, the IV is a block.
+    /// The context must have a key for this direction, the buffers must have the given length, and the IV
+    /// must be a block.
     unsafe fn cbc(
         context: *mut Self::Context,
         mode: c_int,
@@ -53,7 +54,7 @@ macro_rules! block_cipher {
 
             #[inline]
             unsafe fn set_key(context: *mut $Context, decrypts: bool, $key: &[u8]) -> c_int {
-                // SAFETY: as promised by the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe {
                     if decrypts { L::$dec(context, $($told),+) } else { L::$enc(context, $($told),+) }
                 }
@@ -68,20 +69,20 @@ macro_rules! block_cipher {
                 input: *const u8,
                 output: *mut u8,
             ) -> c_int {
-                // SAFETY: as promised by the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe { L::$cbc(context, mode, length, iv, input, output) }
             }
         }
     };
 }
 
-/// AES, with keys of any length that it has.
+/// AES, with keys of any length that the cipher supports.
 pub struct Aes;
-/// Camellia, with keys of any length that it has.
+/// Camellia, with keys of any length that the cipher supports.
 pub struct Camellia;
 /// DES.
 pub struct Des;
-/// DES three times, by three keys.
+/// Triple DES with three keys.
 pub struct TripleDes;
 
 block_cipher!(
@@ -131,7 +132,7 @@ pub struct Cbc<L: Has<C::Context>, C: BlockCipher<L>> {
 }
 
 impl<L: Has<C::Context>, C: BlockCipher<L>> Cbc<L, C> {
-    /// For a workload of this cipher.
+    /// Creates the cipher for a workload.
     pub fn open(workload: &CryptoWorkload) -> Self {
         let lengths = Lengths::of(workload);
         let (iv, mode) = (C::Iv::default(), mode(lengths.decrypts));
@@ -142,13 +143,13 @@ impl<L: Has<C::Context>, C: BlockCipher<L>> Cbc<L, C> {
 impl<L: Has<C::Context>, C: BlockCipher<L>> Context for Cbc<L, C> {
     #[inline]
     fn key(&mut self, key: &[u8]) -> Result<(), Error> {
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe { C::set_key(self.context.get(), self.lengths.decrypts, key) })
     }
 
     #[inline]
     fn begin(&mut self, job: &RawJob) -> Result<(), Error> {
-        // SAFETY: the IV of such an algorithm is a block; bytes need no alignment.
+        // SAFETY: the IV of a CBC algorithm is a block; bytes need no alignment.
         self.iv = unsafe { job.iv.cast::<C::Iv>().read_unaligned() };
         Ok(())
     }
@@ -156,14 +157,14 @@ impl<L: Has<C::Context>, C: BlockCipher<L>> Context for Cbc<L, C> {
     #[inline]
     fn part(&mut self, job: &RawJob) -> Result<(), Error> {
         let (context, iv) = (self.context.get(), (&raw mut self.iv).cast());
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe {
             C::cbc(context, self.mode, self.lengths.message, iv, job.input, job.output)
         })
     }
 }
 
-/// AES without chaining. Block by block, each by a call of its own: the library has no other way.
+/// AES without chaining, with one call per block: the library has no other way.
 pub struct AesEcb<L: Linked> {
     context: Held<L, AesContext>,
     mode: c_int,
@@ -171,7 +172,7 @@ pub struct AesEcb<L: Linked> {
 }
 
 impl<L: Linked> AesEcb<L> {
-    /// For a workload of this cipher.
+    /// Creates the cipher for a workload.
     pub fn open(workload: &CryptoWorkload) -> Self {
         let lengths = Lengths::of(workload);
         AesEcb { context: Held::new(), mode: mode(lengths.decrypts), lengths }
@@ -182,7 +183,7 @@ impl<L: Linked> Context for AesEcb<L> {
     #[inline]
     fn key(&mut self, key: &[u8]) -> Result<(), Error> {
         let (context, decrypts) = (self.context.get(), self.lengths.decrypts);
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe { <Aes as BlockCipher<L>>::set_key(context, decrypts, key) })
     }
 
@@ -191,7 +192,7 @@ impl<L: Linked> Context for AesEcb<L> {
         let context = self.context.get();
         let mut at = 0;
         while at < self.lengths.message {
-            // SAFETY: see the crate's own; the message is whole blocks.
+            // SAFETY: see the crate documentation; the message is whole blocks.
             unsafe {
                 let (input, output) = (job.input.add(at), job.output.add(at));
                 succeeded(L::aes_crypt_ecb(context, self.mode, input, output))?;
@@ -212,7 +213,7 @@ pub struct AesCtr<L: Linked> {
 }
 
 impl<L: Linked> AesCtr<L> {
-    /// For a workload of this cipher.
+    /// Creates the cipher for a workload.
     pub fn open(workload: &CryptoWorkload) -> Self {
         let length = Lengths::of(workload).message;
         AesCtr { context: Held::new(), counter: [0; 16], stream: [0; 16], offset: 0, length }
@@ -222,7 +223,7 @@ impl<L: Linked> AesCtr<L> {
 impl<L: Linked> Context for AesCtr<L> {
     #[inline]
     fn key(&mut self, key: &[u8]) -> Result<(), Error> {
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe { L::aes_setkey_enc(self.context.get(), key.as_ptr(), bits(key)) })
     }
 
@@ -238,7 +239,7 @@ impl<L: Linked> Context for AesCtr<L> {
     fn part(&mut self, job: &RawJob) -> Result<(), Error> {
         let (counter, stream) = (self.counter.as_mut_ptr(), self.stream.as_mut_ptr());
         let (context, offset) = (self.context.get(), &raw mut self.offset);
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe {
             L::aes_crypt_ctr(context, self.length, offset, counter, stream, job.input, job.output)
         })
@@ -253,7 +254,7 @@ pub struct AesXts<L: Linked> {
 }
 
 impl<L: Linked> AesXts<L> {
-    /// For a workload of this cipher.
+    /// Creates the cipher for a workload.
     pub fn open(workload: &CryptoWorkload) -> Self {
         let lengths = Lengths::of(workload);
         AesXts { context: Held::new(), mode: mode(lengths.decrypts), lengths }
@@ -264,7 +265,7 @@ impl<L: Linked> Context for AesXts<L> {
     #[inline]
     fn key(&mut self, key: &[u8]) -> Result<(), Error> {
         let (context, bytes, bits) = (self.context.get(), key.as_ptr(), bits(key));
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe {
             match self.lengths.decrypts {
                 true => L::aes_xts_setkey_dec(context, bytes, bits),
@@ -276,7 +277,7 @@ impl<L: Linked> Context for AesXts<L> {
     #[inline]
     fn part(&mut self, job: &RawJob) -> Result<(), Error> {
         let (context, length) = (self.context.get(), self.lengths.message);
-        // SAFETY: see the crate's own; the tweak of this algorithm is a block.
+        // SAFETY: see the crate documentation; the tweak of this algorithm is a block.
         succeeded(unsafe {
             L::aes_crypt_xts(context, self.mode, length, job.iv, job.input, job.output)
         })
@@ -290,7 +291,7 @@ pub struct Chacha20<L: Functions> {
 }
 
 impl<L: Functions> Chacha20<L> {
-    /// For a workload of this cipher.
+    /// Creates the cipher for a workload.
     pub fn open(workload: &CryptoWorkload) -> Self {
         Chacha20 { context: Held::new(), length: Lengths::of(workload).message }
     }
@@ -299,13 +300,13 @@ impl<L: Functions> Chacha20<L> {
 impl<L: Functions> Context for Chacha20<L> {
     #[inline]
     fn key(&mut self, key: &[u8]) -> Result<(), Error> {
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe { L::chacha20_setkey(self.context.get(), key.as_ptr()) })
     }
 
     #[inline]
     fn begin(&mut self, job: &RawJob) -> Result<(), Error> {
-        // SAFETY: see the crate's own; this algorithm's IV is a counter of 4 bytes and a nonce of 12.
+        // SAFETY: see the crate documentation; this algorithm's IV is a counter of 4 bytes and a nonce of 12.
         succeeded(unsafe {
             let counter = u32::from_le_bytes(start(job.iv));
             L::chacha20_starts(self.context.get(), job.iv.add(4), counter)
@@ -314,7 +315,7 @@ impl<L: Functions> Context for Chacha20<L> {
 
     #[inline]
     fn part(&mut self, job: &RawJob) -> Result<(), Error> {
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe {
             L::chacha20_update(self.context.get(), self.length, job.input, job.output)
         })

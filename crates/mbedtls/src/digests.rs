@@ -7,11 +7,12 @@ use cpb_core::{CryptoWorkload, Error};
 use cpb_session::context::{Context, Lengths};
 use cpb_session::raw_jobs::RawJob;
 
-/// What a digest is made of. Hash functions differ in the names of the library's functions, and in how these begin and
-/// end.
+/// The functions of a hash. Hash functions differ in the names of the library's functions and in how a
+/// message begins and ends.
 ///
 /// # Safety
-/// Of all functions: the context is initialised, the input has that length, and the output that of the digest.
+/// For all functions: the context must be initialised, the input must have the given length, and the output
+/// must have the digest's length.
 #[allow(clippy::missing_safety_doc, reason = "one for all")]
 pub trait Hash<L: Has<Self::Context>> {
     /// The library's context.
@@ -20,14 +21,14 @@ pub trait Hash<L: Has<Self::Context>> {
     /// Begins a message.
     unsafe fn starts(context: *mut Self::Context) -> c_int;
 
-    /// The next part of it.
+    /// Processes the next part of the message.
     unsafe fn update(context: *mut Self::Context, input: *const u8, length: usize) -> c_int;
 
-    /// Its digest.
+    /// Writes the digest.
     unsafe fn finish(context: *mut Self::Context, output: *mut u8) -> c_int;
 }
 
-/// Declares a hash function of libraries that have `$bound`.
+/// Declares a hash function for libraries that implement `$bound`.
 macro_rules! hash {
     (
         $(#[$about:meta])* $Hash:ident: $bound:ident, $Context:ident, $starts:ident($($begin:expr)?), $update:ident,
@@ -41,19 +42,19 @@ macro_rules! hash {
 
             #[inline]
             unsafe fn starts(context: *mut $Context) -> c_int {
-                // SAFETY: as promised by the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe { L::$starts(context $(, $begin)?) }
             }
 
             #[inline]
             unsafe fn update(context: *mut $Context, input: *const u8, length: usize) -> c_int {
-                // SAFETY: as promised by the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe { L::$update(context, input, length) }
             }
 
             #[inline]
             unsafe fn finish(context: *mut $Context, output: *mut u8) -> c_int {
-                // SAFETY: as promised by the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe { L::$finish(context, output $(, $end)?) }
             }
         }
@@ -94,7 +95,7 @@ pub struct Digest<L: Has<H::Context>, H: Hash<L>> {
 }
 
 impl<L: Has<H::Context>, H: Hash<L>> Digest<L, H> {
-    /// For a workload of this hash function.
+    /// Creates the digest for a workload.
     pub fn open(workload: &CryptoWorkload) -> Self {
         let length = Lengths::of(workload).message;
         Digest { context: Held::new(), length, hash: PhantomData }
@@ -104,19 +105,19 @@ impl<L: Has<H::Context>, H: Hash<L>> Digest<L, H> {
 impl<L: Has<H::Context>, H: Hash<L>> Context for Digest<L, H> {
     #[inline]
     fn begin(&mut self, _job: &RawJob) -> Result<(), Error> {
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe { H::starts(self.context.get()) })
     }
 
     #[inline]
     fn part(&mut self, job: &RawJob) -> Result<(), Error> {
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe { H::update(self.context.get(), job.input, self.length) })
     }
 
     #[inline]
     fn end(&mut self, job: &RawJob) -> Result<(), Error> {
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe { H::finish(self.context.get(), job.output) })
     }
 }

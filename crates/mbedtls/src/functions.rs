@@ -1,14 +1,15 @@
-//! The functions that sessions call, each declared once.
+//! The C functions that sessions call, each declared once.
 //!
-//! A list is a macro that hands its declarations to another macro: to `declare`, which makes a trait of them here; to
-//! [`externs`](crate::externs), which declares C functions of a prefix; to [`forward`](crate::forward), which
-//! implements the trait by functions of these names; or to a table of what is loaded. Names are the headers' without
-//! `mbedtls_`. Whoever expands one has [`types`](crate::types) in scope.
+//! A list is a macro that passes its declarations to another macro. `declare` makes a trait of them in this
+//! module. [`externs`](crate::externs) declares C functions with a prefix. [`forward`](crate::forward)
+//! implements the trait with functions of these names. Another use is a table of loaded functions. Names are
+//! those of the headers without `mbedtls_`. Code that expands a list must have [`types`](crate::types) in
+//! scope.
 
 use crate::held::Has;
 use crate::types::*;
 
-/// Functions that are the same in 2.28 and 3 and are called in every Mbed TLS, linked or loaded.
+/// Functions that are the same in 2.28 and 3 and are used in every Mbed TLS, linked or loaded.
 #[macro_export]
 macro_rules! functions {
     ($then:ident! { $($before:tt)* }) => { $then! { $($before)*
@@ -27,7 +28,7 @@ macro_rules! functions {
         fn poly1305_update(context: *mut Poly1305Context, input: *const u8, length: usize) -> c_int;
         fn poly1305_finish(context: *mut Poly1305Context, output: *mut u8) -> c_int;
 
-        // cipher.h, cmac.h: null for a cipher that the library does not have; a key's length is in bits
+        // cipher.h, cmac.h: null for a cipher that the library does not have; key lengths are in bits
         fn cipher_info_from_type(kind: c_int) -> *const CipherInfo;
         fn cipher_setup(context: *mut CipherContext, info: *const CipherInfo) -> c_int;
         fn cipher_cmac_starts(context: *mut CipherContext, key: *const u8, bits: usize) -> c_int;
@@ -43,7 +44,7 @@ macro_rules! functions {
         fn md_hmac_finish(context: *mut MdContext, output: *mut u8) -> c_int;
         fn md_hmac_reset(context: *mut MdContext) -> c_int;
 
-        // hmac_drbg.h: seeded by a buffer, it never asks for entropy
+        // hmac_drbg.h: seeded from a buffer, it never asks for entropy
         fn hmac_drbg_seed_buf(context: *mut HmacDrbgContext, digest: *const MdInfo, data: *const u8, length: usize) -> c_int;
         fn hmac_drbg_random(context: *mut c_void, output: *mut u8, length: usize) -> c_int;
 
@@ -80,7 +81,7 @@ macro_rules! functions {
     } };
 }
 
-/// What makes and frees the contexts that the functions above work on.
+/// The functions that make and free the contexts of the functions above.
 #[macro_export]
 macro_rules! contexts {
     ($then:ident! { $($before:tt)* }) => { $then! { $($before)*
@@ -97,7 +98,7 @@ macro_rules! contexts {
     } };
 }
 
-/// Functions that are called in a linked library alone: the same in 2.28 and 3.
+/// Functions that are used only in a linked library. They are the same in 2.28 and 3.
 #[macro_export]
 macro_rules! linked_functions {
     ($then:ident! { $($before:tt)* }) => { $then! { $($before)*
@@ -121,7 +122,7 @@ macro_rules! linked_functions {
         fn camellia_setkey_dec(context: *mut CamelliaContext, key: *const u8, bits: c_uint) -> c_int;
         fn camellia_crypt_cbc(context: *mut CamelliaContext, mode: c_int, length: usize, iv: *mut u8, input: *const u8, output: *mut u8) -> c_int;
 
-        // des.h: key 8 bytes, 24 for three
+        // des.h: key 8 bytes, 24 for triple DES
         fn des_setkey_enc(context: *mut DesContext, key: *const u8) -> c_int;
         fn des_setkey_dec(context: *mut DesContext, key: *const u8) -> c_int;
         fn des_crypt_cbc(context: *mut DesContext, mode: c_int, length: usize, iv: *mut u8, input: *const u8, output: *mut u8) -> c_int;
@@ -139,7 +140,7 @@ macro_rules! linked_functions {
     } };
 }
 
-/// Hash functions, by 3's names: 2.28 has `_ret` behind each.
+/// Hash functions, with the names of version 3; 2.28 appends `_ret` to each.
 #[macro_export]
 macro_rules! hash_functions {
     ($then:ident! { $($before:tt)* }) => { $then! { $($before)*
@@ -159,7 +160,7 @@ macro_rules! hash_functions {
     } };
 }
 
-/// What makes and frees the contexts that are used in a linked library alone.
+/// The functions that make and free the contexts used only in a linked library.
 #[macro_export]
 macro_rules! linked_contexts {
     ($then:ident! { $($before:tt)* }) => { $then! { $($before)*
@@ -188,7 +189,7 @@ macro_rules! sha3_functions {
     } };
 }
 
-/// Functions of RSA that 3.0 gave other arguments, as 3 has them.
+/// RSA functions whose arguments changed in 3.0, in their form of version 3.
 #[macro_export]
 macro_rules! rsa_functions_of_3 {
     ($then:ident! { $($before:tt)* }) => { $then! { $($before)*
@@ -200,7 +201,8 @@ macro_rules! rsa_functions_of_3 {
     } };
 }
 
-/// The same as 2.28 has them: with a mode, and for what is public, too, with a source of random bytes.
+/// The same functions in their form of 2.28: with a mode, and with a source of random bytes even for public
+/// operations.
 #[macro_export]
 macro_rules! rsa_functions_of_2 {
     ($then:ident! { $($before:tt)* }) => { $then! { $($before)*
@@ -218,7 +220,8 @@ macro_rules! declare {
     };
 }
 
-/// A digest that HMAC, HMAC_DRBG or RSA is asked for by the library's own number, which each version counts anew.
+/// A digest that HMAC, HMAC_DRBG or RSA selects by the library's own number. Each version numbers digests
+/// differently.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sha {
     /// SHA-1
@@ -229,7 +232,7 @@ pub enum Sha {
     Sha512,
 }
 
-/// What every Mbed TLS has that cpb drives, linked or loaded.
+/// What cpb uses of every Mbed TLS, linked or loaded.
 #[allow(
     missing_docs,
     clippy::missing_safety_doc,
@@ -250,26 +253,28 @@ pub trait Functions:
     + Has<Poly1305Context>
     + Has<RsaContext>
 {
-    /// The number of a digest; 0 if the library has not got it.
+    /// The number of a digest; 0 if the library does not have it.
     fn md_type(digest: Sha) -> c_int;
 
     functions! { declare! {} }
 }
 
-/// What of RSA differs between 2.28 and 3.
+/// The RSA functions that differ between 2.28 and 3.
 ///
 /// # Safety
-/// Of all functions: there is room for a context that is made, and others are initialised; digest and signature have
-/// the lengths that go with the key, and what signs has a private one.
+/// For all functions: a context to be made must have its memory allocated, and other contexts must be
+/// initialised. Digest and signature must have the lengths that belong to the key, and signing needs a
+/// private key.
 #[allow(clippy::missing_safety_doc, reason = "one for all")]
 pub trait Rsa: Sized {
     /// Makes a context, whose padding is set later.
     unsafe fn rsa_init(context: *mut RsaContext);
 
-    /// Fails for a padding or a digest that the build lacks, and so does whatever is done with it then.
+    /// Sets padding and digest. If the build lacks one of them, this fails, and so does every later use of
+    /// the context.
     unsafe fn rsa_set_padding(context: *mut RsaContext, padding: c_int, digest: c_int);
 
-    /// Signs by PKCS #1 v1.5, as the context's padding says.
+    /// Signs with PKCS #1 v1.5, which the context's padding must select.
     unsafe fn rsa_sign(
         context: *mut RsaContext,
         draw: Draw,
@@ -280,7 +285,7 @@ pub trait Rsa: Sized {
         signature: *mut u8,
     ) -> c_int;
 
-    /// Verifies by PKCS #1 v1.5, as the context's padding says.
+    /// Verifies a PKCS #1 v1.5 signature; the context's padding must select it.
     unsafe fn rsa_verify(
         context: *mut RsaContext,
         digest: c_int,
@@ -289,7 +294,7 @@ pub trait Rsa: Sized {
         signature: *const u8,
     ) -> c_int;
 
-    /// Verifies by PSS, with a salt of this length and no other.
+    /// Verifies a PSS signature with exactly this salt length.
     unsafe fn rsa_verify_pss(
         context: *mut RsaContext,
         digest: c_int,
@@ -300,8 +305,8 @@ pub trait Rsa: Sized {
     ) -> c_int;
 }
 
-/// An Mbed TLS that the program is linked with: because the sizes of its contexts are known, ciphers and hash functions
-/// are called directly.
+/// An Mbed TLS that the program is linked with. The sizes of its contexts are known, so ciphers and hash
+/// functions are called directly.
 #[allow(
     missing_docs,
     clippy::missing_safety_doc,
@@ -322,14 +327,14 @@ pub trait Linked:
     + Has<Sha256Context>
     + Has<Sha512Context>
 {
-    /// Fills `output` with random bytes for signing, blinding and making keys: as fast as can be, and secret to nobody,
-    /// so that the library's own work is what is measured.
+    /// Fills `output` with random bytes for signing, blinding and generating keys. They are generated as fast
+    /// as possible and are not secret, so that the library's own work is measured.
     fn fill(output: &mut [u8]);
 
     linked_functions! { declare! {} }
     hash_functions! { declare! {} }
 
-    /// Begins a stream of GCM with its IV and associated data.
+    /// Begins a GCM stream with its IV and associated data.
     unsafe fn gcm_begin(
         context: *mut GcmContext,
         mode: c_int,
@@ -339,7 +344,7 @@ pub trait Linked:
         aad_length: usize,
     ) -> c_int;
 
-    /// The next part of a stream of GCM. 2.28 takes whole blocks only, but for the last part.
+    /// Processes the next part of a GCM stream. 2.28 accepts only whole blocks, except in the last part.
     unsafe fn gcm_part(
         context: *mut GcmContext,
         length: usize,
@@ -348,7 +353,7 @@ pub trait Linked:
     ) -> c_int;
 }
 
-/// A linked Mbed TLS that has SHA-3.
+/// A linked Mbed TLS with SHA-3.
 #[allow(missing_docs, clippy::missing_safety_doc, reason = "by the library's headers")]
 pub trait Sha3: Linked + Has<Sha3Context> {
     sha3_functions! { declare! {} }

@@ -1,17 +1,18 @@
-//! How Mbed TLS is driven, written once for every version and every way to reach it: the two builds of 3.6 that cpb is
-//! linked with, an installed 2.28 or 3 that is loaded, and the firmware's 2.28.
+//! Code that drives Mbed TLS, written once for every version and every way to reach it: the two builds of 3.6
+//! that cpb is linked with, an installed 2.28 or 3 that is loaded, and the firmware's 2.28.
 //!
-//! What a session calls is a type parameter, so that each call goes straight to its C function: [`Functions`] and
-//! [`Rsa`] of every Mbed TLS, [`Linked`] and [`Sha3`] of one that a program is linked with. [`mod@functions`] declares all
-//! of them, [`mod@linked`] makes a linked library of a prefix and a table of sizes, [`open()`] opens its sessions.
+//! The library that a session calls is a type parameter, so each call goes directly to its C function. The
+//! traits are [`Functions`] and [`Rsa`] for every Mbed TLS, and [`Linked`] and [`Sha3`] for one that a
+//! program is linked with. [`mod@functions`] declares all of them, [`mod@linked`] makes a linked library from
+//! a prefix and a table of sizes, and [`open()`] opens its sessions.
 //!
 //! Functions that return an int return 0 for success.
 //!
 //! # Safety of every call into C here
-//! Contexts are initialised, stay where they are until they are freed ([`Held`]), and hold a key before they are
+//! Contexts are initialised, do not move until they are freed ([`Held`]), and have a key before they are
 //! used. Keys have the algorithm's length. A job's pointers are valid for the session's lengths, which
-//! [`RawJobs::new`](cpb_session::raw_jobs::RawJobs::new) compared with the buffers themselves. What describes a digest
-//! or a cipher is static in the library.
+//! [`RawJobs::new`](cpb_session::raw_jobs::RawJobs::new) compared with the buffers themselves. The
+//! descriptors of digests and ciphers are static in the library.
 
 #![no_std]
 
@@ -45,16 +46,16 @@ const ERR_CCM_AUTH_FAILED: c_int = -0x000f;
 const ERR_CHACHAPOLY_AUTH_FAILED: c_int = -0x0056;
 const ERR_CIPHER_AUTH_FAILED: c_int = -0x6300;
 
-/// What a status means.
+/// Converts a status to a result.
 ///
 /// # Errors
-/// A tag that does not fit is a refusal, and all else that is not 0 an error.
+/// Returns [`Error::Refused`] if a tag does not match, and another error for any other status that is not 0.
 #[inline]
 pub fn succeeded(status: c_int) -> Result<(), Error> {
     if status == 0 { Ok(()) } else { Err(failed(status)) }
 }
 
-/// Out of line, so that the code in line in each call is short.
+/// Out of line, so that little code is inlined in each call.
 #[cold]
 fn failed(status: c_int) -> Error {
     match status {
@@ -66,17 +67,17 @@ fn failed(status: c_int) -> Error {
     }
 }
 
-/// What C calls a key's length.
+/// A key's length in bits, in the C type.
 fn bits(key: &[u8]) -> core::ffi::c_uint {
     key.len() as core::ffi::c_uint * 8
 }
 
-/// The first bytes at `iv`.
+/// The first `LENGTH` bytes at `iv`.
 ///
 /// # Safety
-/// They are there.
+/// `iv` must point to at least `LENGTH` bytes.
 #[inline]
 unsafe fn start<const LENGTH: usize>(iv: *const u8) -> [u8; LENGTH] {
-    // SAFETY: as promised by the caller; bytes need no alignment.
+    // SAFETY: guaranteed by the caller; bytes need no alignment.
     unsafe { iv.cast::<[u8; LENGTH]>().read() }
 }

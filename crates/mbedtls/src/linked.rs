@@ -1,6 +1,7 @@
-//! Makes an Mbed TLS that a program is linked with from the prefix of its C names and a table of its contexts' sizes.
+//! Declares an Mbed TLS that a program is linked with, from the prefix of its C names and a table of its
+//! contexts' sizes.
 
-/// Declares C functions whose names are a prefix, the name in the list, and an ending.
+/// Declares C functions whose names consist of a prefix, the name in the list, and a suffix.
 #[macro_export]
 macro_rules! externs {
     ($prefix:literal, $ending:literal; $(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;)+) => {
@@ -13,7 +14,7 @@ macro_rules! externs {
     };
 }
 
-/// Gives the functions of a list of contexts to another macro.
+/// Passes the functions of a list of contexts to another macro.
 #[macro_export]
 macro_rules! init_and_free {
     ($then:ident! { $($before:tt)* } $($context:ident: $init:ident, $free:ident;)+) => { $then! { $($before)*
@@ -24,20 +25,20 @@ macro_rules! init_and_free {
     } };
 }
 
-/// Implements functions of a trait by those of the same names in a module.
+/// Implements functions of a trait with the functions of the same names in a module.
 #[macro_export]
 macro_rules! forward {
     ($from:ident; $($(#[$about:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;)+) => {$(
         #[inline(always)]
         unsafe fn $name($($argument: $type),*) $(-> $result)? {
-            // SAFETY: as promised by the caller.
+            // SAFETY: guaranteed by the caller.
             unsafe { $from::$name($($argument),*) }
         }
     )+};
 }
 
-/// Implements [`Has`](crate::Has) for a library by functions in a module; how large a context is stands in `$layouts`
-/// under the context's name.
+/// Implements [`Has`](crate::Has) for a library with functions in a module. The size of a context is in
+/// `$layouts` under the context's name.
 #[macro_export]
 macro_rules! has {
     ($Library:ident, $from:ident, $layouts:ident; $($context:ident: $init:ident, $free:ident;)+) => {$(
@@ -46,33 +47,33 @@ macro_rules! has {
 
             #[inline(always)]
             unsafe fn init(context: *mut $context) {
-                // SAFETY: as promised by the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe { $from::$init(context) }
             }
 
             #[inline(always)]
             unsafe fn free(context: *mut $context) {
-                // SAFETY: as promised by the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe { $from::$free(context) }
             }
         }
     )+};
 }
 
-/// Implements [`Rsa`](crate::Rsa) by functions of `rsa_functions_of_3` in a module.
+/// Implements [`Rsa`](crate::Rsa) with the functions of `rsa_functions_of_3` in a module.
 #[macro_export]
 macro_rules! rsa_of_3 {
     ($Library:ident, $from:ident) => {
         impl $crate::Rsa for $Library {
             #[inline(always)]
             unsafe fn rsa_init(context: *mut RsaContext) {
-                // SAFETY: as promised by the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe { $from::rsa_init(context) }
             }
 
             #[inline(always)]
             unsafe fn rsa_set_padding(context: *mut RsaContext, padding: c_int, digest: c_int) {
-                // SAFETY: as promised by the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe { $from::rsa_set_padding(context, padding, digest) };
             }
 
@@ -86,7 +87,7 @@ macro_rules! rsa_of_3 {
                 hash: *const u8,
                 signature: *mut u8,
             ) -> c_int {
-                // SAFETY: as promised by the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe {
                     $from::rsa_pkcs1_sign(context, draw, source, digest, length, hash, signature)
                 }
@@ -100,7 +101,7 @@ macro_rules! rsa_of_3 {
                 hash: *const u8,
                 signature: *const u8,
             ) -> c_int {
-                // SAFETY: as promised by the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe { $from::rsa_pkcs1_verify(context, digest, length, hash, signature) }
             }
 
@@ -113,7 +114,7 @@ macro_rules! rsa_of_3 {
                 salt: c_int,
                 signature: *const u8,
             ) -> c_int {
-                // SAFETY: as promised by the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe {
                     $from::rsa_rsassa_pss_verify_ext(
                         context, digest, length, hash, digest, salt, signature,
@@ -124,20 +125,20 @@ macro_rules! rsa_of_3 {
     };
 }
 
-/// Implements [`Rsa`](crate::Rsa) by functions of `rsa_functions_of_2` in a module.
+/// Implements [`Rsa`](crate::Rsa) with the functions of `rsa_functions_of_2` in a module.
 #[macro_export]
 macro_rules! rsa_of_2 {
     ($Library:ident, $from:ident) => {
         impl $crate::Rsa for $Library {
             #[inline(always)]
             unsafe fn rsa_init(context: *mut RsaContext) {
-                // SAFETY: as promised by the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe { $from::rsa_init(context, $crate::key_pairs::RSA_PKCS_V15, 0) }
             }
 
             #[inline(always)]
             unsafe fn rsa_set_padding(context: *mut RsaContext, padding: c_int, digest: c_int) {
-                // SAFETY: as promised by the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe { $from::rsa_set_padding(context, padding, digest) };
             }
 
@@ -152,7 +153,7 @@ macro_rules! rsa_of_2 {
                 signature: *mut u8,
             ) -> c_int {
                 let mode = $crate::key_pairs::RSA_PRIVATE;
-                // SAFETY: as promised by the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe {
                     $from::rsa_pkcs1_sign(
                         context, draw, source, mode, digest, length, hash, signature,
@@ -169,7 +170,7 @@ macro_rules! rsa_of_2 {
                 signature: *const u8,
             ) -> c_int {
                 let (none, mode) = (core::ptr::null_mut(), $crate::key_pairs::RSA_PUBLIC);
-                // SAFETY: as promised by the caller; a public operation draws nothing.
+                // SAFETY: guaranteed by the caller; a public operation draws nothing.
                 unsafe {
                     $from::rsa_pkcs1_verify(
                         context, None, none, mode, digest, length, hash, signature,
@@ -187,7 +188,7 @@ macro_rules! rsa_of_2 {
                 signature: *const u8,
             ) -> c_int {
                 let (none, mode) = (core::ptr::null_mut(), $crate::key_pairs::RSA_PUBLIC);
-                // SAFETY: as promised by the caller; a public operation draws nothing.
+                // SAFETY: guaranteed by the caller; a public operation draws nothing.
                 unsafe {
                     $from::rsa_rsassa_pss_verify_ext(
                         context, None, none, mode, digest, length, hash, digest, salt, signature,
@@ -198,8 +199,9 @@ macro_rules! rsa_of_2 {
     };
 }
 
-/// Declares a module with the type `$Library`: an Mbed TLS 3 that is linked. `$prefix` begins its C names; the module
-/// `$layouts` beside it has a `Layout` under each context's name; `$fill` fills bytes with random ones.
+/// Declares a module with the type `$Library`: a linked Mbed TLS 3. `$prefix` is the prefix of its C names.
+/// The module `$layouts` next to it has a `Layout` under each context's name. `$fill` fills bytes with random
+/// data.
 #[macro_export]
 macro_rules! linked_3 {
     ($(#[$about:meta])* mod $module:ident: $Library:ident, $prefix:literal, $layouts:ident, $fill:path) => {
@@ -226,7 +228,7 @@ macro_rules! linked_3 {
 
                 #[inline(always)]
                 pub(super) unsafe fn gcm_begin(context: *mut GcmContext, mode: c_int, iv: *const u8, iv_length: usize, aad: *const u8, aad_length: usize) -> c_int {
-                    // SAFETY: as promised by the caller.
+                    // SAFETY: guaranteed by the caller.
                     unsafe {
                         match gcm_starts(context, mode, iv, iv_length) {
                             0 => gcm_update_ad(context, aad, aad_length),
@@ -238,7 +240,7 @@ macro_rules! linked_3 {
                 #[inline(always)]
                 pub(super) unsafe fn gcm_part(context: *mut GcmContext, length: usize, input: *const u8, output: *mut u8) -> c_int {
                     let mut written = 0;
-                    // SAFETY: as promised by the caller.
+                    // SAFETY: guaranteed by the caller.
                     unsafe { gcm_update(context, input, length, output, length, &mut written) }
                 }
             }
@@ -246,7 +248,7 @@ macro_rules! linked_3 {
     };
 }
 
-/// Declares a module with an Mbed TLS 2.28 that is linked, as [`linked_3`] does.
+/// Declares a module with a linked Mbed TLS 2.28, as [`linked_3`] does for 3.
 #[macro_export]
 macro_rules! linked_2 {
     ($(#[$about:meta])* mod $module:ident: $Library:ident, $prefix:literal, $layouts:ident, $fill:path) => {
@@ -268,7 +270,7 @@ macro_rules! linked_2 {
     };
 }
 
-/// What both versions have in common.
+/// The common part of both versions.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! linked {
@@ -288,7 +290,7 @@ macro_rules! linked {
             $(#[$about])*
             pub(crate) struct $Library;
 
-            /// Its functions.
+            /// The library's functions.
             mod names {
                 #[allow(unused_imports, reason = "each version takes what it needs")]
                 use $crate::{
@@ -314,13 +316,13 @@ macro_rules! linked {
 
                 #[inline(always)]
                 unsafe fn init(context: *mut RsaContext) {
-                    // SAFETY: as promised by the caller.
+                    // SAFETY: guaranteed by the caller.
                     unsafe { <$Library as $crate::Rsa>::rsa_init(context) }
                 }
 
                 #[inline(always)]
                 unsafe fn free(context: *mut RsaContext) {
-                    // SAFETY: as promised by the caller.
+                    // SAFETY: guaranteed by the caller.
                     unsafe { names::rsa_free(context) }
                 }
             }

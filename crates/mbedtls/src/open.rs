@@ -1,4 +1,4 @@
-//! Which session is opened for which algorithm of a linked library.
+//! Selects the session for each algorithm of a linked library.
 
 use crate::aeads::{AesCcm, AesGcm, Chachapoly};
 use crate::ciphers::{Aes, AesCtr, AesEcb, AesXts, Camellia, Cbc, Chacha20, Des, TripleDes};
@@ -14,10 +14,10 @@ use cpb_session::Body;
 use cpb_session::context::run;
 use cpb_session::raw_jobs::RawJobs;
 
-/// Opens a session for a workload that is supported, unless it is of SHA-3.
+/// Opens a session for a supported workload of any algorithm except SHA-3.
 ///
 /// # Errors
-/// The library has not got the algorithm or does not take the key, or what `body` returns.
+/// Returns an error if the library does not have the algorithm or rejects the key, or any error from `body`.
 pub fn open<L: Linked>(
     workload: &CryptoWorkload,
     keys: &[&[u8]],
@@ -89,10 +89,10 @@ pub fn open<L: Linked>(
     }
 }
 
-/// Opens a session for a workload that is supported, SHA-3 included.
+/// Opens a session for a supported workload, including SHA-3.
 ///
 /// # Errors
-/// As of [`open`].
+/// Returns the same errors as [`open`].
 pub fn open_with_sha3<L: Sha3>(
     workload: &CryptoWorkload,
     keys: &[&[u8]],
@@ -113,9 +113,9 @@ pub fn open_with_sha3<L: Sha3>(
 /// Draws random bytes for the library.
 ///
 /// # Safety
-/// There is room for `length` bytes at `output`.
+/// `output` must have room for `length` bytes.
 unsafe extern "C" fn draw<L: Linked>(_: *mut c_void, output: *mut u8, length: usize) -> c_int {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     L::fill(unsafe { core::slice::from_raw_parts_mut(output, length) });
     0
 }

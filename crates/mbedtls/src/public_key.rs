@@ -1,4 +1,4 @@
-//! What is done with key pairs. Keys are read before the clock starts.
+//! Operations with key pairs. Keys are read before the clock starts.
 
 use crate::key_pairs::{ECP_DP_CURVE25519, RSA_PKCS_V21, curve, rsa_padding};
 use crate::types::*;
@@ -12,19 +12,19 @@ use cpb_session::submit::{agree, each};
 // ecp.h: the form of a point
 const ECP_PF_UNCOMPRESSED: c_int = 0;
 
-/// Where random bytes for signing, blinding and making keys come from.
+/// The source of random bytes for signing, blinding and generating keys.
 #[derive(Clone, Copy)]
 pub struct Random {
-    /// Draws them.
+    /// The function that draws them.
     pub draw: Draw,
-    /// What it is called with: lives as long as the session.
+    /// The argument for that function. It lives as long as the session.
     pub source: *mut c_void,
 }
 
-/// Opens a session for what is done with key pairs.
+/// Opens a session for an operation with key pairs.
 ///
 /// # Errors
-/// The library has not got the algorithm or does not take the key, or what `body` returns.
+/// Returns an error if the library does not have the algorithm or rejects the key, or any error from `body`.
 pub fn key_pair<L: Functions>(
     random: Random,
     workload: &CryptoWorkload,
@@ -49,13 +49,14 @@ pub fn key_pair<L: Functions>(
     }
 }
 
-/// What a library says no to for its content.
+/// Converts the status of a call that rejects input because of its content.
 fn refused(status: c_int) -> Result<(), Error> {
     if status == 0 { Ok(()) } else { Err(Error::Refused) }
 }
 
-/// A private key is blinded by one random number for as long as its context lives, squared for each operation
-/// (`rsa_prepare_blinding` in rsa.c of 2.28 and 3.6): what an operation costs has no period.
+/// RSA operations. A private key is blinded with one random number for as long as its context lives, squared
+/// for each operation (`rsa_prepare_blinding` in rsa.c of 2.28 and 3.6), so the cost of an operation has no
+/// period.
 fn rsa<L: Functions>(
     random: Random,
     workload: &CryptoWorkload,
@@ -71,7 +72,7 @@ fn rsa<L: Functions>(
         let bits = parts.signature as c_uint * 8;
         let generate = |_: &RawJob| {
             context.renew();
-            // SAFETY: see the crate's own.
+            // SAFETY: see the crate documentation.
             succeeded(unsafe { L::rsa_gen_key(context.get(), draw, source, bits, 65537) })
         };
         each(jobs, generate, body)?;
@@ -85,12 +86,12 @@ fn rsa<L: Functions>(
     }
     read_rsa(&mut context, key, parts)?;
     let sha_256 = L::md_type(Sha::Sha256);
-    // SAFETY: see the crate's own.
+    // SAFETY: see the crate documentation.
     unsafe { L::rsa_set_padding(context.get(), padding, sha_256) };
     let (length, pss) = (jobs.message, padding == RSA_PKCS_V21);
     if workload.operation == Operation::Sign {
         let sign = |job: &RawJob| {
-            // SAFETY: see the crate's own; input and tag have the lengths of digest and modulus.
+            // SAFETY: see the crate documentation; input and tag have the lengths of digest and modulus.
             succeeded(unsafe {
                 let (input, tag) = (job.input, job.tag);
                 if pss {
@@ -128,8 +129,8 @@ fn rsa<L: Functions>(
     each(jobs, verify, body)
 }
 
-/// The numbers of a key in the encoding of `cpb_core::public_key`: n and e, and of a private one d, p and
-/// q. The others follow from these.
+/// Reads the numbers of a key in the encoding of `cpb_core::public_key`: n and e, and for a private key also
+/// d, p and q. The others follow from these.
 fn read_rsa<L: Functions>(
     context: &mut Held<L, RsaContext>,
     key: &[u8],
@@ -140,12 +141,12 @@ fn read_rsa<L: Functions>(
     let d = rest.get(..n.len()).unwrap_or_default();
     let factors = rest.get(n.len()..2 * n.len()).unwrap_or_default();
     let (p, q) = factors.split_at(factors.len() / 2);
-    // What is not there is told by a null pointer.
+    // A null pointer stands for a missing number.
     let part = |part: &[u8]| match part {
         [] => core::ptr::null(),
         _ => part.as_ptr(),
     };
-    // SAFETY: see the crate's own; each length is its number's.
+    // SAFETY: see the crate documentation; each length is that of its number.
     unsafe {
         succeeded(L::rsa_import_raw(
             context.get(),
@@ -176,7 +177,7 @@ fn write_rsa<L: Functions>(
     let (p, rest) = rest.split_at_mut(n.len() / 2);
     let (q, rest) = rest.split_at_mut(n.len() / 2);
     let (mut dp, mut dq, mut qp) = (Number::<L>::new(), Number::<L>::new(), Number::<L>::new());
-    // SAFETY: see the crate's own; each length is its number's.
+    // SAFETY: see the crate documentation; each length is that of its number.
     unsafe {
         succeeded(L::rsa_export_raw(
             context.get(),
@@ -209,29 +210,29 @@ impl<L: Functions> Number<L> {
     }
 
     fn read(&mut self, digits: &[u8]) -> Result<(), Error> {
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe { L::mpi_read_binary(self.0.get(), digits.as_ptr(), digits.len()) })
     }
 
     fn write(&mut self, output: &mut [u8]) -> Result<(), Error> {
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe { L::mpi_write_binary(self.0.get(), output.as_mut_ptr(), output.len()) })
     }
 }
 
-/// A group, and what is to be done in it.
+/// A group, and the parameters of the operation in it.
 struct Curve<L: Functions> {
     group: Held<L, EcpGroup>,
     parts: Parts,
     random: Random,
-    /// Numbers and points are little-endian, and a scalar's bits are clamped: RFC 7748.
+    /// Whether numbers and points are little-endian and the bits of a scalar are clamped, as in RFC 7748.
     montgomery: bool,
 }
 
 impl<L: Functions> Curve<L> {
     fn new(id: c_int, parts: Parts, random: Random) -> Result<Self, Error> {
         let mut group = Held::<L, EcpGroup>::new();
-        // SAFETY: see the crate's own.
+        // SAFETY: see the crate documentation.
         succeeded(unsafe { L::ecp_group_load(group.get(), id) })?;
         Ok(Curve { group, parts, random, montgomery: id == ECP_DP_CURVE25519 })
     }
@@ -250,10 +251,10 @@ impl<L: Functions> Curve<L> {
         Ok(number)
     }
 
-    /// A point that is one of the group's.
+    /// Reads a public key and checks that it is a point of the group.
     fn read_point(&mut self, point: &mut Held<L, EcpPoint>, key: *const u8) -> Result<(), Error> {
         let (group, length) = (self.group.get(), self.parts.public);
-        // SAFETY: see the crate's own; the key is a public one.
+        // SAFETY: see the crate documentation; the key is a public one.
         unsafe {
             refused(L::ecp_point_read_binary(group, point.get(), key, length))?;
             refused(L::ecp_check_pubkey(group, point.get()))
@@ -266,7 +267,7 @@ impl<L: Functions> Curve<L> {
         let (length, half) = (jobs.message, self.parts.signature / 2);
         let Random { draw, source } = self.random;
         let run = |job: &RawJob| {
-            // SAFETY: see the crate's own; the tag has a signature's length.
+            // SAFETY: see the crate documentation; the tag has a signature's length.
             let tag = unsafe {
                 let (r, s, own) = (r.0.get(), s.0.get(), scalar.0.get());
                 let group = self.group.get();
@@ -286,12 +287,12 @@ impl<L: Functions> Curve<L> {
         let (mut r, mut s) = (Number::<L>::new(), Number::<L>::new());
         let (length, half) = (jobs.message, self.parts.signature / 2);
         let run = |job: &RawJob| {
-            // SAFETY: see the crate's own; the tag has a signature's length.
+            // SAFETY: see the crate documentation; the tag has a signature's length.
             let tag = unsafe { core::slice::from_raw_parts(job.tag, 2 * half) };
             let (first, second) = tag.split_at(half);
             r.read(first)?;
             s.read(second)?;
-            // SAFETY: see the crate's own.
+            // SAFETY: see the crate documentation.
             refused(unsafe {
                 let (group, public) = (self.group.get(), public.get());
                 L::ecdsa_verify(group, job.input, length, public, r.0.get(), s.0.get())
@@ -314,7 +315,7 @@ impl<L: Functions> Curve<L> {
         let Random { draw, source } = self.random;
         let read = |job: &RawJob| self.read_point(&mut point, job.input);
         let derive = |job: &RawJob, (): &()| {
-            // SAFETY: see the crate's own; the output has the secret's length.
+            // SAFETY: see the crate documentation; the output has the secret's length.
             let output = unsafe {
                 let secret = secret.0.get();
                 refused(L::ecdh_compute_shared(group, secret, peer, scalar, draw, source))?;
@@ -333,7 +334,7 @@ impl<L: Functions> Curve<L> {
         let (mut own, mut public) = (Number::<L>::new(), Held::<L, EcpPoint>::new());
         let Random { draw, source } = self.random;
         let run = |_: &RawJob| {
-            // SAFETY: see the crate's own.
+            // SAFETY: see the crate documentation.
             succeeded(unsafe {
                 let (group, own) = (self.group.get(), own.0.get());
                 L::ecp_gen_keypair(group, own, public.get(), draw, source)
@@ -350,7 +351,7 @@ impl<L: Functions> Curve<L> {
                 private.reverse();
             }
             let (mut written, form) = (0, ECP_PF_UNCOMPRESSED);
-            // SAFETY: see the crate's own.
+            // SAFETY: see the crate documentation.
             succeeded(unsafe {
                 let (point, buffer) = (public.get(), encoded.as_mut_ptr());
                 let group = self.group.get();

@@ -1,4 +1,4 @@
-//! SHA-3: 3.2 and newer have it, and 2.28 does not.
+//! SHA-3, which 3.2 and newer have and 2.28 does not.
 
 use crate::Sha3;
 use crate::digests::hash;

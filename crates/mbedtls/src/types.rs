@@ -1,9 +1,10 @@
-//! What the declarations in [`functions`](mod@crate::functions) are made of: C's numbers, and the library's contexts,
-//! into which only C sees.
+//! The types of the declarations in [`functions`](mod@crate::functions): C's integers, and the library's
+//! contexts, which are opaque outside C.
 
 pub use core::ffi::{c_int, c_uint, c_void};
 
-/// What the library calls for random bytes: a source, room, and how much of it. 0 is success.
+/// The function that the library calls for random bytes, with a source, a buffer, and its length. 0 means
+/// success.
 pub type Draw = unsafe extern "C" fn(*mut c_void, *mut u8, usize) -> c_int;
 
 macro_rules! opaque {
@@ -18,7 +19,7 @@ macro_rules! opaque {
 }
 
 opaque! {
-    /// `mbedtls_aes_context`: its key schedule is found by an offset that depends on its own address.
+    /// `mbedtls_aes_context`: it locates its key schedule by an offset that depends on its own address.
     AesContext;
     /// `mbedtls_aes_xts_context`
     AesXtsContext;
@@ -32,7 +33,7 @@ opaque! {
     ChachapolyContext;
     /// `mbedtls_cipher_context_t`
     CipherContext;
-    /// `mbedtls_cipher_info_t`: what describes a cipher; static in the library.
+    /// `mbedtls_cipher_info_t`: the description of a cipher; static in the library.
     CipherInfo;
     /// `mbedtls_ctr_drbg_context`
     CtrDrbgContext;
@@ -50,7 +51,7 @@ opaque! {
     HmacDrbgContext;
     /// `mbedtls_md_context_t`
     MdContext;
-    /// `mbedtls_md_info_t`: what describes a digest; static in the library.
+    /// `mbedtls_md_info_t`: the description of a digest; static in the library.
     MdInfo;
     /// `mbedtls_md5_context`
     Md5Context;

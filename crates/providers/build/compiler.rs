@@ -1,17 +1,17 @@
-//! The C compiler: which one it is, and that it does not see cargo's profile.
+//! Finds the C compiler, and hides cargo's profile from it.
 
 use std::env;
 use std::path::PathBuf;
 #[cfg(feature = "openssl")]
 use std::process::Command;
 
-/// The variables that choose the C tools and their flags. Each may also be given for one target
-/// only (`CC_aarch64_unknown_linux_musl`).
+/// The variables that choose the C tools and their flags. Each may also be set for one target only
+/// (`CC_aarch64_unknown_linux_musl`).
 const TOOL_VARIABLES: [&str; 5] = ["CC", "CFLAGS", "AR", "ARFLAGS", "RANLIB"];
 
 /// The C compiler for a target.
 pub(crate) struct Compiler {
-    /// Where it is.
+    /// Its path.
     pub(crate) path: PathBuf,
     /// The first line of its `--version`.
     pub(crate) version: String,
@@ -20,7 +20,7 @@ pub(crate) struct Compiler {
 }
 
 impl Compiler {
-    /// Finds the compiler for `target`, or says what to install.
+    /// Finds the compiler for `target`. The error says what to install.
     pub(crate) fn find(target: &str) -> Result<Compiler, String> {
         let tool = cc::Build::new()
             .cargo_metadata(false)
@@ -52,8 +52,8 @@ impl Compiler {
     }
 }
 
-/// `cc` and `openssl-src` take optimisation, debug information, frame pointers and CPU flags from
-/// cargo's profile and RUSTFLAGS. A measured library must not change with them.
+/// Hides cargo's profile from `cc` and `openssl-src`: both take optimisation, debug information, frame pointers
+/// and CPU flags from the profile and RUSTFLAGS, and a measured library must not change with them.
 pub(crate) fn forget_the_profile() {
     // SAFETY: called at the start of the build script, which has started no thread yet.
     unsafe {
@@ -68,7 +68,7 @@ pub(crate) fn forget_the_profile() {
     }
 }
 
-/// Fails with one clear message when `program` cannot be run with `arguments`.
+/// Returns an error with one clear message if `program` cannot be run with `arguments`.
 #[cfg(feature = "openssl")]
 pub(crate) fn require(
     program: &str,

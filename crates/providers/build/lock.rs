@@ -1,10 +1,10 @@
-//! Cargo.lock: which crates those are that cargo builds itself.
+//! Cargo.lock: the versions of the crates that cargo builds itself.
 
 use std::env;
 use std::fs;
 use std::path::Path;
 
-/// The text of Cargo.lock, and that the build depends on it.
+/// Returns the text of Cargo.lock, and makes the build depend on it.
 pub(crate) fn text() -> Result<String, String> {
     let folder = env::var("CARGO_MANIFEST_DIR").map_err(|_| "cargo gave no folder")?;
     let path = Path::new(&folder).join("../../Cargo.lock");
@@ -12,7 +12,7 @@ pub(crate) fn text() -> Result<String, String> {
     fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// The version of the package called `name`, of those that begin as `wanted` does.
+/// Returns the version of the package called `name` that starts with `wanted`.
 pub(crate) fn version(lock: &str, name: &str, wanted: &str) -> Result<String, String> {
     let head = format!("name = \"{name}\"");
     let mut lines = lock.lines();

@@ -1,9 +1,9 @@
 //! Mbed TLS, built twice into one binary: plain C, and with the CPU's crypto instructions.
 //!
-//! Mbed TLS chooses between the two when it is compiled, so that one build cannot measure both. Each
-//! build's names get a prefix of their own. The list of names is not kept by hand: a first, quick
-//! pass compiles the library as it is and reads what its objects define; the second pass compiles it
-//! with a header, included before all else, that renames every one of them.
+//! Mbed TLS chooses between the two at compile time, so one build cannot measure both. The names of each build
+//! get a prefix. The list of names is not kept by hand: a quick first pass compiles the library unchanged and
+//! reads which names its objects define. The second pass compiles it with a header, included before all others,
+//! that renames each of them.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -19,11 +19,11 @@ use crate::vendored;
 const OPT_LEVEL: u32 = 2;
 
 struct Variant {
-    /// What Rust and the library's file call it.
+    /// Its name in Rust, and in the library's file name.
     name: &'static str,
-    /// What each of its C names begins with.
+    /// The prefix of its C names.
     prefix: &'static str,
-    /// What build/mbedtls/config.h is told.
+    /// The macro that is defined for build/mbedtls/config.h, if any.
     define: Option<&'static str>,
 }
 
@@ -32,7 +32,7 @@ const VARIANTS: [Variant; 2] = [
     Variant { name: "accel", prefix: "cpb_mbedtls_accel_", define: Some("CPB_MBEDTLS_ACCEL") },
 ];
 
-/// Sources of parts that the configuration leaves out whole.
+/// Sources of parts that the configuration leaves out completely.
 const LEFT_OUT: [&str; 7] = ["ssl_", "x509", "mps_", "net_", "debug", "psa_its", "pkcs"];
 
 /// The contexts that Rust owns, in the order of build/mbedtls/layout.c.
@@ -67,7 +67,7 @@ const CONTEXTS: [&str; 28] = [
     "Sha512Context",
 ];
 
-/// Builds both variants if need be, and tells cargo to link them.
+/// Builds both variants if needed, and tells cargo to link them.
 pub(crate) fn build(target: &str, compiler: &Compiler) -> Result<(), String> {
     let source = mbedtls_source::find()?;
     let version = version(&source)?;
@@ -111,8 +111,8 @@ fn compile(source: &Path, variant: &Variant, folder: &Path) -> Result<(), String
     create(&work)?;
     let files = sources(source)?;
 
-    // First pass: which names are there? Optimised a little, because Mbed TLS leaves some of its
-    // assembly out of a build that is not optimised at all.
+    // First pass: find the names. It is optimised a little, because Mbed TLS leaves some of its assembly out of
+    // a build without any optimisation.
     let plain = objects(configured(source, variant).opt_level(1), &files, &work.join("plain"))?;
     let names = symbols::defined(&plain)?;
     let header = work.join("prefix.h");
@@ -138,7 +138,7 @@ fn compile(source: &Path, variant: &Variant, folder: &Path) -> Result<(), String
     fs::remove_dir_all(&work).map_err(|e| format!("{}: {e}", work.display()))
 }
 
-/// The compiler as both passes use it, apart from the optimisation level.
+/// The compiler as both passes use it, without the optimisation level.
 fn configured(source: &Path, variant: &Variant) -> cc::Build {
     let mut build = cc::Build::new();
     build
@@ -149,10 +149,10 @@ fn configured(source: &Path, variant: &Variant) -> cc::Build {
         .debug(false)
         .force_frame_pointer(false)
         .opt_level(OPT_LEVEL)
-        // The same function must lie alike in both variants: where its first byte falls within a
-        // cache line made ChaCha20 21 % slower in the one than in the other (16-byte messages).
+        // Functions must be aligned alike in both variants. Where the first byte fell within a cache line made
+        // ChaCha20 21 % slower in one variant than in the other (16-byte messages).
         .flag("-falign-functions=64")
-        // Some compilers (zig cc) write debug information unless told not to.
+        // Some compilers (zig cc) write debug information by default.
         .flag("-g0")
         .include("build/mbedtls")
         .include(source.join("include"))
@@ -211,8 +211,8 @@ fn renamed(name: &str, prefix: &str) -> String {
     format!("{prefix}{}", name.strip_prefix("mbedtls_").unwrap_or(name))
 }
 
-/// Nothing may be left under its old name, whether defined or called: it would be taken from the
-/// other variant, or from another library.
+/// Returns an error if a name, defined or called, was not renamed: it would be resolved from the other variant
+/// or from another library.
 fn check_renamed(
     objects: &[PathBuf],
     names: &BTreeSet<String>,
@@ -240,7 +240,7 @@ fn is_mbedtls(name: &str) -> bool {
     name.starts_with("mbedtls_") || name.starts_with("psa_")
 }
 
-/// A Rust module with one opaque type a context.
+/// A Rust module with one opaque type for each context.
 fn layout(variant: &Variant, values: &[u32]) -> String {
     let mut text = format!("pub(crate) mod {}_layout {{\n", variant.name);
     for (name, pair) in CONTEXTS.iter().zip(values.chunks_exact(2)) {
@@ -249,7 +249,7 @@ fn layout(variant: &Variant, values: &[u32]) -> String {
     text + "}\n"
 }
 
-/// The flags that make a difference, without the folders of this machine.
+/// The flags that make a difference, without this machine's folders.
 fn flags_line(variant: &Variant, source: &Path) -> Result<String, String> {
     let tool = configured(source, variant)
         .try_get_compiler()

@@ -1,11 +1,11 @@
-//! Which source of Mbed TLS the providers build: see registry_source.rs for how it is fetched.
+//! Names the source of Mbed TLS that the providers build. registry_source.rs fetches it.
 
 use crate::registry_source::{self, Package};
 use std::path::PathBuf;
 
 /// The package that carries the source.
 pub(crate) const PACKAGE: &str = "mbedtls-rs-sys";
-/// Its version; that of Mbed TLS is read from the source.
+/// The package's version. The version of Mbed TLS is read from the source.
 pub(crate) const PACKAGE_VERSION: &str = "0.3.1";
 
 const SOURCE: Package = Package {
@@ -29,7 +29,7 @@ const SOURCE: Package = Package {
     ],
 };
 
-/// The folder with `library/` and `include/`.
+/// Returns the folder that contains `library/` and `include/`.
 pub(crate) fn find() -> Result<PathBuf, String> {
     registry_source::find(&SOURCE)
 }

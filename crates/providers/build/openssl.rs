@@ -1,9 +1,9 @@
 //! OpenSSL's libcrypto, from the source in the `openssl-src` package and with its configuration.
 //!
-//! That is `no-shared no-module no-tests no-comp no-zlib no-legacy no-ssl3 no-md2 no-rc5
-//! no-weak-ssl-ciphers no-camellia no-idea no-seed`, assembly on, and for musl targets also
-//! `no-engine no-async -DOPENSSL_NO_SECURE_MEMORY`. `openssl-src` appends `-O2` to OpenSSL's own
-//! `-O3`, and the last one counts.
+//! The configuration is `no-shared no-module no-tests no-comp no-zlib no-legacy no-ssl3 no-md2 no-rc5
+//! no-weak-ssl-ciphers no-camellia no-idea no-seed`, with assembly, and for musl targets also
+//! `no-engine no-async -DOPENSSL_NO_SECURE_MEMORY`. `openssl-src` appends `-O2` to OpenSSL's own `-O3`, and the
+//! last one wins.
 
 use std::env;
 use std::fs;
@@ -12,11 +12,11 @@ use std::path::Path;
 use crate::compiler::{Compiler, require};
 use crate::vendored;
 
-/// Where the library looks for openssl.cnf. A measurement must not depend on a machine's policy,
-/// so this is a folder that no machine has.
+/// Where the library looks for openssl.cnf. A measurement must not depend on a machine's policy, so no machine
+/// has this folder.
 const NO_CONFIGURATION: &str = "/nonexistent/cpb-openssl";
 
-/// Builds libcrypto if need be, and tells cargo to link it.
+/// Builds libcrypto if needed, and tells cargo to link it.
 pub(crate) fn build(target: &str, compiler: &Compiler) -> Result<(), String> {
     // "300.6.1+3.6.3": the package's version, then OpenSSL's.
     let package = openssl_src::version();
@@ -64,8 +64,8 @@ fn compile(target: &str, folder: &Path) -> Result<(), String> {
     fs::remove_dir_all(&work).map_err(context)
 }
 
-/// What the library itself says it was compiled with (`OpenSSL_version(OPENSSL_CFLAGS)`), read from
-/// its bytes because a cross-built library cannot be asked here.
+/// The compiler line that the library reports (`OpenSSL_version(OPENSSL_CFLAGS)`). It is read from the
+/// library's bytes, because a cross-built library cannot run here.
 fn compiler_line(library: &[u8]) -> String {
     const MARK: &[u8] = b"compiler: ";
     library

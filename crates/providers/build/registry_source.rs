@@ -1,11 +1,10 @@
-//! Where the source of Mbed TLS is: in a registry package.
+//! Finds the source of Mbed TLS in a registry package.
 //!
-//! The package carries it with a build of its own (bindgen, cmake) that is of no use here
-//! and pulls in up to 160 packages: as a dependency, even one that is never compiled, it would put
-//! them all into Cargo.lock. So a small package of its own, written to the build folder, depends on
-//! it with each of its dependencies replaced by an empty one, and cargo is asked where it put it.
-//! Cargo downloads that one package, checks it against its checksum, keeps it in its ordinary cache,
-//! and needs no network from then on.
+//! The package comes with its own build (bindgen, cmake), which is of no use here and pulls in up to 160
+//! packages. As a dependency, even one that is never compiled, it would put them all into Cargo.lock. So this
+//! script writes a small package to the build folder that depends on it, with each of its dependencies replaced
+//! by an empty one, and asks cargo where the package is. Cargo downloads that one package, checks it against
+//! its checksum, keeps it in its ordinary cache, and needs no network from then on.
 //!
 //! The firmware's build uses this file too, for another package.
 
@@ -14,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A package that carries the source; the version of Mbed TLS is read from the source itself.
+/// A package that contains the source. The version of Mbed TLS is read from the source itself.
 pub(crate) struct Package {
     /// Its name.
     pub(crate) name: &'static str,
@@ -22,16 +21,16 @@ pub(crate) struct Package {
     pub(crate) version: &'static str,
     /// SHA-256 of the package file, as in the registry's index.
     pub(crate) checksum: &'static str,
-    /// The folder in it with `library/` and `include/`.
+    /// The folder in it that contains `library/` and `include/`.
     pub(crate) folder: &'static str,
-    /// The variable that names such a folder to take instead.
+    /// The environment variable that names such a folder to use instead.
     pub(crate) variable: &'static str,
-    /// The package's own dependencies, each with a version that it accepts, and the features that it
-    /// asks of them.
+    /// The package's own dependencies, each with a version that the package accepts and the features that it
+    /// requests.
     pub(crate) replaced: &'static [(&'static str, &'static str, &'static [&'static str])],
 }
 
-/// The folder with `library/` and `include/`.
+/// Returns the folder that contains `library/` and `include/`.
 pub(crate) fn find(package: &Package) -> Result<PathBuf, String> {
     println!("cargo:rerun-if-env-changed={}", package.variable);
     let folder = match env::var_os(package.variable) {
@@ -50,7 +49,7 @@ fn package_folder(package: &Package) -> Result<PathBuf, String> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo gave no OUT_DIR")?);
     let manifest = write_package(package, &out.join("mbedtls-source"))
         .map_err(|e| format!("cannot write to {}: {e}", out.display()))?;
-    // Without the network first, so that a build that has the package never asks for it.
+    // Offline first, so that a build that has the package never uses the network.
     let metadata = cargo_metadata(&manifest, &["--offline"])
         .or_else(|_| cargo_metadata(&manifest, &[]))
         .map_err(|reason| {
@@ -121,8 +120,8 @@ fn cargo_metadata(manifest: &Path, options: &[&str]) -> Result<String, String> {
     }
 }
 
-/// Every `"manifest_path"` of the metadata. No JSON parser for one field: a path holds no quote, and
-/// a backslash, where paths have it, stands doubled.
+/// Every `"manifest_path"` in the metadata. One field needs no JSON parser: a path contains no quote, and its
+/// backslashes are doubled.
 fn manifest_paths(metadata: &str) -> impl Iterator<Item = PathBuf> {
     metadata
         .split("\"manifest_path\":\"")

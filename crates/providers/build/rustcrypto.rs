@@ -1,10 +1,10 @@
-//! Which RustCrypto crates these are, for the provider's identity: their sources are cargo's business.
+//! Reports which RustCrypto crates these are, for the provider's identity. Cargo handles their sources.
 
 use crate::lock;
 use std::env;
 use std::process::Command;
 
-/// The crates that compute, and the versions that Cargo.toml asks for; the first one's stands for all.
+/// The crates that compute, and the versions that Cargo.toml asks for. The first one's version stands for all.
 const CRATES: [(&str, &str); 25] = [
     ("aes", "0.9."),
     ("aes-gcm", "0.11."),
@@ -33,7 +33,7 @@ const CRATES: [(&str, &str); 25] = [
     ("xts-mode", "0.6."),
 ];
 
-/// Tells the crate its RustCrypto's versions, and what they are compiled with.
+/// Passes the versions of the RustCrypto crates, and what they are compiled with, on to the crate.
 pub(crate) fn tell() -> Result<(), String> {
     let lock = lock::text()?;
     let mut named = Vec::new();
@@ -45,7 +45,7 @@ pub(crate) fn tell() -> Result<(), String> {
     let rustc = output.map_err(|e| format!("rustc --version: {e}"))?.stdout;
     let (rustc, level) = (String::from_utf8_lossy(&rustc), env::var("OPT_LEVEL"));
     let (names, mut level) = (named.join(", "), level.unwrap_or_default());
-    // Code of the crates that is generic is checked for overflow then, whatever its level.
+    // In a debug build, the crates' generic code is checked for overflow, whatever its optimisation level.
     if env::var("PROFILE").is_ok_and(|profile| profile == "debug") {
         level += ", debug build";
     }

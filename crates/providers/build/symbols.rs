@@ -1,4 +1,4 @@
-//! What object files define, so that two builds of one library can live in one binary.
+//! Reads what object files define, so that two builds of one library can be linked into one binary.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 
 use object::{Endianness, Object, ObjectSection, ObjectSymbol};
 
-/// The names that `objects` define for other files, as C spells them.
+/// Returns the names that `objects` define for other files, as C spells them.
 pub(crate) fn defined(objects: &[PathBuf]) -> Result<BTreeSet<String>, String> {
     collect(objects, true)
 }
 
-/// The names that `objects` want from other files.
+/// Returns the names that `objects` need from other files.
 pub(crate) fn undefined(objects: &[PathBuf]) -> Result<BTreeSet<String>, String> {
     collect(objects, false)
 }
 
-/// The `count` unsigned 32-bit values of the array `name` in `object`.
+/// Returns the `count` unsigned 32-bit values of the array `name` in `object`.
 pub(crate) fn array(object: &Path, name: &str, count: usize) -> Result<Vec<u32>, String> {
     let bytes = fs::read(object).map_err(|e| format!("{}: {e}", object.display()))?;
     let file = parse(object, &bytes)?;

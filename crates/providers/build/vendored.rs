@@ -1,18 +1,18 @@
 //! The folder where built libraries are kept: `<target dir>/vendored/<name>-<target>-<hash>/`.
 //!
-//! It stands beside the profiles, so debug, release and test builds share one library. The hash is
-//! of everything that the build depends on, so a changed recipe gets a folder of its own and no
-//! folder is ever changed once it is there. `CPB_VENDORED_DIR` names another place, for a cache.
+//! It is next to the profiles' folders, so debug, release and test builds share one library. The hash covers
+//! everything that the build depends on, so a changed recipe gets a new folder and a complete folder never
+//! changes. `CPB_VENDORED_DIR` names another place, for a cache.
 
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Written last: a folder without it is not used.
+/// Written last. A folder without this file is not used.
 const COMPLETE: &str = "complete";
 
-/// The folder for `name` as `recipe` describes it, after `build` has filled it if nobody had yet.
+/// Returns the folder for `name` and `recipe`. If it does not exist yet, `build` fills it first.
 pub(crate) fn once(
     name: &str,
     recipe: &str,
@@ -23,7 +23,7 @@ pub(crate) fn once(
     let key = format!("{name}-{target}-{:016x}", fnv1a(recipe.as_bytes()));
     let folder = root.join(&key);
     let stamp = folder.join(COMPLETE);
-    // If someone removes the folder, cargo runs this script again.
+    // If the folder is removed, cargo runs this script again.
     println!("cargo:rerun-if-changed={}", stamp.display());
     if stamp.is_file() {
         return Ok(folder);
@@ -33,7 +33,7 @@ pub(crate) fn once(
     fs::create_dir_all(&root).map_err(|e| context(&root, e))?;
     let lock_path = root.join(format!("{key}.lock"));
     let lock = File::create(&lock_path).map_err(|e| context(&lock_path, e))?;
-    // Another cargo may be building the same library: wait for it, then take what it built.
+    // Another cargo may be building the same library: wait for it, then use its result.
     lock.lock().map_err(|e| context(&lock_path, e))?;
     if stamp.is_file() {
         return Ok(folder);
@@ -52,8 +52,8 @@ pub(crate) fn once(
     Ok(folder)
 }
 
-/// Cargo runs a build script again when a watched file is newer than the script's last start, so
-/// a stamp written during that run must look old.
+/// Cargo runs a build script again if a watched file is newer than the script's last start, so a stamp written
+/// during that run must look old.
 fn stamp_complete(path: &Path) -> std::io::Result<()> {
     let file = File::create(path)?;
     file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1))
@@ -68,8 +68,8 @@ fn root() -> Result<PathBuf, String> {
     Ok(target_dir(&out).join("vendored"))
 }
 
-/// `OUT_DIR` is `<target dir>[/<triple>]/<profile>/build/<package>/out`. Where a cargo arranges it
-/// otherwise, each profile builds its own libraries: slower, and right.
+/// `OUT_DIR` is `<target dir>[/<triple>]/<profile>/build/<package>/out`. If cargo arranges it differently, each
+/// profile builds its own libraries, which is slower but correct.
 fn target_dir(out: &Path) -> PathBuf {
     let build = out.ancestors().find(|a| a.file_name().is_some_and(|n| n == "build"));
     let Some(above_profile) = build.and_then(Path::parent).and_then(Path::parent) else {

@@ -1,14 +1,13 @@
-//! The kernel's crypto through AF_ALG sockets. Each of its drivers is a provider of its own:
-//! `af_alg:cbc-aes-aesni` binds that driver, `af_alg:cbc(aes)` lets the kernel choose one and says
-//! which it took.
+//! The kernel's crypto through AF_ALG sockets. Each driver is a separate provider: `af_alg:cbc-aes-aesni` binds
+//! that driver, and `af_alg:cbc(aes)` lets the kernel choose a driver and reports which one it took.
 //!
-//! The path has no user-space copy: the kernel reads from and writes to the job's own buffers, which
-//! it copies on the way in itself (since Linux 6.1.178, whatever the call). Requests are one at a
-//! time: neither asynchronous I/O nor threads put more than one into a driver's queue from here.
+//! There is no user-space copy: the kernel reads from and writes to the job's own buffers, and copies the input
+//! itself (since Linux 6.1.178, whatever the call). Requests are sent one at a time: neither asynchronous I/O
+//! nor threads put more than one into a driver's queue from here.
 //!
-//! No call of this provider waits for room or for data for longer than a few seconds. What a driver
-//! does inside the kernel cannot be interrupted from here: an engine that never answers leaves the
-//! process in the kernel, and the host gives it up.
+//! No call of this provider waits for room or for data for longer than a few seconds. A driver's work inside
+//! the kernel cannot be interrupted from here: if an engine never answers, the process stays in the kernel and
+//! the host gives it up.
 
 mod availability;
 mod request;
@@ -43,17 +42,17 @@ pub(crate) const ENTRY: Implementation = Implementation {
 /// AF_ALG's types (`algif_*.c`).
 const TYPES: [&str; 4] = ["skcipher", "aead", "hash", "rng"];
 
-/// Where the running kernel shows itself.
+/// The root of the running kernel's `proc` and `sys`.
 const ROOT: &str = "/";
 
-/// The drivers of all algorithms that we know, best first; none where AF_ALG reaches nothing at all.
+/// The drivers of all algorithms that cpb knows, best first. Empty if AF_ALG reaches no algorithm.
 fn variants() -> Vec<String> {
     let here =
         kernel_names().into_iter().filter(|(kind, name)| availability::bind(kind, name).is_ok());
     if here.count() == 0 {
         return Vec::new();
     }
-    // After binding: templates are listed from their first use on.
+    // Listed after binding, because the kernel lists templates only from their first use on.
     let drivers = kernel_crypto::drivers(Path::new(ROOT));
     let mut variants: Vec<String> = Vec::new();
     for (_, name) in kernel_names() {
@@ -66,7 +65,7 @@ fn variants() -> Vec<String> {
     variants
 }
 
-/// A driver, or whichever the kernel takes for an algorithm.
+/// One driver, or the driver that the kernel takes for an algorithm.
 struct AfAlg {
     provider: String,
     version: String,
@@ -75,7 +74,7 @@ struct AfAlg {
     /// AF_ALG's type, and the name to bind.
     kind: &'static str,
     bind: String,
-    /// What is listed about the executor.
+    /// What the kernel lists about the executor.
     driver: Driver,
     interrupts: Option<Lines>,
     claim: Claim,
@@ -99,14 +98,14 @@ fn open(variant: &str) -> Result<AfAlg, Unavailable> {
         kind,
         bind: variant.to_owned(),
         interrupts: wiring.to_watch(&executor),
-        // Bound by its own name, it was the user who chose it.
+        // If the driver was bound by its own name, the user chose it.
         claim: wiring.claim(&driver, executor != variant),
         executor,
         driver,
     })
 }
 
-/// Binds `name` and finds out which driver that is.
+/// Binds `name`, and finds out which driver it stands for.
 fn find(name: &str) -> Result<(&'static str, Driver), Availability> {
     let before = kernel_crypto::drivers(Path::new(ROOT));
     let listed = before.iter().find(|driver| driver.driver == name);
@@ -144,7 +143,7 @@ fn find(name: &str) -> Result<(&'static str, Driver), Availability> {
     Err(classify(driver, refused, around(driver, &before)))
 }
 
-/// What else AF_ALG reaches of `driver`'s type. `listed` is what the kernel lists.
+/// What else AF_ALG reaches of `driver`'s type. `listed` is the kernel's list of drivers.
 fn around(driver: &Driver, listed: &[Driver]) -> Around {
     let kind = driver.af_alg_type().unwrap_or_default();
     let asynchronous = |other: &&Driver| {
@@ -161,16 +160,16 @@ fn around(driver: &Driver, listed: &[Driver]) -> Around {
     }
 }
 
-/// Whether AF_ALG has `kind`: something of it can be bound, or the kernel says so.
+/// Whether AF_ALG has the type `kind`: an algorithm of that type can be bound, or the kernel reports the type.
 fn type_is_here(kind: &str) -> bool {
     let of_kind = kernel_names().into_iter().filter(|(other, _)| *other == kind);
     of_kind.into_iter().any(|(kind, name)| availability::bind(kind, name).is_ok())
         || availability::has_type(Path::new(ROOT), kind)
 }
 
-/// Which driver a socket that was bound to `name` took: the one of that name, or of those for the
-/// algorithm `name` the one that is in use once more than before. Where other programs make that
-/// unclear, the one that the kernel prefers.
+/// Returns the driver that a socket bound to `name` took. That is the driver of that name or, if `name` is an
+/// algorithm, the driver for it that has one user more than before. If other programs make this ambiguous, it
+/// is the driver that the kernel prefers.
 pub(crate) fn taken(name: &str, before: &[Driver], after: &[Driver]) -> Option<Driver> {
     if let Some(driver) = after.iter().find(|driver| driver.driver == name) {
         return Some(driver.clone());
@@ -185,7 +184,7 @@ pub(crate) fn taken(name: &str, before: &[Driver], after: &[Driver]) -> Option<D
     only.or(candidates.first()).map(|driver| (*driver).clone())
 }
 
-/// What the kernel lists about a driver, in words.
+/// Describes what the kernel lists about a driver.
 fn options(driver: &Driver) -> String {
     let mut words = vec![
         format!("{} {}", driver.kind, driver.name),
@@ -199,7 +198,7 @@ fn options(driver: &Driver) -> String {
         words.push("asynchronous".to_owned());
     }
     if driver.flags.is_some_and(|flags| flags & kernel_crypto::NEEDS_FALLBACK != 0) {
-        words.push("hands what it cannot do to software".to_owned());
+        words.push("needs a software fallback".to_owned());
     }
     words.join(", ")
 }
@@ -209,25 +208,25 @@ fn kernel_release() -> String {
     release.unwrap_or_default().trim().to_owned()
 }
 
-/// The interface's name alone, on a machine where it is here.
+/// The error for the interface's name without a driver, on a machine that has the interface.
 fn nothing_named() -> Unavailable {
     let detail = match variants().is_empty() {
         true => availability::missing_type(None),
-        false => format!("name one of its drivers, such as {}:{}", ENTRY.name, variants()[0]),
+        false => format!("select one of its drivers, such as {}:{}", ENTRY.name, variants()[0]),
     };
     Unavailable { reason: Unsupported::Device, detail }
 }
 
-/// A driver that AF_ALG reaches, and that computes nothing we could name, give and compare.
+/// The error for a driver that AF_ALG reaches, but that computes nothing cpb can name, feed and compare.
 fn only_listed(driver: &Driver) -> Unavailable {
     let detail = format!(
-        "{} ({} {}) computes no algorithm that cpb has a name for: it is listed, not measured",
+        "{} ({} {}) computes no algorithm that cpb knows; it is listed, but not measured",
         driver.driver, driver.kind, driver.name
     );
     Unavailable { reason: Unsupported::Algorithm, detail }
 }
 
-/// A state in the words of the runner's wire.
+/// Translates an availability into the reasons that the runner protocol knows.
 pub(crate) fn unavailable(reach: Availability) -> Unavailable {
     let reason = match &reach {
         Availability::Policy => Unsupported::Policy,
@@ -261,8 +260,8 @@ impl Provider for AfAlg {
     }
 
     fn repeats(&self, workload: &CryptoWorkload) -> bool {
-        // The kernel adds entropy of its own to any seed, but for a kernel that was built to be
-        // tested (CONFIG_CRYPTO_USER_API_RNG_CAVP).
+        // The kernel adds its own entropy to any seed, except in a kernel built for testing
+        // (CONFIG_CRYPTO_USER_API_RNG_CAVP).
         workload.algorithm.shape().kind != Kind::Generator
     }
 
@@ -273,13 +272,14 @@ impl Provider for AfAlg {
         software_supports(workload)?;
         let message = workload.message as usize;
         let (setup, update) = (workload.phase == Phase::Setup, workload.phase == Phase::Update);
-        // The kernel lists blocks of 16 bytes in the middle of a chain: it waits for whole ones.
+        // In the middle of a chain the kernel works in blocks of 16 bytes, as it lists them, and waits until
+        // one is whole.
         const CHAIN: usize = 16;
         match workload.algorithm.shape().kind {
             _ if setup => Ok(()),
             // An AEAD is one request, from associated data to tag.
             Kind::Aead if update => Err(Unsupported::Phase),
-            // The kernel's ChaCha20 begins each request with the IV that it was given.
+            // The kernel's ChaCha20 starts each request again with the IV that it was given.
             Kind::StreamCipher if update && session::is_one_request(workload.algorithm) => {
                 Err(Unsupported::Phase)
             }
@@ -289,7 +289,7 @@ impl Provider for AfAlg {
             Kind::Aead if workload.associated as usize > session::ASSOCIATED => {
                 Err(Unsupported::Length)
             }
-            // Of nothing there is nothing to read, and so no operation.
+            // An empty message leaves nothing to read, so there is no operation.
             Kind::BlockCipher | Kind::StreamCipher if message == 0 => Err(Unsupported::Length),
             Kind::StreamCipher if update && !message.is_multiple_of(CHAIN) => {
                 Err(Unsupported::Length)

@@ -1,6 +1,6 @@
-//! AWS-LC, built from source and linked statically by the crate aws-lc-sys, which gives its symbols a prefix:
-//! so it stands beside OpenSSL, whose names they would be. In two runners: with the CPU's extensions, and
-//! with none of them.
+//! AWS-LC, built from source and linked statically by the crate aws-lc-sys. The crate gives its symbols a
+//! prefix, so they do not clash with OpenSSL's. It has two runners: with the CPU's extensions, and with none of
+//! them.
 //!
 //! It reads its mask once, before it is first used, from the variable that OpenSSL reads.
 
@@ -29,9 +29,9 @@ pub(crate) const C: Implementation = Implementation {
     open: |_| Ok(Box::new(AwsLc { name: "aws-lc:c" })),
 };
 
-/// The variable that the library reads, and its value: no feature at all. It has two words of 64 bits on x86
-/// (crypto/fipsmodule/cpucap/cpu_intel.c), and one that is not named stays as it is; one of 32 bits on Arm
-/// (cpu_aarch64.c).
+/// The variable that the library reads, with the value for no feature at all. On x86 the value has two 64-bit
+/// words (crypto/fipsmodule/cpucap/cpu_intel.c), and a word that is not given stays unchanged. On Arm it has
+/// one 32-bit word (cpu_aarch64.c).
 fn mask() -> Vec<(&'static str, &'static str)> {
     if cfg!(any(target_arch = "x86_64", target_arch = "x86")) {
         vec![("OPENSSL_ia32cap", "0:0")]
@@ -42,7 +42,7 @@ fn mask() -> Vec<(&'static str, &'static str)> {
     }
 }
 
-/// The library's own word for its version.
+/// The version as the library states it.
 const VERSION: &str = match core::ffi::CStr::from_bytes_with_nul(ffi::AWSLC_VERSION_NUMBER_STRING) {
     Ok(version) => match version.to_str() {
         Ok(version) => version,
@@ -67,7 +67,7 @@ impl Evp for Functions {
     type Cmac = ffi::CMAC_CTX;
 
     fn cipher(algorithm: Algorithm) -> *const Self::Cipher {
-        // SAFETY: take nothing, and give a constant.
+        // SAFETY: take no arguments, and return a constant.
         unsafe {
             match algorithm {
                 Algorithm::Aes128Cbc | Algorithm::Aes128Cmac => ffi::EVP_aes_128_cbc(),
@@ -112,7 +112,7 @@ impl Evp for Functions {
     }
 
     fn last_error() -> i32 {
-        // SAFETY: take nothing; the queue is the thread's own.
+        // SAFETY: take no arguments; the queue belongs to the thread.
         unsafe {
             let code = ffi::ERR_get_error();
             ffi::ERR_clear_error();
@@ -201,7 +201,7 @@ impl Evp for Functions {
 
 impl Provider for AwsLc {
     fn identity(&self) -> Identity<'_> {
-        // SAFETY: takes nothing.
+        // SAFETY: takes no arguments.
         let executor = match unsafe { ffi::EVP_has_aes_hardware() } {
             1 => "AES instructions",
             _ => "no AES instructions",

@@ -1,17 +1,16 @@
 //! The kernel's crypto through `/dev/crypto`, the interface of the module cryptodev-linux.
 //!
-//! The module takes whichever driver of an algorithm has the highest priority; nobody can choose.
-//! So there is one provider for each of the kernel's algorithms, `cryptodev:cbc(aes)`, and its
-//! executor is the driver that the module says it took. `cryptodev:null` sends messages through the
-//! kernel's null cipher, which copies: what the interface itself costs.
+//! The module takes the driver with the highest priority for an algorithm, and a program cannot choose another.
+//! So there is one provider for each of the kernel's algorithms, such as `cryptodev:cbc(aes)`, and its executor
+//! is the driver that the module says it took. `cryptodev:null` sends messages through the kernel's null
+//! cipher, which copies: it measures the floor of the interface.
 //!
-//! Buffers that meet the driver's alignment are mapped into the kernel (zero-copy); others are
-//! silently copied a page at a time. The identity's options name the alignment.
+//! Buffers that meet the driver's alignment are mapped into the kernel (zero-copy). Others are silently copied
+//! a page at a time. The identity's options state the alignment.
 //!
-//! An ioctl cannot be interrupted while a driver works on it, so no timeout here could help. A
-//! runner is a process of its own, and a host that gets no answer from it ends the cell. Requests
-//! are one at a time: the module's asynchronous calls exist in special builds only and have their
-//! place in [`abi`].
+//! An ioctl cannot be interrupted while a driver works on it, so a timeout here would not help. A runner is a
+//! separate process, and a host that gets no answer from it ends the cell. Requests are sent one at a time: the
+//! module's asynchronous calls exist in special builds only, and are declared in [`abi`].
 
 mod abi;
 mod device;
@@ -36,16 +35,16 @@ use sealed::Sealed;
 use session::{Driver, File, KernelSession, Kind, Transform};
 use std::path::Path;
 
-/// The longest message of one request, in bytes. A request that is too much for the device below
-/// leaves the process in the kernel, where no signal reaches it: virtio-crypto takes 64 KiB through
-/// this interface, and a device that is emulated by QEMU breaks at twice that.
+/// The longest message of one request, in bytes. A request that is too large for the device leaves the process
+/// in the kernel, where no signal reaches it. virtio-crypto takes 64 KiB through this interface, and a device
+/// emulated by QEMU fails at twice that.
 const LONGEST: u32 = 64 << 10;
 
-/// The longest associated data, in bytes: the module keeps them in a page, and 4 KiB is the least
-/// that Linux calls a page.
+/// The longest associated data, in bytes: the module keeps it in one page, and Linux has no pages smaller than
+/// 4 KiB.
 const MOST_ASSOCIATED: u32 = 4096;
 
-/// The variant that is the interface's own floor.
+/// The variant that measures the floor of the interface.
 const FLOOR: &str = "null";
 
 static NULL_CIPHER: Transform =
@@ -71,13 +70,13 @@ static TRANSFORMS: [Transform; 17] = [
     Transform { name: "hmac(sha512)", number: abi::HMAC_SHA512, kind: Kind::Digest },
 ];
 
-/// The module's transform for an algorithm; it has neither ChaCha20 nor SHA-3, CMAC and CCM.
+/// Returns the module's transform for an algorithm. The module has no ChaCha20, SHA-3, CMAC or CCM.
 fn transform(algorithm: Algorithm) -> Option<&'static Transform> {
     let (_, name) = kernel_crypto::kernel_name(algorithm)?;
     TRANSFORMS.iter().find(|transform| transform.name == name)
 }
 
-/// An algorithm that this provider offers, and who runs it.
+/// An algorithm that this provider offers, and the driver that runs it.
 struct Offered {
     algorithm: Algorithm,
     transform: &'static Transform,
@@ -104,7 +103,7 @@ pub(crate) const ENTRY: Implementation = Implementation {
     open: |variant| Ok(Box::new(open(Node, variant, Path::new("/"))?)),
 };
 
-/// The kernel's names of the algorithms that can be had here, and the floor.
+/// The kernel's names of the algorithms that are available here, and the floor.
 fn variants<D: Device>(device: &D) -> Vec<String> {
     let Ok(file) = File::open(device) else { return Vec::new() };
     let all = asked_for("").chain(asked_for(FLOOR));
@@ -119,13 +118,14 @@ fn variants<D: Device>(device: &D) -> Vec<String> {
     names
 }
 
-/// What a variant wants of the module for which algorithm; of all of them, if it names none.
+/// What a variant asks the module for: an algorithm each with its transform. An empty variant asks for all of
+/// them.
 fn asked_for(variant: &str) -> impl Iterator<Item = (Algorithm, &'static Transform)> {
     let floor = variant == FLOOR;
     Algorithm::ALL.iter().filter_map(move |&algorithm| {
         let transform = transform(algorithm)?;
         if floor {
-            // It has no other null: hashing nothing and sealing nothing are no requests.
+            // The module has no other null: hashing nothing and sealing nothing are not requests.
             return (transform.kind == Kind::Cipher).then_some((algorithm, &NULL_CIPHER));
         }
         let wanted = variant.is_empty() || variant == transform.name;
@@ -133,9 +133,9 @@ fn asked_for(variant: &str) -> impl Iterator<Item = (Algorithm, &'static Transfo
     })
 }
 
-/// Opens the device and asks who runs what: one of the kernel's algorithms, the null cipher, or for
-/// an empty `variant` all algorithms together. `root` is where the kernel's files are: `/`, or a copy
-/// for a test.
+/// Opens the device and asks which driver runs what: for one of the kernel's algorithms, for the null cipher,
+/// or, if `variant` is empty, for all algorithms. `root` is where the kernel's files are: `/`, or a copy in a
+/// test.
 fn open<D: Device>(device: D, variant: &str, root: &Path) -> Result<Cryptodev<D>, Unavailable> {
     let offered = offers(&device, asked_for(variant))?;
     if offered.is_empty() {
@@ -150,7 +150,7 @@ fn open<D: Device>(device: D, variant: &str, root: &Path) -> Result<Cryptodev<D>
     Ok(Cryptodev { device, name, version, executor, options, claim, offered, lines })
 }
 
-/// Of what is asked for, what the module has, with the driver that it takes for each.
+/// Returns those of `asked` that the module has, each with the driver that it takes.
 fn offers<D: Device>(
     device: &D,
     asked: impl Iterator<Item = (Algorithm, &'static Transform)>,
@@ -160,7 +160,7 @@ fn offers<D: Device>(
     for (algorithm, transform) in asked {
         match driver(&file, algorithm, transform) {
             Ok(driver) => offered.push(Offered { algorithm, transform, driver }),
-            // The module's answer for what the kernel does not have; newer ones say ENOENT.
+            // The module's answer if the kernel lacks the algorithm. Newer modules say ENOENT.
             Err(Errno(libc::EINVAL | libc::ENOENT)) => {}
             Err(error) => return Err(no_session(transform, error)),
         }
@@ -168,22 +168,22 @@ fn offers<D: Device>(
     Ok(offered)
 }
 
-/// Who serves a program that asks the module for some algorithms, and how that can be seen.
+/// What serves a program that asks the module for some algorithms, and how to observe it.
 pub(crate) struct Served {
-    /// The drivers, each once.
+    /// The drivers, each named once.
     pub(crate) executor: String,
     /// Where they run; `Unknown` if some run in an engine and others do not.
     pub(crate) claim: Claim,
-    /// The interrupt lines to watch meanwhile.
+    /// The interrupt lines to watch while they work.
     pub(crate) lines: Option<Lines>,
 }
 
 impl Served {
-    /// Who serves another program of this machine that asks for those algorithms that `has` is true of:
-    /// the module takes the same driver for everyone.
+    /// Returns what serves another program on this machine that asks for the algorithms for which `has` is
+    /// true. The module takes the same driver for every program.
     ///
     /// # Errors
-    /// The module cannot be asked, or has none of them.
+    /// Returns an error if the module cannot be asked or has none of these algorithms.
     pub(crate) fn here(has: impl Fn(Algorithm) -> bool) -> Result<Served, Unavailable> {
         Served::at(&Node, has, Path::new("/"))
     }
@@ -200,7 +200,7 @@ impl Served {
         Ok(Served::by(&offered, &Wiring::current(root)))
     }
 
-    /// `offered` is not empty.
+    /// `offered` must not be empty.
     fn by(offered: &[Offered], wiring: &Wiring) -> Served {
         let lines = offered.iter().filter_map(|one| wiring.to_watch(&one.driver.name));
         let lines = lines.reduce(|all, more| all.and(&more));
@@ -208,7 +208,7 @@ impl Served {
     }
 }
 
-/// The driver that the kernel takes for `algorithm`, from a session that is made for this question.
+/// Returns the driver that the kernel takes for `algorithm`, from a session opened for this question only.
 fn driver<D: Device>(
     file: &File<'_, D>,
     algorithm: Algorithm,
@@ -222,7 +222,8 @@ fn driver<D: Device>(
     Ok(driver)
 }
 
-/// Where the kernel's list of drivers has what was offered; one word for all of it.
+/// Where the drivers of the offered algorithms run, according to the kernel's list. `Unknown` if they run in
+/// different places.
 fn claim(wiring: &Wiring, offered: &[Offered]) -> Claim {
     let of_one = |offered: &Offered| {
         let same = |known: &&kernel_crypto::Driver| known.driver == offered.driver.name;
@@ -236,13 +237,13 @@ fn claim(wiring: &Wiring, offered: &[Offered]) -> Claim {
     if offered.iter().all(|offered| of_one(offered) == first) { first } else { Claim::Unknown }
 }
 
-/// The running kernel's release.
+/// The release of the running kernel.
 fn kernel(root: &Path) -> String {
     let release = std::fs::read_to_string(root.join("proc/sys/kernel/osrelease"));
     release.map_or_else(|_| "unknown".to_owned(), |release| release.trim().to_owned())
 }
 
-/// The drivers, each once; with the algorithm's name where there is more than one algorithm.
+/// The drivers, each once, with the algorithm's name if there is more than one algorithm.
 fn executor(offered: &[Offered]) -> String {
     let one = offered.iter().all(|other| other.transform == offered[0].transform);
     let name = |offered: &Offered| match one {
@@ -252,7 +253,7 @@ fn executor(offered: &[Offered]) -> String {
     each_once(offered.iter().map(name))
 }
 
-/// What another run would have to repeat: above all which buffers are mapped and not copied.
+/// What another run must reproduce, above all which buffers are mapped instead of copied.
 fn options(offered: &[Offered]) -> String {
     let driver = |offered: &Offered| {
         let Driver { name, alignmask, kernel_only } = &offered.driver;
@@ -295,10 +296,10 @@ impl<D: Device> Provider for Cryptodev<D> {
         software_supports(workload)?;
         self.offered(workload.algorithm)?;
         if workload.phase == Phase::Update {
-            // The module has it for hashes only, and keeps no state of a cipher from call to call.
+            // The module has updates for hashes only, and keeps no state of a cipher between calls.
             return Err(Unsupported::Phase);
         }
-        // The module takes whole blocks of what the kernel calls a block cipher, sectors among them.
+        // The module takes only whole blocks for what the kernel calls a block cipher, which includes sectors.
         let sector = workload.algorithm.shape().kind == cpb_core::Kind::SectorCipher;
         if sector && !workload.message.is_multiple_of(16) {
             return Err(Unsupported::Length);
@@ -366,8 +367,8 @@ impl<D> Cryptodev<D> {
     }
 }
 
-/// The keys of a session's jobs: those given, if they have lengths that the module takes; one of
-/// length 0 for what has no key.
+/// The keys of a session's jobs: the given keys, if the module takes their lengths, or one empty key for an
+/// algorithm without keys.
 fn usable<'k>(
     workload: &CryptoWorkload,
     transform: &Transform,
@@ -384,7 +385,7 @@ fn usable<'k>(
     if keys.is_empty() || !keys.iter().all(fits) {
         return Err(Unsupported::Length);
     }
-    // The null cipher takes none, and each job still has the one that it names.
+    // The null cipher takes no key, but each job still refers to one.
     let own = |key: &&'k [u8]| if transform.number == abi::NULL { &[] } else { *key };
     Ok(keys.iter().map(own).collect())
 }

@@ -1,5 +1,5 @@
-//! Sessions of libraries that have EVP as OpenSSL 1.0 had it: ciphers and digests are found by functions
-//! of their names, and HMAC and CMAC stand beside it, each with contexts of its own.
+//! Sessions of libraries with the EVP interface of OpenSSL 1.0: each cipher and digest is returned by a
+//! function named after it, and HMAC and CMAC are separate, each with its own contexts.
 
 use core::ffi::{c_int, c_uint, c_void};
 use core::ptr;
@@ -13,7 +13,7 @@ const SET_IV_LENGTH: c_int = 0x9;
 const GET_TAG: c_int = 0x10;
 const SET_TAG: c_int = 0x11;
 
-/// A library's functions, on its own terms: 1 is success.
+/// A library's functions, with the library's own conventions: 1 is success.
 pub(crate) trait Evp: 'static {
     /// `EVP_CIPHER`
     type Cipher;
@@ -28,16 +28,18 @@ pub(crate) trait Evp: 'static {
     /// `CMAC_CTX`
     type Cmac;
 
-    /// The cipher of an algorithm, of a CMAC the one that it is made of. Null if there is none.
+    /// Returns the cipher of an algorithm; for a CMAC, the cipher that it is based on. Null for
+    /// other algorithms, and if the library lacks it.
     fn cipher(algorithm: Algorithm) -> *const Self::Cipher;
-    /// The digest of an algorithm, of an HMAC the one that it is made of. Null if there is none.
+    /// Returns the digest of an algorithm; for an HMAC, the digest that it is based on. Null for
+    /// other algorithms, and if the library lacks it.
     fn digest(algorithm: Algorithm) -> *const Self::Digest;
-    /// Takes the code of what failed on this thread.
+    /// Takes the code of the last error on this thread.
     fn last_error() -> i32;
 
     unsafe fn cipher_new() -> *mut Self::CipherContext;
     unsafe fn cipher_free(context: *mut Self::CipherContext);
-    /// Null stands for what is there already, and so does -1 for the direction (1: encrypt).
+    /// Null keeps what is set already, and so does -1 for the direction (1: encrypt).
     unsafe fn cipher_init(
         context: *mut Self::CipherContext,
         cipher: *const Self::Cipher,
@@ -52,7 +54,7 @@ pub(crate) trait Evp: 'static {
         length: c_int,
         value: *mut c_void,
     ) -> c_int;
-    /// No output means associated data.
+    /// A null output means associated data.
     unsafe fn cipher_update(
         context: *mut Self::CipherContext,
         output: *mut u8,
@@ -82,7 +84,7 @@ pub(crate) trait Evp: 'static {
 
     unsafe fn hmac_new() -> *mut Self::Hmac;
     unsafe fn hmac_free(context: *mut Self::Hmac);
-    /// No key and no digest: those that are there already.
+    /// A null key and a null digest keep those that are set already.
     unsafe fn hmac_init(
         context: *mut Self::Hmac,
         key: *const c_void,
@@ -100,14 +102,14 @@ pub(crate) trait Evp: 'static {
         length: usize,
         cipher: *const Self::Cipher,
     ) -> c_int;
-    /// Begins a message with the key that is there.
+    /// Begins a message with the key that is set already.
     unsafe fn cmac_reset(context: *mut Self::Cmac) -> c_int;
     unsafe fn cmac_update(context: *mut Self::Cmac, input: *const u8, length: usize) -> c_int;
     unsafe fn cmac_final(context: *mut Self::Cmac, output: *mut u8, written: *mut usize) -> c_int;
 }
 
-/// Defines functions of [`Evp`] as a library's own, whose lengths may be of another type: all are below
-/// `MAX_MESSAGE`.
+/// Implements functions of [`Evp`] with a library's own, whose lengths may have another type. All lengths are
+/// below `MAX_MESSAGE`.
 macro_rules! forward {
     ($(fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? = $function:path;)+) => {$(
         #[inline(always)]
@@ -165,17 +167,18 @@ fn failed<E: Evp>() -> Error {
     Error::Device(E::last_error())
 }
 
-// SAFETY of all calls below: contexts are live, what they were opened with lives as long as the library;
-// the job's pointers are valid for the session's lengths, and a block mode writes nothing at a message's
-// end when padding is off.
+// SAFETY of all calls below: contexts are live, and what they were opened with lives as long as the library.
+// The job's pointers are valid for the session's lengths, and a block mode writes nothing at the end of a
+// message when padding is off.
 
 struct Cipher<E: Evp> {
     context: *mut E::CipherContext,
-    /// A key that is to come with its IV, in one call as applications make it; null if none is.
+    /// A key that is to be set together with its IV, in one call, as applications do; null if no key
+    /// is pending.
     key: *const u8,
     /// Whether a key comes with each message.
     keys: bool,
-    /// Whether the library wants to know a message's length before the message, and ends with it: CCM.
+    /// Whether the library needs a message's length before the message, and ends with the message: CCM.
     length_first: bool,
     iv: usize,
     lengths: Lengths,
@@ -185,7 +188,7 @@ impl<E: Evp> Cipher<E> {
     fn open(workload: &CryptoWorkload, cipher: *const E::Cipher) -> Result<Self, Error> {
         let shape = workload.algorithm.shape();
         let cipher_context = Cipher::<E> {
-            // SAFETY: takes nothing.
+            // SAFETY: takes no arguments.
             context: unsafe { E::cipher_new() },
             key: ptr::null(),
             keys: workload.phase == Phase::MessageWithKey,
@@ -198,7 +201,7 @@ impl<E: Evp> Cipher<E> {
             return Err(failed::<E>());
         }
         let encrypt = c_int::from(!cipher_context.lengths.decrypts);
-        // SAFETY: as above; no value means that its length alone is set.
+        // SAFETY: as above; without a value only the length is set.
         unsafe {
             succeeded::<E>(E::cipher_init(context, cipher, nothing, nothing, encrypt))?;
             if cipher_context.length_first {
@@ -207,7 +210,7 @@ impl<E: Evp> Cipher<E> {
                     succeeded::<E>(set)?;
                 }
             }
-            // Some answer nothing to this, and do it.
+            // Some libraries do this but return no status.
             E::cipher_set_padding(context, 0);
         }
         Ok(cipher_context)
@@ -216,7 +219,7 @@ impl<E: Evp> Cipher<E> {
     /// Begins with this key and IV.
     ///
     /// # Safety
-    /// Both are null or have the algorithm's lengths.
+    /// Each is null or has the algorithm's length.
     #[inline]
     unsafe fn start(&self, key: *const u8, iv: *const u8) -> Result<(), Error> {
         // SAFETY: as above, and as promised by the caller.
@@ -270,7 +273,7 @@ impl<E: Evp> Context for Cipher<E> {
 
     #[inline]
     fn part(&mut self, job: &RawJob) -> Result<(), Error> {
-        // What has its length first has a tag of an empty message, too.
+        // If the length comes first, an empty message has a tag as well.
         if self.lengths.message == 0 && !self.length_first {
             return Ok(());
         }
@@ -307,7 +310,7 @@ impl<E: Evp> Context for Cipher<E> {
 
 impl<E: Evp> Drop for Cipher<E> {
     fn drop(&mut self) {
-        // SAFETY: ours, null is allowed, and nothing uses it afterwards.
+        // SAFETY: we own it, null is allowed, and nothing uses it afterwards.
         unsafe { E::cipher_free(self.context) };
     }
 }
@@ -320,7 +323,7 @@ struct Digest<E: Evp> {
 
 impl<E: Evp> Digest<E> {
     fn open(workload: &CryptoWorkload, digest: *const E::Digest) -> Result<Self, Error> {
-        // SAFETY: takes nothing.
+        // SAFETY: takes no arguments.
         let context = unsafe { E::digest_new() };
         if context.is_null() {
             return Err(failed::<E>());
@@ -353,7 +356,7 @@ impl<E: Evp> Context for Digest<E> {
 
 impl<E: Evp> Drop for Digest<E> {
     fn drop(&mut self) {
-        // SAFETY: ours, and nothing uses it afterwards.
+        // SAFETY: we own it, and nothing uses it afterwards.
         unsafe { E::digest_free(self.context) };
     }
 }
@@ -368,7 +371,7 @@ struct Hmac<E: Evp> {
 
 impl<E: Evp> Hmac<E> {
     fn open(workload: &CryptoWorkload, digest: *const E::Digest) -> Result<Self, Error> {
-        // SAFETY: takes nothing.
+        // SAFETY: takes no arguments.
         let context = unsafe { E::hmac_new() };
         if context.is_null() {
             return Err(failed::<E>());
@@ -411,7 +414,7 @@ impl<E: Evp> Context for Hmac<E> {
 
 impl<E: Evp> Drop for Hmac<E> {
     fn drop(&mut self) {
-        // SAFETY: ours, and nothing uses it afterwards.
+        // SAFETY: we own it, and nothing uses it afterwards.
         unsafe { E::hmac_free(self.context) };
     }
 }
@@ -426,7 +429,7 @@ struct Cmac<E: Evp> {
 
 impl<E: Evp> Cmac<E> {
     fn open(workload: &CryptoWorkload, cipher: *const E::Cipher) -> Result<Self, Error> {
-        // SAFETY: takes nothing.
+        // SAFETY: takes no arguments.
         let context = unsafe { E::cmac_new() };
         if context.is_null() {
             return Err(failed::<E>());
@@ -469,7 +472,7 @@ impl<E: Evp> Context for Cmac<E> {
 
 impl<E: Evp> Drop for Cmac<E> {
     fn drop(&mut self) {
-        // SAFETY: ours, and nothing uses it afterwards.
+        // SAFETY: we own it, and nothing uses it afterwards.
         unsafe { E::cmac_free(self.context) };
     }
 }

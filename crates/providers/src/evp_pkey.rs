@@ -1,7 +1,7 @@
-//! Sessions of algorithms with key pairs, by `EVP_PKEY` as OpenSSL and the libraries that copied it have it: contexts are
-//! made once, as `openssl speed` does, and each operation signs, verifies, agrees, encapsulates or makes a pair. Keys are
-//! read before the clock starts, but for the peer's in an agreement; pairs that were made are written down after it has
-//! stopped.
+//! Sessions of algorithms with key pairs, through `EVP_PKEY` as in OpenSSL and the libraries that copied it.
+//! Contexts are made once, as in `openssl speed`, and each operation signs, verifies, agrees, encapsulates or
+//! makes a pair. Keys are read before the clock starts, except for the peer's key in an agreement. New pairs
+//! are written out after the clock has stopped.
 
 use crate::key_pairs::{BLINDING, MAX_DER, from_der, make_pairs, refused, to_der, whole};
 use core::ffi::c_int;
@@ -14,7 +14,7 @@ use cpb_session::Body;
 use cpb_session::raw_jobs::{RawJob, RawJobs};
 use cpb_session::submit::{Submit, agree, each};
 
-/// A library's functions, on its own terms: 1 is success.
+/// A library's functions, with the library's own conventions: 1 is success.
 pub(crate) trait EvpPkey: Sized {
     /// `EVP_PKEY`
     type Key;
@@ -23,7 +23,7 @@ pub(crate) trait EvpPkey: Sized {
     /// `EVP_MD_CTX`
     type DigestContext;
 
-    /// What failed on this thread.
+    /// Returns the last error on this thread.
     fn failed() -> Error;
 
     unsafe fn key_free(key: *mut Self::Key);
@@ -82,33 +82,33 @@ pub(crate) trait EvpPkey: Sized {
     ) -> c_int;
 }
 
-/// How a library takes keys of one algorithm and gives them, and how it is told what to do with them.
+/// How a library takes and returns keys of one algorithm, and how it is told what to do with them.
 pub(crate) trait Keys<P: EvpPkey> {
-    /// Whether keys are points of a curve, and signatures two numbers.
+    /// Whether keys are points of a curve, and signatures are two numbers.
     fn is_curve(&self) -> bool;
 
-    /// A private key of the algorithm's length.
+    /// Reads a private key of the algorithm's length.
     fn private(&self, key: &[u8]) -> Result<Key<P>, Error>;
 
-    /// A public key of the algorithm's length.
+    /// Reads a public key of the algorithm's length.
     fn public(&self, key: &[u8]) -> Result<Key<P>, Error>;
 
-    /// Both halves of a pair.
+    /// Writes both halves of a pair.
     fn write(&self, pair: &Key<P>, private: &mut [u8], public: &mut [u8]) -> Result<(), Error>;
 
-    /// A context that has begun to make pairs.
+    /// Returns a context that is ready to make pairs.
     fn maker(&self) -> Result<Context<P>, Error>;
 
-    /// Makes one; `pair` is null.
+    /// Makes a pair. `pair` points to null.
     ///
     /// # Safety
-    /// The context is of [`Keys::maker`].
+    /// The context comes from [`Keys::maker`].
     unsafe fn make(context: *mut P::KeyContext, pair: *mut *mut P::Key) -> c_int;
 
-    /// A context for doing something with `key`.
+    /// Returns a context for using `key`.
     fn user(&self, key: &Key<P>) -> Result<Context<P>, Error>;
 
-    /// The padding of RSA, and a digest of which length is signed.
+    /// Sets the padding of RSA, and the length of the digest that is signed.
     fn pad(
         &self,
         context: &Context<P>,
@@ -116,20 +116,20 @@ pub(crate) trait Keys<P: EvpPkey> {
         digest: Option<usize>,
     ) -> Result<(), Error>;
 
-    /// Begins to sign what the algorithm hashes by itself.
+    /// Begins to sign a message that the algorithm hashes by itself.
     ///
     /// # Safety
     /// Both are live.
     unsafe fn begin_sign(context: *mut P::DigestContext, key: *mut P::Key) -> c_int;
 
-    /// The same of verifying.
+    /// The same for verifying.
     ///
     /// # Safety
     /// Both are live.
     unsafe fn begin_verify(context: *mut P::DigestContext, key: *mut P::Key) -> c_int;
 }
 
-/// Of signatures with RSA.
+/// The padding of RSA signatures.
 #[derive(Clone, Copy)]
 pub(crate) enum Padding {
     Pkcs1,
@@ -169,7 +169,7 @@ pub(crate) fn session<P: EvpPkey, K: Keys<P>>(
     let own = keys.first().filter(|own| own.len() == key).ok_or(Unsupported::Length)?;
     match workload.operation {
         Operation::Sign => session.sign(&names.private(own)?, body),
-        // A public key that is none is a signature that does not fit.
+        // An invalid public key counts as a signature that does not verify.
         Operation::Verify => session.verify(&names.public(own).or_else(refused)?, body),
         Operation::KeyAgreement => session.agree(&names.private(own)?, workload.phase, body),
         Operation::Encapsulate => session.encapsulate(&names.public(own)?, body),
@@ -177,7 +177,7 @@ pub(crate) fn session<P: EvpPkey, K: Keys<P>>(
     }
 }
 
-/// What every session here has.
+/// What all sessions of this module share.
 struct Open<'a, P: EvpPkey, K: Keys<P>> {
     names: &'a K,
     parts: Parts,
@@ -187,7 +187,7 @@ struct Open<'a, P: EvpPkey, K: Keys<P>> {
 }
 
 // In all closures below: contexts and keys are live as long as the session, and the pointers of a job
-// are valid for the lengths that `RawJobs` found.
+// are valid for the lengths that `RawJobs` checked.
 impl<P: EvpPkey, K: Keys<P>> Open<'_, P, K> {
     fn sign(&self, key: &Key<P>, body: Body<'_>) -> Result<(), Error> {
         let (message, length) = (self.jobs.message, self.parts.signature);
@@ -215,7 +215,7 @@ impl<P: EvpPkey, K: Keys<P>> Open<'_, P, K> {
             let mut der = [0; MAX_DER];
             let (output, mut written) =
                 if on_curve { (der.as_mut_ptr(), MAX_DER) } else { (job.tag, length) };
-            // SAFETY: see above; `written` is the room there is.
+            // SAFETY: see above; `written` is the available room.
             succeeded::<P>(unsafe {
                 P::sign(context.0, output, &mut written, job.input, message)
             })?;
@@ -275,7 +275,7 @@ impl<P: EvpPkey, K: Keys<P>> Open<'_, P, K> {
         succeeded::<P>(unsafe { P::derive_init(context.0) })?;
         let length = self.parts.secret;
         let peer = |job: &RawJob| {
-            // SAFETY: the input is a public key by its length.
+            // SAFETY: the input has the length of a public key.
             let public = unsafe { core::slice::from_raw_parts(job.input, self.parts.public) };
             let peer = self.names.public(public).or_else(refused)?;
             // SAFETY: both are live; the context keeps the peer.
@@ -326,7 +326,7 @@ impl<P: EvpPkey, K: Keys<P>> Open<'_, P, K> {
         let context = self.names.maker()?;
         let make = || {
             let mut pair = ptr::null_mut();
-            // SAFETY: the context is live; a new key is made where null is.
+            // SAFETY: the context is live; a null pair makes a new key.
             succeeded::<P>(unsafe { K::make(context.0, &mut pair) })?;
             Key::new(pair)
         };
@@ -336,7 +336,7 @@ impl<P: EvpPkey, K: Keys<P>> Open<'_, P, K> {
     }
 }
 
-/// 1: it fits. Anything else: it does not, or is no signature at all.
+/// 1 means that the signature verifies. Anything else means that it does not, or that it is not a signature.
 fn verified<P: EvpPkey>(status: c_int) -> Result<(), Error> {
     if status == 1 {
         return Ok(());
@@ -345,11 +345,11 @@ fn verified<P: EvpPkey>(status: c_int) -> Result<(), Error> {
     Err(Error::Refused)
 }
 
-/// An `EVP_PKEY` of one's own.
+/// An `EVP_PKEY` with one owner.
 pub(crate) struct Key<P: EvpPkey>(pub(crate) *mut P::Key);
 
 impl<P: EvpPkey> Key<P> {
-    /// Takes what a function made: null where it failed.
+    /// Takes what a function made. Returns an error if it is null.
     pub(crate) fn new(key: *mut P::Key) -> Result<Key<P>, Error> {
         if key.is_null() { Err(P::failed()) } else { Ok(Key(key)) }
     }
@@ -357,16 +357,16 @@ impl<P: EvpPkey> Key<P> {
 
 impl<P: EvpPkey> Drop for Key<P> {
     fn drop(&mut self) {
-        // SAFETY: ours; nothing uses it afterwards.
+        // SAFETY: we own it, and nothing uses it afterwards.
         unsafe { P::key_free(self.0) }
     }
 }
 
-/// An `EVP_PKEY_CTX` of one's own.
+/// An `EVP_PKEY_CTX` with one owner.
 pub(crate) struct Context<P: EvpPkey>(pub(crate) *mut P::KeyContext);
 
 impl<P: EvpPkey> Context<P> {
-    /// Takes what a function made: null where it failed.
+    /// Takes what a function made. Returns an error if it is null.
     pub(crate) fn new(context: *mut P::KeyContext) -> Result<Context<P>, Error> {
         if context.is_null() { Err(P::failed()) } else { Ok(Context(context)) }
     }
@@ -374,17 +374,17 @@ impl<P: EvpPkey> Context<P> {
 
 impl<P: EvpPkey> Drop for Context<P> {
     fn drop(&mut self) {
-        // SAFETY: ours; nothing uses it afterwards.
+        // SAFETY: we own it, and nothing uses it afterwards.
         unsafe { P::key_context_free(self.0) }
     }
 }
 
-/// An `EVP_MD_CTX` of one's own.
+/// An `EVP_MD_CTX` with one owner.
 struct Digest<P: EvpPkey>(*mut P::DigestContext);
 
 impl<P: EvpPkey> Digest<P> {
     fn new() -> Result<Digest<P>, Error> {
-        // SAFETY: takes nothing.
+        // SAFETY: takes no arguments.
         let context = unsafe { P::digest_context_new() };
         if context.is_null() { Err(P::failed()) } else { Ok(Digest(context)) }
     }
@@ -392,12 +392,12 @@ impl<P: EvpPkey> Digest<P> {
 
 impl<P: EvpPkey> Drop for Digest<P> {
     fn drop(&mut self) {
-        // SAFETY: ours; nothing uses it afterwards.
+        // SAFETY: we own it, and nothing uses it afterwards.
         unsafe { P::digest_context_free(self.0) }
     }
 }
 
-/// 1 is success; anything else an error, whose code the library tells.
+/// 1 is success. Anything else is an error, whose code the library reports.
 #[inline]
 fn succeeded<P: EvpPkey>(status: c_int) -> Result<(), Error> {
     if status == 1 { Ok(()) } else { Err(P::failed()) }

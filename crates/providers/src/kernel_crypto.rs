@@ -1,8 +1,7 @@
-//! What Linux says of its own crypto: which drivers there are, and in which words.
+//! What Linux reports about its own crypto: which drivers there are, and what it says of each.
 //!
-//! `/proc/crypto` is readable by all and says most; NETLINK_CRYPTO adds each driver's flags. Both
-//! are asked, neither is changed. Templates such as `cbc(aes-generic)` are listed from their first
-//! use on only.
+//! `/proc/crypto` is readable by all and says most of it; NETLINK_CRYPTO adds each driver's flags. Both are
+//! only read. Templates such as `cbc(aes-generic)` are listed only from their first use on.
 
 mod listing;
 mod netlink;
@@ -23,8 +22,8 @@ pub fn kernel_names() -> Vec<(&'static str, &'static str)> {
     names
 }
 
-/// All drivers of the running kernel, `root` being where its `proc` is: `/`, or a copy for a test.
-/// NETLINK_CRYPTO is asked for `/` alone. Empty where the kernel has no crypto to list.
+/// All drivers of the kernel whose `proc` is below `root`: `/`, or a copy in a test. NETLINK_CRYPTO is used
+/// only for `/`. Empty if the kernel has no crypto to list.
 pub fn drivers(root: &Path) -> Vec<Driver> {
     let text = std::fs::read(root.join("proc/crypto")).unwrap_or_default();
     let mut drivers = parse(&String::from_utf8_lossy(&text));
@@ -34,7 +33,7 @@ pub fn drivers(root: &Path) -> Vec<Driver> {
     drivers
 }
 
-/// Adds what NETLINK_CRYPTO reported: flags for those that are listed, and those that are not.
+/// Adds what NETLINK_CRYPTO reported: flags for listed drivers, and drivers that are not listed.
 pub fn join(drivers: &mut Vec<Driver>, reported: Vec<Reported>) {
     for Reported { driver: reported, flags } in reported {
         let same = |known: &&mut Driver| {
@@ -47,24 +46,24 @@ pub fn join(drivers: &mut Vec<Driver>, reported: Vec<Reported>) {
     }
 }
 
-/// Of those that run `name` for everyone, in the order in which the kernel prefers them.
+/// The drivers that run `name` and are open to every program, in the kernel's order of preference.
 pub fn candidates<'d>(drivers: &'d [Driver], name: &str) -> Vec<&'d Driver> {
     let usable = |driver: &&Driver| driver.name == name && !driver.internal && !driver.is_larval();
     let mut found: Vec<&Driver> = drivers.iter().filter(usable).collect();
-    // A stable sort: of equals the kernel takes the one registered last, which it lists first.
+    // A stable sort: among equals the kernel takes the one registered last, which it lists first.
     found.sort_by_key(|driver| core::cmp::Reverse(driver.priority));
     found
 }
 
-/// Those among [`candidates`] that can be measured: what they compute has a name here.
+/// Those of [`candidates`] that can be measured, because cpb has a name for what they compute.
 pub fn executors<'d>(drivers: &'d [Driver], name: &str) -> Vec<&'d Driver> {
     let mut found = candidates(drivers, name);
     found.retain(|driver| driver.runs_any());
     found
 }
 
-/// The drivers that somebody who names none wants to know about: of each algorithm the one that the
-/// kernel prefers, and every one that belongs to a device.
+/// The drivers of interest to a user who names none: for each algorithm the one that the kernel prefers, and
+/// every one that belongs to a device.
 pub fn usual(root: &Path) -> Vec<String> {
     let wiring = Wiring::current(root);
     let mut usual = Vec::new();

@@ -1,5 +1,5 @@
-//! Keys in DER, for libraries that read and write nothing else: RSA's as PKCS #1 has them (RFC 8017,
-//! appendix A.1), private ones of curves as SEC 1 has them (RFC 5915).
+//! Keys in DER, for libraries that read and write no other format: RSA keys as in PKCS #1 (RFC 8017, appendix
+//! A.1), and private keys of curves as in SEC 1 (RFC 5915).
 
 use cpb_core::Error;
 use cpb_core::public_key::{RSA_NUMBERS, rsa_numbers, rsa_places};
@@ -11,7 +11,7 @@ use sec1::{EcParameters, EcPrivateKey};
 pub(crate) const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
 pub(crate) const P384: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.34");
 
-/// The numbers that `key` has.
+/// The numbers that `key` consists of.
 fn numbers(modulus: usize, key: &[u8]) -> Result<Vec<UintRef<'_>>, Error> {
     rsa_numbers(modulus, key).map(|number| UintRef::new(number).map_err(unfit)).collect()
 }
@@ -28,7 +28,7 @@ pub(crate) fn rsa_public(modulus: usize, key: &[u8]) -> Result<Vec<u8>, Error> {
     numbers(modulus, key)?.to_der().map_err(unfit)
 }
 
-/// The other way, of a private key: `private` is as long as one.
+/// Reads an `RSAPrivateKey` into `private`, which has the length of a private key.
 pub(crate) fn read_rsa_private(
     modulus: usize,
     der: &[u8],
@@ -46,7 +46,7 @@ pub(crate) fn curve_private(curve: ObjectIdentifier, key: &[u8]) -> Result<Vec<u
     EcPrivateKey { private_key: key, parameters, public_key: None }.to_der().map_err(unfit)
 }
 
-/// The other way; the public half has to be there.
+/// Reads an `ECPrivateKey`, which must contain its public half.
 pub(crate) fn read_curve_private(
     der: &[u8],
     private: &mut [u8],
@@ -59,7 +59,7 @@ pub(crate) fn read_curve_private(
     Ok(())
 }
 
-/// `number` with zeros before it.
+/// Writes `number` with zeros before it.
 fn right_aligned(number: &[u8], place: &mut [u8]) -> Result<(), Error> {
     let zeros = place.len().checked_sub(number.len()).ok_or(Error::WrongAnswer)?;
     let (high, low) = place.split_at_mut(zeros);
@@ -68,7 +68,7 @@ fn right_aligned(number: &[u8], place: &mut [u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// What is longer than DER can say, or is no DER.
+/// The error for a value that is too long for DER, or for bytes that are not DER.
 fn unfit(_: der::Error) -> Error {
     Error::WrongAnswer
 }
@@ -86,7 +86,7 @@ mod tests {
             let mut back = vec![0xff; key.len()];
             read_rsa_private(modulus, &der, &mut back).unwrap();
             assert_eq!(back, key);
-            // SEQUENCE, its length in two bytes, INTEGER, its length in two, a sign.
+            // SEQUENCE, its length in two bytes, INTEGER, its length in two bytes, a sign.
             let public = rsa_public(modulus, algorithm.timed_public_key()).unwrap();
             assert_eq!(public[0..2], [0x30, 0x82]);
             assert_eq!(public[9..9 + modulus], key[..modulus]);
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn a_curves_key_is_the_same_after_der_and_back() {
         let (mut private, mut public) = ([0xff; 32], [0xff; 3]);
-        // RFC 5915, section 3; without the public half nothing is there to be read.
+        // RFC 5915, section 3. Without the public half there is nothing to read.
         let der = curve_private(P256, &[7; 32]).unwrap();
         assert_eq!(der[..7], [0x30, der.len() as u8 - 2, 2, 1, 1, 4, 32]);
         assert!(read_curve_private(&der, &mut private, &mut public).is_err());

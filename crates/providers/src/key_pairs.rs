@@ -1,16 +1,16 @@
-//! What key pairs of several libraries have in common: blinding, making pairs, and signatures in DER.
+//! What the key pairs of several libraries have in common: blinding, making pairs, and signatures in DER.
 
 use cpb_core::public_key::Parts;
 use cpb_core::{Error, Progress, Session};
 use cpb_session::Body;
 use cpb_session::raw_jobs::RawJobs;
 
-/// After so many uses a private RSA key is blinded by a new random number (`BN_BLINDING_COUNTER` in OpenSSL's
-/// crypto/bn/bn_blind.c and AWS-LC's crypto/fipsmodule/rsa/blinding.c): a twentieth of what OpenSSL's
-/// signatures of RSA-2048 cost.
+/// After this many uses, a private RSA key is blinded by a new random number (`BN_BLINDING_COUNTER` in
+/// OpenSSL's crypto/bn/bn_blind.c and AWS-LC's crypto/fipsmodule/rsa/blinding.c). This is a twentieth of the
+/// cost of OpenSSL's RSA-2048 signatures.
 pub(crate) const BLINDING: u32 = 32;
 
-/// What a library says no to for its content.
+/// Reports a library's error as a refusal of what it was given.
 pub(crate) fn refused<T>(error: Error) -> Result<T, Error> {
     match error {
         Error::Device(_) => Err(Error::Refused),
@@ -18,8 +18,8 @@ pub(crate) fn refused<T>(error: Error) -> Result<T, Error> {
     }
 }
 
-/// Hands a session to `body` that makes a pair for each job. Each job's last one is written when the session is
-/// over, its private half and its public one: writing it out is not part of making it.
+/// Hands `body` a session that makes a pair for each job. Each job's last pair, its private half and then its
+/// public half, is written when the session has ended, because writing it out is not part of making it.
 pub(crate) fn make_pairs<P>(
     jobs: &RawJobs<'_>,
     parts: &Parts,
@@ -58,7 +58,7 @@ impl<P, F: FnMut() -> Result<P, Error>> Session for Make<'_, P, F> {
     }
 }
 
-/// As much must be written as was asked for.
+/// Checks that as much was written as was asked for.
 pub(crate) fn whole(written: usize, length: usize) -> Result<(), Error> {
     if written == length { Ok(()) } else { Err(Error::WrongAnswer) }
 }
@@ -66,13 +66,14 @@ pub(crate) fn whole(written: usize, length: usize) -> Result<(), Error> {
 /// The longest DER of an ECDSA signature here: two numbers of 49 bytes, with tags and lengths.
 pub(crate) const MAX_DER: usize = 3 + 2 * (2 + 49);
 
-/// `r` and `s` in a row as `SEQUENCE { INTEGER r, INTEGER s }`; returns its length.
+/// Encodes `r` and `s`, one after the other in `signature`, as `SEQUENCE { INTEGER r, INTEGER s }`. Returns the
+/// length.
 pub(crate) fn to_der(signature: &[u8], der: &mut [u8; MAX_DER]) -> usize {
     let mut length = 2;
     for number in signature.chunks(signature.len().div_ceil(2).max(1)) {
         let zeros = number.iter().take_while(|byte| **byte == 0).count();
         let digits = number.get(zeros..).unwrap_or_default();
-        // A first bit of one would make it negative; zero has one digit.
+        // A first bit of one would make the number negative. Zero has one digit.
         let sign = digits.first().is_none_or(|first| *first >= 0x80);
         der[length] = 0x02;
         der[length + 1] = (digits.len() + usize::from(sign)) as u8;
@@ -89,7 +90,7 @@ pub(crate) fn to_der(signature: &[u8], der: &mut [u8; MAX_DER]) -> usize {
     length
 }
 
-/// The other way; the sequence is of the library's own making and so short that each length is one byte.
+/// Decodes such a sequence. The library made it, and it is so short that each length is one byte.
 pub(crate) fn from_der(der: &[u8], signature: &mut [u8]) -> Result<(), Error> {
     let mut rest = der.get(2..).ok_or(Error::WrongAnswer)?;
     let half = signature.len() / 2;

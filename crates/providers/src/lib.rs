@@ -1,4 +1,4 @@
-//! What cpb can measure: one file a provider, one line in [`LIST`]; its name is in the
+//! What cpb can measure. Each provider is one file and one line in [`LIST`], and its name is in the
 //! [catalogue](cpb_core::catalog).
 //!
 //! Foreign names, FFI and `unsafe` stay inside a provider's own file.
@@ -8,6 +8,7 @@ extern crate alloc;
 pub mod af_alg;
 #[cfg(feature = "aws-lc")]
 mod aws_lc;
+mod c_library;
 #[cfg(target_os = "linux")]
 mod cryptodev;
 mod evp;
@@ -35,17 +36,17 @@ mod wolfssl;
 use cpb_core::catalog::{self, Choice};
 use cpb_core::{Provider, Unsupported};
 
-/// What stands behind a name of the [catalogue](cpb_core::catalog) in this build.
+/// The implementation behind a name of the [catalogue](cpb_core::catalog) in this build.
 pub struct Implementation {
     /// The name.
     pub name: &'static str,
-    /// Environment variables its runner must be started with: some libraries read their switches
+    /// The environment variables that its runner must be started with. Some libraries read their switches only
     /// once, when they are loaded.
     pub environment: fn() -> Vec<(&'static str, &'static str)>,
-    /// Of an interface, the executors that are here, without the interface's own name; may make the kernel load
-    /// modules.
+    /// For an interface, lists the executors on this machine, without the interface's own name. This may make
+    /// the kernel load modules.
     pub executors: Option<fn() -> Vec<String>>,
-    /// Starts it. The text is the variant that was asked for, else empty.
+    /// Starts it. The text is the requested variant, or empty.
     pub open: fn(&str) -> Result<Boxed, Unavailable>,
 }
 
@@ -56,7 +57,7 @@ fn implementation(entry: &catalog::Entry) -> Option<&'static Implementation> {
     LIST.iter().find(|known| known.name == entry.name)
 }
 
-/// Environment variables that a runner for such a provider must be started with.
+/// The environment variables that a runner for such a provider must be started with.
 pub fn environment(entry: &catalog::Entry) -> Vec<(&'static str, &'static str)> {
     implementation(entry).map(|known| (known.environment)()).unwrap_or_default()
 }
@@ -64,7 +65,7 @@ pub fn environment(entry: &catalog::Entry) -> Vec<(&'static str, &'static str)> 
 /// Starts a provider.
 ///
 /// # Errors
-/// What is missing here.
+/// Returns an error that says what is missing if the provider cannot run here.
 pub fn open(choice: &Choice<'_>) -> Result<Boxed, Unavailable> {
     let Some(known) = implementation(choice.entry) else {
         let detail = "left out when this cpb was built; a complete build has it (`make static`)";
@@ -73,8 +74,8 @@ pub fn open(choice: &Choice<'_>) -> Result<Boxed, Unavailable> {
     (known.open)(choice.variant)
 }
 
-/// The names of all that a choice stands for: itself, or an interface's executors on this machine. An
-/// interface without any stands for itself, to say what is missing.
+/// The names of all providers that a choice stands for: itself, or an interface's executors on this machine. An
+/// interface without executors stands for itself, so that its error says what is missing.
 pub fn expand(choice: &Choice<'_>) -> Vec<String> {
     let name = choice.entry.name;
     if !choice.variant.is_empty() {
@@ -91,13 +92,13 @@ pub fn expand(choice: &Choice<'_>) -> Vec<String> {
 /// Why a provider cannot run here.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unavailable {
-    /// What sort of thing is missing.
+    /// The kind of thing that is missing.
     pub reason: Unsupported,
-    /// It, by its name, and what would bring it.
+    /// The name of what is missing, and what would provide it.
     pub detail: String,
 }
 
-/// Those of the catalogue that are in this build.
+/// The providers of the catalogue that are in this build.
 const LIST: &[Implementation] = &[
     null::ENTRY,
     #[cfg(feature = "openssl")]
@@ -127,6 +128,7 @@ const LIST: &[Implementation] = &[
     nettle::FEATURES,
     nettle::C,
     wolfssl::ENTRY,
+    c_library::ENTRY,
     af_alg::ENTRY,
     #[cfg(target_os = "linux")]
     cryptodev::ENTRY,

@@ -1,7 +1,7 @@
-//! The libgcrypt that is installed here, with the CPU features that it finds and with none of them.
+//! The installed libgcrypt, with the CPU features that it finds and with none of them.
 //!
-//! It is told once, before it initialises, which features not to use; so each variant is a process of
-//! its own.
+//! It is told only once, before it initialises, which features not to use. So each variant needs its own
+//! process.
 
 mod cipher;
 mod digest;
@@ -39,7 +39,7 @@ pub(crate) const C: Implementation = Implementation {
     open: |_| open("libgcrypt:c", true),
 };
 
-/// The oldest that has all that is asked of it here.
+/// The oldest version that has everything the provider requires.
 const OLDEST: &CStr = c"1.8.0";
 
 struct Libgcrypt {
@@ -47,16 +47,16 @@ struct Libgcrypt {
     version: String,
     executor: String,
     options: String,
-    /// It keeps to what FIPS 140 approves, because the system says so.
+    /// Whether it is limited to what FIPS 140 approves, because the system says so.
     fips: bool,
 }
 
-/// Whether this process's libgcrypt was told to do without features: it hears that once.
+/// Whether this process's libgcrypt was told to use no CPU features. It can be told only once.
 static PLAIN: OnceLock<bool> = OnceLock::new();
 
-/// The library's secure memory, where it computes with what is secret. It is made once, big enough for many
-/// threads, of which what is not used costs nothing: in FIPS mode it does not grow, and the library would end
-/// the process. It is not locked, which few systems allow, nor does the library drop privileges for it.
+/// The library's secure memory, in which it computes with secrets. It is set up once, large enough for many
+/// threads; memory that is not used costs nothing. In FIPS mode it cannot grow, and the library would end the
+/// process. It is not locked, which few systems allow, and the library does not drop privileges for it.
 static SECURE_MEMORY: Once = Once::new();
 const SECURE_BYTES: c_uint = 16 << 20;
 
@@ -70,13 +70,13 @@ fn open(name: &'static str, plain: bool) -> Result<Boxed, Unavailable> {
         return Err(unavailable(format!("{file} lacks functions of libgcrypt 1.8")));
     };
     if *PLAIN.get_or_init(|| plain) != plain {
-        let detail = "libgcrypt is told once a process which extensions to use";
+        let detail = "the extensions of libgcrypt can be selected only once per process";
         return Err(unavailable(detail.to_owned()));
     }
-    // Functions that it lacks say so themselves.
+    // A function that the library lacks returns 0 when it is called.
     library.fill(ffi::since_1_9::SLOTS);
-    // SAFETY: the library's `gcry_control`; arguments are those that gcrypt.h names for each command;
-    // the features are switched off before the library starts, by `gcry_check_version`.
+    // SAFETY: the library's `gcry_control`, with the arguments that gcrypt.h names for each command. The
+    // features are switched off before `gcry_check_version` starts the library.
     let (version, fips) = unsafe {
         let control: ffi::ControlFunction = core::mem::transmute(control.as_ptr());
         if plain {
@@ -106,9 +106,9 @@ fn open(name: &'static str, plain: bool) -> Result<Boxed, Unavailable> {
     Ok(Box::new(Libgcrypt { name, version, executor, options, fips }))
 }
 
-/// What the library says of its `part`: `part:value:value:`.
+/// The library's configuration of `part`, which it reports as `part:value:value:`.
 fn configuration(part: &CStr) -> String {
-    // SAFETY: gives null or a C string that is ours to free.
+    // SAFETY: returns null or a C string that we must free.
     let text = unsafe {
         let text = ffi::gcry_get_config(0, part.as_ptr());
         if text.is_null() {
@@ -178,13 +178,13 @@ fn number(algorithm: Algorithm) -> Option<AlgorithmNumber> {
         Algorithm::HmacSha512 => AlgorithmNumber::Digest(10, ffi::GCRY_MD_FLAG_HMAC),
         Algorithm::Aes128Cmac | Algorithm::Aes256Cmac => AlgorithmNumber::Mac(CMAC),
         Algorithm::Poly1305 => AlgorithmNumber::Mac(501),
-        // Of its generator there is one a process, whose entropy cannot be given.
+        // It has one generator for each process, whose entropy cannot be given.
         _ => return None,
     })
 }
 
 impl AlgorithmNumber {
-    /// A cipher's.
+    /// The mode, if it is a cipher.
     fn mode(&self) -> Option<c_int> {
         match *self {
             AlgorithmNumber::Cipher(_, mode) => Some(mode),
@@ -192,10 +192,10 @@ impl AlgorithmNumber {
         }
     }
 
-    /// Whether this library, as it was built and as this system allows it, has it.
+    /// Whether this library has it, as it was built and as this system allows it.
     fn is_there(&self) -> bool {
         let (nothing, test) = (ptr::null_mut(), ffi::GCRYCTL_TEST_ALGO);
-        // SAFETY: gcrypt.h: with this question both pointers are null.
+        // SAFETY: gcrypt.h: for this query both pointers are null.
         let status = unsafe {
             match *self {
                 AlgorithmNumber::Cipher(cipher, _) => {
@@ -230,7 +230,7 @@ impl Provider for Libgcrypt {
         let number = number(workload.algorithm).ok_or(Unsupported::Algorithm)?;
         let encrypts = workload.operation == Operation::Encrypt;
         match number.is_there() {
-            // In FIPS mode the library makes GCM's IV itself, and takes none but to decrypt.
+            // In FIPS mode the library makes GCM's IV itself, and accepts one only for decryption.
             true if self.fips && encrypts && number.mode() == Some(GCM) => Err(Unsupported::Policy),
             true => software_supports(workload),
             false if self.fips => Err(Unsupported::Policy),

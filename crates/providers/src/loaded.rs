@@ -1,6 +1,6 @@
-//! C libraries of the system's, loaded when a provider is opened, and the tables of their functions.
+//! C libraries of the system, which are loaded when a provider is opened, and the tables of their functions.
 //!
-//! A process has one library of a kind, and one table for it. A call through it costs what any call
+//! A process has one library of each kind, and one table for it. A call through the table costs what any call
 //! into a shared library costs: its address comes from a fixed place.
 
 use crate::Unavailable;
@@ -10,25 +10,24 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use cpb_core::{Error, Unsupported};
 use std::ffi::CString;
 
-/// Declares functions of a C library, in one of two ways.
+/// Declares functions of a C library, in one of three ways.
 ///
-/// `loaded: fn f();` makes `f` callable; `SLOTS` is the table that [`Library::fill`] fills. A function
-/// that the library lacks answers as C functions do that fail: with null or 0.
+/// `loaded: fn f();` makes `f` callable; `SLOTS` is the table that [`Library::fill`] fills. A function that the
+/// library lacks returns null or 0, as C functions do when they fail.
 ///
-/// `loaded as "prefix_": fn f();` is the same for what the library calls `prefix_f`, and `f` is one that C
-/// can call: it may be handed to the library.
+/// `loaded as "prefix_": fn f();` is the same for what the library calls `prefix_f`. C can call this `f`, so it
+/// can be passed to the library.
 ///
-/// `linked or loaded as Trait: fn f();` makes `f` a function of `Trait`, which has two types: `Linked`,
-/// whose functions are those that cpb was linked with, called directly, and `Loaded`, whose table is
-/// `loaded::SLOTS`.
+/// `linked or loaded as Trait: fn f();` makes `f` a function of `Trait`, which two types implement: `Linked`
+/// calls the functions that cpb was linked with directly, and `Loaded` has the table `loaded::SLOTS`.
 macro_rules! c_functions {
     (linked or loaded as $trait:ident: $($(#[$about:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;)+) => {
-        /// The functions, wherever they come from. All keep the library's own terms.
+        /// The functions, linked or loaded. All keep the library's own conventions.
         pub(crate) trait $trait: Copy {
             $($(#[$about])* unsafe fn $name($($argument: $type),*) $(-> $result)?;)+
         }
 
-        /// Those that cpb was linked with.
+        /// The functions that cpb was linked with.
         #[cfg(feature = "openssl")]
         #[derive(Clone, Copy)]
         pub(crate) struct Linked;
@@ -49,7 +48,7 @@ macro_rules! c_functions {
             )+
         }
 
-        /// Those of a library that is loaded.
+        /// The functions of a library that is loaded.
         #[derive(Clone, Copy)]
         pub(crate) struct Loaded;
 
@@ -83,8 +82,8 @@ macro_rules! c_functions {
             #[inline(always)]
             pub(crate) unsafe extern $abi fn $name($($argument: $type),*) $(-> $result)? {
                 let function = addresses::$name.load(core::sync::atomic::Ordering::Relaxed);
-                // SAFETY: what the table holds under a name has the signature that the library's
-                // header gives it; the rest is promised by the caller.
+                // SAFETY: what the table holds under a name has the signature from the library's header. The
+                // caller promises the rest.
                 unsafe {
                     let function: unsafe extern "C" fn($($type),*) $(-> $result)? =
                         core::mem::transmute(function);
@@ -93,7 +92,7 @@ macro_rules! c_functions {
             }
         )+
 
-        /// What stands for a function that is not there.
+        /// What replaces a function that is missing.
         mod absent {
             use super::*;
             $(pub(super) unsafe extern "C" fn $name($(_: $type),*) $(-> $result)? {
@@ -102,7 +101,7 @@ macro_rules! c_functions {
             })+
         }
 
-        /// Where the functions are.
+        /// The addresses of the functions.
         #[allow(non_upper_case_globals)]
         mod addresses {
             use core::sync::atomic::AtomicPtr;
@@ -128,11 +127,11 @@ pub(crate) struct Slot {
     pub(crate) address: &'static AtomicPtr<()>,
 }
 
-/// A shared library of the system's, loaded until the process ends.
+/// A shared library of the system, which stays loaded until the process ends.
 #[derive(Debug)]
 pub(crate) struct Library {
     handle: NonNull<c_void>,
-    /// What it was asked for by.
+    /// The name that it was requested by.
     name: CString,
 }
 
@@ -142,41 +141,41 @@ unsafe impl Send for Library {}
 unsafe impl Sync for Library {}
 
 impl Library {
-    /// Loads the first of `names` that is here.
+    /// Loads the first of `names` that can be loaded.
     ///
     /// # Errors
-    /// None is, or one is broken; in the dynamic linker's words.
+    /// Returns an error if none can be loaded, in the dynamic linker's words, or if cpb is linked statically.
     pub(crate) fn open(names: &[&CStr]) -> Result<Library, Unavailable> {
         if cfg!(target_feature = "crt-static") {
             return Err(unavailable(
-                "this cpb is linked statically and loads nothing, and no runner that can is built in \
-                 or could be started"
+                "this cpb is linked statically and cannot load libraries, and its built-in runner \
+                 for that is missing or did not start"
                     .to_owned(),
             ));
         }
         let mut problems: Vec<String> = Vec::new();
         for name in names {
-            // SAFETY: a C string. The library's own constructors run, as in any program of this
-            // system that uses it. Its symbols are its own: nothing of cpb's takes their place.
+            // SAFETY: a C string. The library's own constructors run, as in any program of this system that
+            // uses it. It uses its own symbols: none of cpb's takes their place.
             let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
             match NonNull::new(handle) {
                 Some(handle) => return Ok(Library { handle, name: CString::from(*name) }),
                 None => problems.push(last_problem()),
             }
         }
-        // One that is there and cannot be loaded says more than one that is not there.
+        // The error of a library that exists but cannot be loaded says more than that of a missing one.
         let absent = |problem: &&String| problem.contains("No such file");
         let told = problems.iter().find(|problem| !absent(problem)).or(problems.first());
         Err(unavailable(told.cloned().unwrap_or_default()))
     }
 
-    /// The address of what it calls `name`, if it has it.
+    /// The address of what the library calls `name`, if it has it.
     pub(crate) fn symbol(&self, name: &CStr) -> Option<NonNull<c_void>> {
         // SAFETY: the handle is never closed; the name is a C string.
         NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) })
     }
 
-    /// Puts its functions into a table, and returns the names of those that it lacks.
+    /// Puts the library's functions into a table, and returns the names of those that it lacks.
     pub(crate) fn fill(&self, slots: &[Slot]) -> Vec<&'static CStr> {
         let mut missing = Vec::new();
         for slot in slots {
@@ -188,7 +187,7 @@ impl Library {
         missing
     }
 
-    /// The file that it was loaded from, as far as the dynamic linker tells.
+    /// The file that it was loaded from, or the requested name if the dynamic linker does not tell.
     pub(crate) fn file(&self) -> String {
         self.path().unwrap_or_else(|| self.name.to_string_lossy().into_owned())
     }
@@ -202,8 +201,8 @@ impl Library {
             name: *const core::ffi::c_char,
         }
         let mut map: *const LinkMap = core::ptr::null();
-        // SAFETY: the handle is open, and for it the linker gives its own map, which lives as long as the
-        // library does, for ever; a name in it is null or a C string.
+        // SAFETY: the handle is open, and the linker returns its own map for it. The map lives as long as the
+        // library, which is for ever, and a name in it is null or a C string.
         unsafe {
             let found = libc::dlinfo(
                 self.handle.as_ptr(),
@@ -215,18 +214,18 @@ impl Library {
         }
     }
 
-    /// Where programs load nothing nobody asks.
+    /// Programs for such targets load nothing, so the path is not needed.
     #[cfg(not(target_env = "gnu"))]
     fn path(&self) -> Option<String> {
         None
     }
 }
 
-/// Something of a loaded library's that is one's own.
+/// An object of a loaded library, with one owner.
 pub(crate) struct Owned<T>(pub(crate) *mut T, unsafe fn(*mut T));
 
 impl<T> Owned<T> {
-    /// Of what the library has just made, or could not make: then it is null.
+    /// Takes what the library has just made. Returns an error if it is null.
     pub(crate) fn take(made: *mut T, free: unsafe fn(*mut T)) -> Result<Owned<T>, Error> {
         if made.is_null() { Err(Error::Device(0)) } else { Ok(Owned(made, free)) }
     }
@@ -234,12 +233,12 @@ impl<T> Owned<T> {
 
 impl<T> Drop for Owned<T> {
     fn drop(&mut self) {
-        // SAFETY: ours; nothing uses it afterwards.
+        // SAFETY: we own it, and nothing uses it afterwards.
         unsafe { self.1(self.0) }
     }
 }
 
-/// What the dynamic linker last complained of on this thread.
+/// The last error of the dynamic linker on this thread.
 fn last_problem() -> String {
     // SAFETY: null or a C string that lives until the next call.
     unsafe {
@@ -251,7 +250,7 @@ fn last_problem() -> String {
     }
 }
 
-/// That a library is not to be had here.
+/// The error for a library that is not available here.
 pub(crate) fn unavailable(detail: String) -> Unavailable {
     Unavailable { reason: Unsupported::Device, detail }
 }

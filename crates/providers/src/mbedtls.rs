@@ -1,5 +1,5 @@
-//! Mbed TLS through its own low-level interface, in two builds that live side by side: plain C, and
-//! with the CPU's crypto instructions. How it is driven stands in the crate cpb-mbedtls.
+//! Mbed TLS through its own low-level interface, in two builds side by side: plain C, and with the CPU's crypto
+//! instructions. The crate cpb-mbedtls drives both.
 
 mod libraries;
 
@@ -35,7 +35,7 @@ pub(crate) const ACCEL: Implementation = Implementation {
     },
 };
 
-/// A build's way to open a session.
+/// How a build opens a session.
 type Open = fn(&CryptoWorkload, &[&[u8]], &RawJobs<'_>, Body<'_>) -> Result<(), Error>;
 
 struct MbedTls {

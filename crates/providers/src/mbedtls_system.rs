@@ -1,6 +1,6 @@
-//! The Mbed TLS that is installed here, 2.28 or 3, by its generic functions of ciphers and digests: their
-//! contexts point to those of the algorithms, which the library allocates in the size that its build gives
-//! them; and by its functions for key pairs and generators.
+//! The installed Mbed TLS, 2.28 or 3, through its generic functions for ciphers and digests and its functions
+//! for key pairs and generators. The generic contexts point to those of the algorithms, which the library
+//! allocates in the size that its build gives them.
 //!
 //! It has no switch for the CPU's extensions.
 
@@ -34,7 +34,7 @@ pub(crate) const ENTRY: Implementation = Implementation {
     open: |_| open(),
 };
 
-/// The names that the dynamic linker knows it by, the newest first: 3.6 to 3.2, and 2.28.
+/// The names that the dynamic linker knows it by, newest first: 3.6 to 3.2, and 2.28.
 const NAMES: [&CStr; 6] = [
     c"libmbedcrypto.so.16",
     c"libmbedcrypto.so.15",
@@ -44,7 +44,7 @@ const NAMES: [&CStr; 6] = [
     c"libmbedcrypto.so.7",
 ];
 
-/// What else is missing costs some algorithms.
+/// Functions that are always needed. Without any other function, some algorithms are missing.
 const NEEDED: [&CStr; 5] = [
     c"mbedtls_version_get_number",
     c"mbedtls_version_get_string",
@@ -53,7 +53,7 @@ const NEEDED: [&CStr; 5] = [
     c"mbedtls_md_setup",
 ];
 
-/// Options of a build that decide what executes.
+/// Build options that decide what executes.
 const FEATURES: [&CStr; 8] = [
     c"MBEDTLS_HAVE_ASM",
     c"MBEDTLS_AESNI_C",
@@ -65,14 +65,14 @@ const FEATURES: [&CStr; 8] = [
     c"MBEDTLS_THREADING_C",
 ];
 
-/// Parts of a module that a build may leave out of it.
+/// Parts that a build may leave out of a module.
 const LEFT_OUT_ALONE: [&str; 2] = ["rsa_rsassa_pss", "rsa_gen"];
 
 struct MbedTls {
     version: String,
     executor: String,
     options: String,
-    /// 3.0 and newer.
+    /// Whether it is 3.0 or newer.
     third: bool,
     missing: Vec<&'static CStr>,
 }
@@ -107,7 +107,7 @@ fn open() -> Result<Boxed, Unavailable> {
         unsafe { ffi::mbedtls_version_check_feature(feature.as_ptr()) == 0 }
     };
     let built: Vec<_> = FEATURES.into_iter().filter(has).map(CStr::to_string_lossy).collect();
-    // SAFETY: takes no pointer; 0 where it is missing.
+    // SAFETY: takes no pointer; returns 0 if it is missing.
     let aes = unsafe { ffi::mbedtls_aesni_has_support(ffi::MBEDTLS_AESNI_AES) != 0 };
     let executor = match (aes, has(&FEATURES[2])) {
         (true, _) => "AES instructions",
@@ -125,7 +125,7 @@ fn open() -> Result<Boxed, Unavailable> {
     }))
 }
 
-/// What of the library's computes an algorithm.
+/// The part of the library that computes an algorithm.
 #[derive(Clone, Copy)]
 enum Part {
     Cipher(*const CipherInfo),
@@ -138,7 +138,7 @@ enum Part {
 }
 
 impl MbedTls {
-    /// Whether all of a module's functions are there that are used here.
+    /// Whether the library has all functions of a module that are used here.
     fn has_module(&self, module: &str) -> bool {
         let of_it = |name: &&CStr| {
             let name = name.to_str().unwrap_or_default();
@@ -162,7 +162,7 @@ impl MbedTls {
                 Algorithm::Aes128Ccm | Algorithm::Aes192Ccm | Algorithm::Aes256Ccm => {
                     there(c"mbedtls_ccm_setkey").then_some(Part::Ccm)
                 }
-                // The generic function would begin with the counter 0.
+                // The generic function would begin with counter 0.
                 Algorithm::Chacha20 => there(c"mbedtls_chacha20_setkey").then_some(Part::Chacha20),
                 Algorithm::Poly1305 => there(c"mbedtls_poly1305_starts").then_some(Part::Poly1305),
                 Algorithm::Aes128Cmac | Algorithm::Aes256Cmac => {
@@ -183,12 +183,12 @@ impl MbedTls {
     }
 }
 
-/// Whether an algorithm is one of `shared`.
+/// Whether `shared` handles an algorithm.
 fn is_shared(algorithm: Algorithm) -> bool {
     algorithm.has_key_pairs() || algorithm.shape().kind == Kind::Generator
 }
 
-/// What an HMAC is made of.
+/// The digest that an HMAC is based on.
 fn hmac(algorithm: Algorithm) -> Option<Sha> {
     Some(match algorithm {
         Algorithm::HmacSha1 => Sha::Sha1,
@@ -198,7 +198,7 @@ fn hmac(algorithm: Algorithm) -> Option<Sha> {
     })
 }
 
-/// The library's name of a cipher or digest, of a MAC that of what it is made of.
+/// The library's name of a cipher or digest; for a MAC, of what it is based on.
 fn name(algorithm: Algorithm) -> Option<&'static CStr> {
     Some(match algorithm {
         Algorithm::Aes128Cbc => c"AES-128-CBC",
@@ -251,11 +251,11 @@ impl Provider for MbedTls {
         if !matches!(part, Part::Cipher(_)) || workload.message.is_multiple_of(16) {
             return Ok(());
         }
-        // cipher.h, `mbedtls_cipher_update`: in place whole blocks only, but for an AEAD.
+        // cipher.h, `mbedtls_cipher_update`: in place only whole blocks, except for an AEAD.
         if workload.placement == Placement::InPlace && kind != Kind::Aead {
             return Err(Unsupported::Mode);
         }
-        // gcm.h of 2.28, `mbedtls_gcm_update`: every part of a message but the last is whole blocks.
+        // gcm.h of 2.28, `mbedtls_gcm_update`: all parts of a message except the last are whole blocks.
         let whole = !self.third && workload.algorithm != Algorithm::Chacha20Poly1305;
         if workload.phase == Phase::Update && kind == Kind::Aead && whole {
             return Err(Unsupported::Length);

@@ -1,4 +1,4 @@
-//! The memory's own bound: see [`cpb_core::copy`].
+//! The limit that memory itself sets: see [`cpb_core::copy`].
 
 use crate::Implementation;
 use cpb_core::copy::{MEMCPY, Memcpy};

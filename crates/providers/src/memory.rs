@@ -1,5 +1,5 @@
-//! Reads memory by loads of one width. The loads are instructions that are written down, so no compiler merges, divides
-//! or drops them: `x86_64.rs` and `aarch64.rs`. On other CPUs they are volatile reads (`portable.rs`).
+//! Reads memory with loads of one width. The loads are explicit instructions, so no compiler merges, splits or
+//! drops them: `x86_64.rs` and `aarch64.rs`. On other CPUs they are volatile reads (`portable.rs`).
 
 #[cfg(target_arch = "aarch64")]
 #[path = "memory/aarch64.rs"]
@@ -27,26 +27,27 @@ pub(crate) const ENTRY: Implementation = Implementation {
     open: |_| Ok(Box::new(MemoryLoads { executor: executor() })),
 };
 
-/// Buffers begin at multiples of this, so that no load lies in two lines of a cache.
+/// Buffers begin at multiples of this, so that no load crosses a cache line.
 const ALIGNMENT: usize = 64;
 
-/// Reads as many bytes as the first range is long, in blocks: linearly, or half of each block from another buffer. Gives
+/// Reads the buffers in blocks: one buffer linearly, or half of each block from each of two buffers. Returns
 /// the sum of the words.
 type Read = unsafe fn(ReadFrom) -> u64;
 
-/// Where to read: all of the first range, and from the second address on as many bytes if there are two buffers.
+/// Where to read: all of the first range and, if there are two buffers, as many bytes from the second address
+/// on.
 #[derive(Clone)]
 struct ReadFrom {
     first: Range<*const u8>,
     second: *const u8,
 }
 
-/// How the loads of one width are made.
+/// The functions that make loads of one width.
 #[derive(Clone, Copy)]
 struct Loads {
-    /// Of one buffer.
+    /// Reads one buffer.
     linear: Read,
-    /// Of two in turn.
+    /// Reads two buffers in turn.
     ping_pong: Read,
 }
 
@@ -55,13 +56,18 @@ struct Loads {
 struct Widest {
     /// What they are called.
     name: &'static str,
-    /// Bits that one reads.
+    /// The bits that one load reads.
     bits: u32,
     loads: Loads,
 }
 
+/// The widest vectors of this CPU, if it has any that cpb knows.
+fn widest() -> Option<Widest> {
+    loads::vectors().into_iter().next()
+}
+
 fn executor() -> String {
-    match loads::widest() {
+    match widest() {
         Some(Widest { name, bits, .. }) => {
             format!("the CPU's loads; the widest: {name}, {bits} bits")
         }
@@ -75,10 +81,15 @@ struct MemoryLoads {
 
 impl MemoryLoads {
     fn loads(width: Width) -> Result<Loads, Unsupported> {
-        match width {
-            Width::Widest => loads::widest().map(|widest| widest.loads).ok_or(Unsupported::Device),
-            width => loads::of_words(width).ok_or(Unsupported::Mode),
-        }
+        let [bits_8, bits_16, bits_32, bits_64] = loads::WORDS;
+        let words = match width {
+            Width::Widest => return widest().map(|widest| widest.loads).ok_or(Unsupported::Device),
+            Width::Bits8 => bits_8,
+            Width::Bits16 => bits_16,
+            Width::Bits32 => bits_32,
+            Width::Bits64 => bits_64,
+        };
+        words.ok_or(Unsupported::Mode)
     }
 }
 
@@ -118,7 +129,7 @@ impl MemoryReader for MemoryLoads {
             return Err(Unsupported::Device);
         }
         if workload.cache != Cache::Filled {
-            // A process may neither switch the cache off nor empty it on all CPUs.
+            // A process can neither switch the cache off nor empty it on all CPUs.
             return Err(Unsupported::Mode);
         }
         MemoryLoads::loads(workload.width).map(drop)
@@ -136,12 +147,6 @@ impl MemoryReader for MemoryLoads {
             return Err(Unsupported::Length.into());
         }
         let Loads { linear, ping_pong } = MemoryLoads::loads(workload.width)?;
-        let mask = match workload.width {
-            Width::Bits8 => u8::MAX.into(),
-            Width::Bits16 => u16::MAX.into(),
-            Width::Bits32 => u32::MAX.into(),
-            Width::Bits64 | Width::Widest => u64::MAX,
-        };
         let aligned = |bytes: &[u8]| bytes.as_ptr().addr().is_multiple_of(ALIGNMENT);
         let all_aligned = match set {
             WorkingSet::Linear(all) => aligned(all),
@@ -158,7 +163,7 @@ impl MemoryReader for MemoryLoads {
                 (ping_pong, ReadFrom { first: first.as_ptr_range(), second: second.as_ptr() })
             }
         };
-        body(&mut Reads { read, buffers, mask, sum, _set: set })
+        body(&mut Reads { read, buffers, mask: workload.width.mask(), sum, _set: set })
     }
 }
 
@@ -167,7 +172,7 @@ struct Reads<'s, 'b> {
     buffers: ReadFrom,
     mask: u64,
     sum: &'s mut u64,
-    /// Borrowed as long as it is read.
+    /// Borrowed while it is read.
     _set: WorkingSet<'b>,
 }
 
@@ -176,8 +181,9 @@ impl Session for Reads<'_, '_> {
         if job != 0 {
             return Err(Error::Contract);
         }
-        // SAFETY: `session` found the buffers to be as long as the workload states, which is a whole number of blocks,
-        // and to be aligned, and the CPU to have these loads; the buffers are borrowed as long as `self` is.
+        // SAFETY: `session` checked that the buffers have the length that the workload states, which is a whole
+        // number of blocks, that they are aligned, and that the CPU has these loads. The buffers are borrowed
+        // as long as `self` is.
         let sum = unsafe { (self.read)(self.buffers.clone()) };
         *self.sum = self.sum.wrapping_add(sum & self.mask);
         Ok(Progress::Done)

@@ -1,10 +1,10 @@
-//! The Nettle that is installed here, as GnuTLS uses it: contexts that the caller holds, with the CPU
+//! The installed Nettle, used as GnuTLS uses it, with contexts that the caller holds. It runs with the CPU
 //! features that it finds and with none of them.
 //!
-//! It reads once, when it is loaded, which features not to use; so each variant is a process of its own.
-//! Its second library, libhogweed, has the key pairs and no code that depends on features; GMP, which that
-//! one computes with, may have some, and no switch for it. Of key pairs the variant without features thus
-//! lacks no more than what libnettle would do faster for them: hashing, and drawing random numbers.
+//! It reads only once, when it is loaded, which features not to use, so each variant needs its own process. Its
+//! second library, libhogweed, has the key pairs and no code that depends on features. GMP, which libhogweed
+//! computes with, may have such code, but has no switch for it. So for key pairs, the variant without features
+//! lacks only what libnettle would do faster for them: hashing, and drawing random numbers.
 
 mod aeads;
 mod ciphers;
@@ -37,7 +37,7 @@ pub(crate) const FEATURES: Implementation = Implementation {
 
 pub(crate) const C: Implementation = Implementation {
     name: "nettle:c",
-    // fat-setup.h: names of features; this is none.
+    // fat-setup.h: the names of features. "none" is not the name of one.
     environment: || vec![("NETTLE_FAT_OVERRIDE", "none")],
     executors: None,
     open: |_| open("nettle:c", "NETTLE_FAT_OVERRIDE=none"),
@@ -49,12 +49,12 @@ struct Nettle {
     version: String,
     options: String,
     library: Library,
-    /// libhogweed is here.
+    /// Whether libhogweed is installed.
     has_key_pairs: bool,
 }
 
 fn open(name: &'static str, executor: &'static str) -> Result<Boxed, Unavailable> {
-    // Of Nettle 4 tables and signatures are others.
+    // Nettle 4 has other tables and signatures.
     let library = Library::open(&[c"libnettle.so.8"]).map_err(|missing| {
         unavailable(format!("no Nettle 3 (Debian's package libnettle8): {}", missing.detail))
     })?;
@@ -62,7 +62,7 @@ fn open(name: &'static str, executor: &'static str) -> Result<Boxed, Unavailable
     if !library.fill(ffi::SLOTS).is_empty() {
         return Err(unavailable(format!("{file} lacks functions of Nettle 3")));
     }
-    // SAFETY: take nothing.
+    // SAFETY: take no arguments.
     let (major, minor) = unsafe { (ffi::nettle_version_major(), ffi::nettle_version_minor()) };
     let version = format!("{major}.{minor}");
     let hogweed = hogweed::load();
@@ -74,7 +74,7 @@ fn open(name: &'static str, executor: &'static str) -> Result<Boxed, Unavailable
     Ok(Box::new(Nettle { name, executor, version, options, library, has_key_pairs }))
 }
 
-/// What of the library's computes an algorithm.
+/// The part of the library that computes an algorithm.
 enum Primitive {
     Blocks(CipherTable, Mode),
     Xts(CipherTable),
@@ -86,8 +86,9 @@ enum Primitive {
 }
 
 impl Nettle {
-    /// Poly1305 is not among its public functions, but within ChaCha20-Poly1305 and Poly1305-AES. Its CTR_DRBG
-    /// (3.10) is the one without a derivation function, of which there are no known answers here.
+    /// Poly1305 is not a separate public function, but part of ChaCha20-Poly1305 and Poly1305-AES. The
+    /// library's CTR_DRBG (3.10) has no derivation function, and there are no known answers for that variant
+    /// here.
     fn part(&self, algorithm: Algorithm) -> Option<Primitive> {
         let aes128 = || self.cipher(c"nettle_aes128");
         let aes192 = || self.cipher(c"nettle_aes192");
@@ -147,7 +148,7 @@ impl Nettle {
         }
     }
 
-    /// The library's table called `name`, which is of type `T` by nettle-meta.h.
+    /// The library's table called `name`, which has the type `T` according to nettle-meta.h.
     fn table<T>(&self, name: &CStr) -> Option<&'static T> {
         // SAFETY: constant data of a library that is never unloaded; `part` pairs names and types.
         self.library.symbol(name).map(|table| unsafe { table.cast::<T>().as_ref() })
@@ -157,11 +158,11 @@ impl Nettle {
         self.table::<CipherTable>(name).copied()
     }
 
-    /// A table of a cipher that the library has functions and no table for. Its context is the first
-    /// part of the one for 3DES in CMAC, which has a table.
+    /// Makes a table for a cipher that has functions but no table in the library. Its context is the first part
+    /// of the one for CMAC with 3DES, which has a table.
     fn des(&self, encrypt: &CStr, decrypt: &CStr, set_key: SetKey) -> Option<CipherTable> {
         let step = |name| {
-            // SAFETY: des.h: both names are functions of this type, but for the context's.
+            // SAFETY: des.h: both names are functions of this type, except for the context's type.
             let step = |symbol: NonNull<c_void>| unsafe {
                 core::mem::transmute::<*mut c_void, CryptBlocks>(symbol.as_ptr())
             };
@@ -186,7 +187,7 @@ impl Nettle {
 
     fn hmac(&self, name: &CStr, set_key: &CStr) -> Option<Primitive> {
         let set_key = self.library.symbol(set_key)?;
-        // SAFETY: hmac.h: the name is a function of this type, but for the context's.
+        // SAFETY: hmac.h: the name is a function of this type, except for the context's type.
         let set_key =
             unsafe { core::mem::transmute::<*mut c_void, SetKeyOfLength>(set_key.as_ptr()) };
         self.table(name).map(|table| Primitive::Mac(table, MacKey::OfAnyLength(set_key)))
@@ -206,11 +207,11 @@ impl Provider for Nettle {
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
         software_supports(workload)?;
         if key_pairs::has(workload.algorithm) {
-            // The options say which library it is.
+            // The options say which library it is, or what is missing.
             return if self.has_key_pairs { Ok(()) } else { Err(Unsupported::Device) };
         }
         let part = self.part(workload.algorithm).ok_or(Unsupported::Algorithm)?;
-        // Every part of a message but the last must be whole blocks.
+        // All parts of a message except the last must be whole blocks.
         let block = match part {
             Primitive::Blocks(table, Mode::Ctr) => table.block_size,
             Primitive::Chacha(_) => ciphers::CHACHA_BLOCK,

@@ -1,6 +1,6 @@
-//! OpenSSL's libcrypto through its EVP interface: the one that cpb was linked with (`linked.rs`), and
-//! the one that is installed here (`system.rs`). Sessions are the same for both; which of them they
-//! call is known when they are compiled.
+//! OpenSSL's libcrypto through its EVP interface: the one that cpb was linked with (`linked.rs`), and the
+//! installed one (`system.rs`). The sessions are the same for both; which library they call is fixed at compile
+//! time.
 
 mod cipher;
 pub(crate) mod ffi;
@@ -32,16 +32,16 @@ use record::RecordSession;
 #[derive(Clone, Copy)]
 struct Source<L: Libcrypto> {
     library: PhantomData<L>,
-    /// What a fetched implementation must have, as EVP_set_default_properties(7) spells it.
+    /// The properties that a fetched implementation must have, as EVP_set_default_properties(7) spells them.
     properties: Option<&'static CStr>,
-    /// The engine that must have it; null for the library's own.
+    /// The engine that must provide it; null for the library's own implementation.
     engine: *mut ffi::ENGINE,
     /// Whether ciphers and digests are found by name: before OpenSSL 3, and for engines.
     by_name: bool,
 }
 
 impl<L: Libcrypto> Source<L> {
-    /// What the library would take itself.
+    /// What the library takes by default.
     fn new() -> Self {
         Source { library: PhantomData, properties: None, engine: ptr::null_mut(), by_name: false }
     }
@@ -50,9 +50,9 @@ impl<L: Libcrypto> Source<L> {
         self.properties.map_or(ptr::null(), CStr::as_ptr)
     }
 
-    /// Null where the library has none of that name.
+    /// Null if the library has no cipher of that name.
     fn cipher(&self, name: &CStr) -> *mut ffi::EVP_CIPHER {
-        // SAFETY: C strings; no context is the default one. What is found by name lives for ever, and
+        // SAFETY: C strings; a null context is the default one. What is found by name lives for ever, and
         // freeing it does nothing.
         unsafe {
             match self.by_name {
@@ -62,7 +62,7 @@ impl<L: Libcrypto> Source<L> {
         }
     }
 
-    /// Null where the library has none of that name.
+    /// Null if the library has no digest of that name.
     fn digest(&self, name: &CStr) -> *mut ffi::EVP_MD {
         // SAFETY: as above.
         unsafe {
@@ -73,14 +73,14 @@ impl<L: Libcrypto> Source<L> {
         }
     }
 
-    /// Null where the library has none of that name.
+    /// Null if the library has no MAC of that name.
     fn mac(&self, name: &CStr) -> *mut ffi::EVP_MAC {
         // SAFETY: as above.
         unsafe { L::EVP_MAC_fetch(ptr::null_mut(), name.as_ptr(), self.properties()) }
     }
 
-    /// Whether the library has an algorithm: builds leave out Camellia and what is broken. Of a MAC it is
-    /// asked for its kind, of a generator for what feeds it.
+    /// Whether the library has an algorithm: builds leave out Camellia and broken algorithms. For a MAC it
+    /// checks the kind of MAC; for a generator, what feeds it.
     fn has(&self, algorithm: Algorithm) -> bool {
         let name = evp_name(algorithm);
         // SAFETY: names are C strings; what was fetched is freed, and null is allowed.
@@ -117,7 +117,7 @@ impl<L: Libcrypto> Source<L> {
                 Kind::Copy => false,
             }
         };
-        // Whoever asks next is to find his own errors.
+        // Empties the error queue, so that the next caller finds only its own errors.
         last_error::<L>();
         found
     }
@@ -149,8 +149,8 @@ fn session<L: Libcrypto>(
     }
 }
 
-/// Why a libcrypto has not got an algorithm, which is `usually` so for another reason: records it has where the
-/// CPU has the AES instructions of x86 and nobody masked them.
+/// Why a libcrypto lacks an algorithm. The reason is `usually`, except for records: a libcrypto has them if the
+/// CPU has the AES instructions of x86 and they are not masked.
 fn lacks(algorithm: Algorithm, usually: Unsupported) -> Unsupported {
     if algorithm.shape().kind == Kind::Record { Unsupported::Device } else { usually }
 }
@@ -190,12 +190,12 @@ fn evp_name(algorithm: Algorithm) -> &'static CStr {
         Algorithm::Sha3_256 => c"SHA3-256",
         Algorithm::Sha3_512 => c"SHA3-512",
         Algorithm::Poly1305 => c"POLY1305",
-        // The cipher that only copies; no session asks for it, nor by this way for a key pair.
+        // The cipher that only copies. No session asks for it, and key pairs are not opened by this name.
         _ => c"NULL",
     }
 }
 
-/// 1 is success; anything else an error, whose code comes from libcrypto's queue.
+/// 1 is success. Anything else is an error, whose code comes from libcrypto's queue.
 #[inline]
 fn succeeded<L: Libcrypto>(status: c_int) -> Result<(), Error> {
     if status == 1 { Ok(()) } else { Err(last_error::<L>()) }
@@ -203,7 +203,7 @@ fn succeeded<L: Libcrypto>(status: c_int) -> Result<(), Error> {
 
 #[cold]
 fn last_error<L: Libcrypto>() -> Error {
-    // SAFETY: take no pointers; the queue is the thread's own.
+    // SAFETY: take no pointers; the queue belongs to the thread.
     let code = unsafe {
         let code = L::ERR_get_error();
         L::ERR_clear_error();

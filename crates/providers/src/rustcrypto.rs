@@ -1,5 +1,5 @@
-//! The RustCrypto crates, which find out at run time which of the CPU's extensions they may use: with those
-//! that they find, and with none.
+//! The RustCrypto crates, which find out at run time which of the CPU's extensions they may use. They run with
+//! those that they find, and with none.
 
 mod aeads;
 mod ciphers;
@@ -53,7 +53,7 @@ struct RustCrypto {
     executor: String,
 }
 
-// One signature for all entries: this one is always here.
+// All entries have the same signature, but this provider is always available.
 #[allow(clippy::unnecessary_wraps)]
 fn open(name: &'static str) -> Result<Boxed, Unavailable> {
     let found = features::found();
@@ -79,7 +79,7 @@ impl Provider for RustCrypto {
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
         software_supports(workload)?;
         let aead = workload.algorithm.shape().tag > 0;
-        // What is left of a block is not kept from part to part here.
+        // What is left of a block is not kept between parts here.
         let block = match workload.algorithm {
             Algorithm::Aes128Ctr | Algorithm::Aes192Ctr | Algorithm::Aes256Ctr => 16,
             Algorithm::Poly1305 => 16,
@@ -108,7 +108,7 @@ impl Provider for RustCrypto {
     }
 }
 
-/// An algorithm's way to open a session.
+/// How an algorithm opens a session.
 type Opener = fn(&CryptoWorkload, &[&[u8]], &RawJobs<'_>, Body<'_>) -> Result<(), Error>;
 
 fn session_of(algorithm: Algorithm) -> Option<Opener> {
@@ -175,7 +175,7 @@ fn no_length<T>(_: T) -> Error {
     Unsupported::Length.into()
 }
 
-/// The message of a job, to read and to write.
+/// The message of a job, for reading and writing.
 #[inline]
 fn message<'j>(job: &'j RawJob, lengths: &Lengths) -> InOutBuf<'j, 'j, u8> {
     // SAFETY: both are valid for the message's length, and the same place or apart.
@@ -189,7 +189,7 @@ fn input<'j>(job: &'j RawJob, lengths: &Lengths) -> &'j [u8] {
     unsafe { slice::from_raw_parts(job.input, lengths.message) }
 }
 
-/// A part of a job that is as long as its algorithm has it.
+/// A part of a job, with the length that its algorithm has.
 ///
 /// # Safety
 /// It is valid for `N` bytes, and nothing writes to it meanwhile.

@@ -1,7 +1,7 @@
-//! The wolfSSL that is installed here, through what it offers to programs written for OpenSSL: there the
-//! library allocates its contexts, whose layout depends on how it was built. Of key pairs see `key_pairs.rs`.
+//! The installed wolfSSL, through its interface for programs written for OpenSSL. There the library allocates
+//! its contexts, whose layout depends on how it was built. For key pairs see `key_pairs.rs`.
 //!
-//! It is loaded and never linked: its licence is the GPL. It has no switch for the CPU's extensions.
+//! It is loaded and never linked, because its licence is the GPL. It has no switch for the CPU's extensions.
 
 mod ffi;
 mod key_pairs;
@@ -24,8 +24,8 @@ pub(crate) const ENTRY: Implementation = Implementation {
     open: |_| open(),
 };
 
-/// The names that the dynamic linker knows it by, the newest first: of its versions since 5.0 the number
-/// changes, and the functions stay.
+/// The names that the dynamic linker knows it by, newest first. Since 5.0 the number changes between versions,
+/// but the functions stay.
 const NAMES: [&CStr; 9] = [
     c"libwolfssl.so.44",
     c"libwolfssl.so.43",
@@ -38,8 +38,8 @@ const NAMES: [&CStr; 9] = [
     c"libwolfssl.so.30",
 ];
 
-/// Every build has the first two, and one for OpenSSL's programs the others; what else is missing costs
-/// some algorithms.
+/// Every build has the first two, and a build with the interface for OpenSSL's programs has the others. Without
+/// any other function, some algorithms are missing.
 const NEEDED: [&CStr; 5] = [
     c"wolfSSL_Init",
     c"wolfSSL_lib_version",
@@ -72,7 +72,7 @@ fn open() -> Result<Boxed, Unavailable> {
         )));
     }
     keep_memory();
-    // SAFETY: takes nothing; called before anything else of the library.
+    // SAFETY: takes no arguments; called before anything else of the library.
     if unsafe { ffi::wolfSSL_Init() } != 1 {
         return Err(unavailable(format!("{file} does not initialise")));
     }
@@ -87,13 +87,13 @@ fn open() -> Result<Boxed, Unavailable> {
     Ok(Box::new(WolfSsl { version, options, missing }))
 }
 
-/// Has this process keep memory that is freed, for what is allocated next: the tables of an agreement's peer
-/// (see `key_pairs`) are some 800 KiB. A program whose peers are always new keeps them in the library, which
-/// has a place for many; given back to the system and taken again at each agreement they would cost a third
-/// of it.
+/// Makes this process keep freed memory for later allocations. The tables of an agreement's peer (see
+/// `key_pairs`) take some 800 KiB. A program whose peers are always new keeps the tables in the library, which
+/// has room for many. If the memory were returned to the system and allocated again, that would cost a third of
+/// each agreement.
 fn keep_memory() {
     #[cfg(target_env = "gnu")]
-    // SAFETY: take numbers; the most that the first allows is 32 MiB.
+    // SAFETY: take numbers; the first one accepts at most 32 MiB.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 32 << 20);
         libc::mallopt(libc::M_TRIM_THRESHOLD, 256 << 20);
@@ -112,7 +112,7 @@ impl Evp for Functions {
     type Cmac = ffi::WOLFSSL_CMAC_CTX;
 
     fn cipher(algorithm: Algorithm) -> *const Self::Cipher {
-        // SAFETY: take nothing, and give a constant, or null where the library lacks them.
+        // SAFETY: take no arguments, and return a constant, or null if the library lacks it.
         unsafe {
             match algorithm {
                 Algorithm::Aes128Cbc | Algorithm::Aes128Cmac => ffi::wolfSSL_EVP_aes_128_cbc(),
@@ -156,7 +156,7 @@ impl Evp for Functions {
     }
 
     fn last_error() -> i32 {
-        // SAFETY: take nothing; the queue is the thread's own.
+        // SAFETY: take no arguments; the queue belongs to the thread.
         unsafe {
             let code = ffi::wolfSSL_ERR_get_error();
             ffi::wolfSSL_ERR_clear_error();
@@ -188,7 +188,7 @@ impl Evp for Functions {
         unsafe { ffi::wolfSSL_CMAC_Init(context, key, length, cipher, ptr::null_mut()) }
     }
 
-    /// There is no such function.
+    /// The library has no such function.
     unsafe fn cmac_reset(_context: *mut Self::Cmac) -> c_int {
         0
     }
@@ -256,19 +256,20 @@ impl Provider for WolfSsl {
         let in_place = workload.placement == Placement::InPlace;
         let whole_blocks = workload.message.is_multiple_of(16);
         match workload.algorithm {
-            // Forgets the key with the message.
+            // Its CMAC forgets the key after each message.
             Algorithm::Aes128Cmac | Algorithm::Aes256Cmac if workload.phase == Phase::Message => {
                 Err(Unsupported::Phase)
             }
-            // In place the ciphertext that the last two blocks share is wrong (5.5.4).
+            // In place, the ciphertext that the last two blocks share is wrong (5.5.4).
             Algorithm::Aes128Xts | Algorithm::Aes256Xts if in_place && !whole_blocks => {
                 Err(Unsupported::Defect)
             }
-            // Takes every tag for right (5.5.4): what does not verify does less than the others.
+            // It accepts every tag (5.5.4). A decryption that does not verify does less work than those of
+            // other providers.
             Algorithm::Chacha20Poly1305 if workload.operation == Operation::Decrypt => {
                 Err(Unsupported::Defect)
             }
-            // Of nothing at all it has no tag.
+            // Without message and associated data it makes no tag.
             Algorithm::Chacha20Poly1305 if workload.message == 0 && workload.associated == 0 => {
                 match workload.phase {
                     Phase::Message | Phase::MessageWithKey => Err(Unsupported::Length),

@@ -1,5 +1,5 @@
-//! One suite that every provider passes: the same answers as all the others, in every way it claims
-//! to support, and a refusal of what it does not.
+//! One suite that every provider passes. Each provider gives the same answers as all the others in every way
+//! that it claims to support, and refuses the ways that it does not support.
 
 use cpb_core::catalog;
 use cpb_core::check::once;
@@ -11,8 +11,8 @@ use cpb_core::{
 use cpb_providers::Boxed;
 use cpb_test_support::workloads::{all_ways, sensible_ways};
 
-/// Those that compute, and need nothing of their environment: variants of a library are the same
-/// code, and are held against each other as processes.
+/// The providers that compute and need no environment variables. Variants of a library are the same code, and
+/// are compared with each other as processes.
 fn here() -> Vec<Boxed> {
     let plain = |entry: &&catalog::Entry| {
         ![catalog::NULL, catalog::MEMORY].contains(&entry.name)
@@ -21,14 +21,14 @@ fn here() -> Vec<Boxed> {
     catalog::LIST.iter().filter(plain).flat_map(open_all).collect()
 }
 
-/// A library, which must be here, or those of an interface's executors that this machine has.
+/// Opens a library, which must be here, or those of an interface's executors that this machine has.
 fn open_all(entry: &'static catalog::Entry) -> Vec<Boxed> {
     let choice = catalog::Choice { entry, variant: "" };
     let open = |name: &String| cpb_providers::open(&catalog::find(name).expect("its own name"));
     let names = cpb_providers::expand(&choice);
     let computing = names.iter().filter(|name| catalog::computes(name));
     let opened = computing.map(open).collect::<Vec<_>>();
-    // What this machine has is found out; it need not have any.
+    // What this machine has is found out; it does not need to have any.
     if choice.is_interface() || entry.is_installed() {
         return opened.into_iter().flatten().collect();
     }
@@ -44,7 +44,7 @@ fn made(part: Part, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// What a job came to: its output and its tag.
+/// The result of a job: its output and its tag.
 type Answer = Result<(Vec<u8>, Vec<u8>), Error>;
 
 fn made_associated(workload: &CryptoWorkload) -> Vec<u8> {
@@ -87,7 +87,7 @@ fn name(provider: &dyn Provider) -> String {
     provider.identity().provider.to_owned()
 }
 
-/// Whether an operation in this way leaves something to look at.
+/// Whether an operation in this way leaves a result to compare.
 fn shows(workload: &CryptoWorkload) -> bool {
     let cipher = workload.algorithm.shape().digest == 0;
     workload.phase != Phase::Setup && (cipher || workload.phase != Phase::Update)
@@ -130,7 +130,7 @@ fn every_algorithm_is_had_by_two_providers_at_every_length_that_it_takes() {
     for workload in sensible_ways() {
         if (workload.phase, workload.placement) == (Phase::Message, Placement::Apart) {
             let having = providers.iter().filter(|p| p.supports(&workload).is_ok()).count();
-            // Only one provider copies, and one makes records everywhere.
+            // Only one provider copies, and only one makes records on every CPU.
             let one = workload.operation == Operation::Copy
                 || (workload.algorithm.shape().kind == Kind::Record
                     && !cfg!(target_arch = "x86_64"));
@@ -161,7 +161,7 @@ fn a_decryption_gives_back_what_was_encrypted() {
             let (sealed, tag) = run(provider, &encrypt, &message, &[]).expect("a ciphertext");
             let (opened, _) = run(provider, &workload, &sealed, &tag)
                 .unwrap_or_else(|error| panic!("{} {workload}: {error}", name(provider)));
-            // A record has more behind the message.
+            // In a record, more bytes follow the message.
             let length = workload.message as usize;
             assert!(opened[..length] == message[..length], "{} {workload}", name(provider));
             assert!(sealed != message || message.len() < 2, "{} {encrypt}", name(provider));
@@ -208,8 +208,8 @@ fn a_message_tag_or_associated_data_that_was_changed_is_refused() {
     }
 }
 
-/// Whose authenticity is encrypted with the message: MAC and padding cannot be changed by themselves, so that every
-/// byte of the record is.
+/// The authenticity of a record is encrypted with its message. MAC and padding cannot be changed separately, so
+/// bytes of the whole record are changed.
 #[test]
 fn a_record_or_a_header_that_was_changed_is_refused() {
     let mut refused = 0;
@@ -239,10 +239,12 @@ fn a_record_or_a_header_that_was_changed_is_refused() {
             };
             let last = sealed.len() - 1;
             for place in [0, last / 2, last - 31, last - 16, last] {
-                // Of a CBC ciphertext a byte of one block changes that of the next as well: padding, if it is last.
+                // A changed byte in one block of a CBC ciphertext also changes the next block: the padding, if
+                // that is the last.
                 refuses(&changed(&sealed, place), &header, "a changed record");
             }
-            // Sequence number and type; the version says how a record is made, and the length is the padding's to say.
+            // Sequence number and type. The version says how a record is made, and the length is determined by
+            // the padding.
             for place in 0..9 {
                 refuses(&sealed, &changed(&header, place), "a changed header");
             }
@@ -290,7 +292,7 @@ fn a_session_refuses_what_supports_refuses_and_opens_for_the_rest() {
 fn open(provider: &dyn Provider, workload: &CryptoWorkload) -> Result<(), Error> {
     let shape = workload.algorithm.shape();
     let (key, iv) = (made(Part::Key, shape.key), made(Part::Iv, shape.iv));
-    // No buffer for 4 GiB: that must be refused before it is looked at.
+    // There is no buffer for 4 GiB: the length must be refused before the buffer is read.
     let length = if workload.message == u32::MAX { 0 } else { workload.message as usize };
     let lengths = workload.algorithm.lengths(workload.operation, length);
     let input = made(Part::Message, lengths.input);

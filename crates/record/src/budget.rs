@@ -1,4 +1,4 @@
-//! How long to measure, as people write it.
+//! Measuring times and precisions as users type them.
 
 use anyhow::{Error, Result, bail};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use std::time::Duration;
 pub struct Seconds(pub f64);
 
 impl Seconds {
-    /// The same for the standard library.
+    /// The time as the standard library's type.
     pub fn duration(self) -> Duration {
         Duration::from_secs_f64(self.0)
     }
@@ -36,7 +36,7 @@ impl FromStr for Seconds {
         };
         let seconds = number * unit;
         if !(0.1..=86_400.0).contains(&seconds) {
-            bail!("time {text}: from 0.1s to 24h");
+            bail!("time {text} is out of range: 0.1s to 24h are allowed");
         }
         Ok(Seconds(seconds))
     }

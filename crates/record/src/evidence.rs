@@ -1,17 +1,16 @@
-//! Is the CPU real? An emulated one must never pass for hardware.
+//! Decides whether the CPU is real. Figures from an emulated CPU must never pass for hardware.
 //!
-//! The core's clock does not tell: QEMU translates each turn of a dependent chain into host
-//! instructions one by one, so the two chains of `cpb-runner` agree under it (seen with qemu-user
-//! 7.2 of Debian 12 for aarch64 and riscv64 on x86-64: ratios 2.97 to 2.99 of 3). So there must be a
-//! sign of QEMU, or on a virtual machine a proof of the contrary; in doubt it is emulated.
+//! The core's clock cannot decide it. QEMU translates each step of a dependent chain into host instructions one by
+//! one, so the two chains of `cpb-runner` agree under QEMU (seen with qemu-user 7.2 of Debian 12 for aarch64 and
+//! riscv64 on x86-64: ratios 2.97 to 2.99 of 3). So other signs of QEMU decide. A virtual machine must prove that its
+//! CPU is real; without proof it counts as emulated.
 //!
-//! Not found out: qemu-user before 8.2 running a program of the host's own family; QEMU's models of
-//! boards whose core, chip, counter and disks all look like a real board's; and an emulator whose user
-//! hides it on purpose.
+//! Not detected: qemu-user before 8.2 running a program of the host's own family; QEMU's models of boards whose core,
+//! chip, counter and disks all look like a real board's; and an emulator whose user hides it on purpose.
 
 use crate::{Evidence, Machine};
 
-/// CPUID's hypervisor signatures: arch/x86/include/asm/hypervisor.h and the files beside it;
+/// CPUID's hypervisor signatures: arch/x86/include/asm/hypervisor.h and the files next to it;
 /// QEMU target/i386/cpu.c; FEX docs/CPUID.md.
 pub const SIGNATURES: &[(&str, &str)] = &[
     ("KVMKVMKVM", "KVM"),
@@ -30,41 +29,41 @@ pub const SIGNATURES: &[(&str, &str)] = &[
 pub const TCG: &str = "QEMU TCG";
 /// An emulator of x86 on Arm.
 pub const FEX: &str = "FEX";
-/// A hypervisor that emulates no CPU.
+/// A hypervisor that does not emulate CPUs.
 pub const XEN: &str = "Xen";
-/// By Arm's own virtual machine of QEMU, which says in SMBIOS what it runs on.
+/// As reported by QEMU's `virt` machine for Arm, which names its accelerator in SMBIOS.
 pub const KVM: &str = "KVM";
 /// QEMU, accelerated or not.
 pub const QEMU: &str = "QEMU";
-/// A microcontroller's core without a cycle counter: QEMU models none (target/arm/tcg/m_helper.c and
+/// A microcontroller's core without a cycle counter. QEMU models none (target/arm/tcg/m_helper.c and
 /// hw/intc/armv7m_nvic.c), and every Cortex-M7 that we know of has one.
 pub const NO_CYCLE_COUNTER: &str = "an emulator: its cycle counter stands still";
 /// Some virtual machine, accelerated or not.
 pub const VIRTUAL: &str = "virtual machine";
-/// x86 only: the hypervisor bit is set and no name is given.
+/// x86 only: the hypervisor bit is set, but no hypervisor gives its name.
 pub const NAMELESS: &str = "hypervisor without a name";
 
-/// Frequencies of CNTFRQ_EL0 that QEMU makes up: GTIMER_BACKCOMPAT_HZ and GTIMER_DEFAULT_HZ in
-/// target/arm/internals.h. Under KVM a guest reads the host's. No silicon we know of has the
-/// first; Armv8.6 demands the second.
+/// The frequencies of CNTFRQ_EL0 that QEMU invents: GTIMER_BACKCOMPAT_HZ and GTIMER_DEFAULT_HZ in
+/// target/arm/internals.h. Under KVM a guest reads the host's frequency. No silicon that we know of has the first
+/// one; Armv8.6 requires the second.
 const QEMU_COUNTER_HZ: u64 = 62_500_000;
 const QEMU_NEW_COUNTER_HZ: u64 = 1_000_000_000;
 
-/// RISCV_ACLINT_DEFAULT_TIMEBASE_FREQ; under KVM QEMU tells the host's (hw/riscv/virt.c).
+/// RISCV_ACLINT_DEFAULT_TIMEBASE_FREQ. Under KVM, QEMU reports the host's frequency (hw/riscv/virt.c).
 const QEMU_TIMEBASE_HZ: u64 = 10_000_000;
 
-/// MIDR of QEMU's Cortex-A8 and Cortex-A9, revision r0p0 (target/arm/tcg/cpu32.c), which no product
-/// has: i.MX6 has an r2p10.
+/// MIDR of QEMU's Cortex-A8 and Cortex-A9, revision r0p0 (target/arm/tcg/cpu32.c). No product has this revision:
+/// i.MX6 has an r2p10.
 const QEMU_CORES: [&str; 2] = ["MIDR 0x410fc080", "MIDR 0x410fc090"];
 
 /// Implementers of cores that QEMU models: itself, Arm, Fujitsu (target/arm/tcg/cpu64.c).
 const QEMU_IMPLEMENTERS: [u32; 3] = [0x00, 0x41, 0x46];
 
-/// What a machine that cpb simulates says that it runs under.
+/// The virtualisation that cpb's simulated machines report.
 pub const SIMULATOR: &str = "cpb-sim";
 
-/// Emulated or not, for a machine that was measured here. `clock_known`: whether the runner's two
-/// chains agree. It can only take trust away, never give it.
+/// The evidence class of a machine that was measured here. `clock_known` is whether the runner's two chains agree; it
+/// can only lower the class, never raise it.
 pub fn evidence(machine: &Machine, clock_known: bool) -> Evidence {
     match sign(machine, clock_known) {
         _ if machine.virtualisation == SIMULATOR => Evidence::Simulated,
@@ -73,13 +72,13 @@ pub fn evidence(machine: &Machine, clock_known: bool) -> Evidence {
     }
 }
 
-/// The machine of a guest, whose CPU is emulated as its host knows, whatever the guest sees.
+/// The machine of a guest whose CPU is known by its host to be emulated, whatever the guest itself reports.
 #[must_use]
 pub fn known_emulated(machine: Machine) -> Machine {
     Machine { virtualisation: TCG.to_owned(), ..machine }
 }
 
-/// By which sign the CPU is emulated, or why that cannot be ruled out.
+/// The sign by which the CPU is emulated, or the reason why emulation cannot be ruled out.
 pub fn sign(machine: &Machine, clock_known: bool) -> Option<String> {
     let kernel = &machine.kernel_architecture;
     if !kernel.is_empty() && family(kernel) != family(&machine.architecture) {
@@ -90,7 +89,7 @@ pub fn sign(machine: &Machine, clock_known: bool) -> Option<String> {
         return Some(format!("it runs under {}", machine.virtualisation));
     }
     if machine.virtualisation == NO_CYCLE_COUNTER {
-        let sign = "its core's cycle counter stands still, as QEMU's do and no board's does";
+        let sign = "the core's cycle counter stands still, as in QEMU and on no real board";
         return Some(sign.to_owned());
     }
     // QEMU target/i386/cpu.c: -cpu max is "QEMU TCG CPU"; qemu64 and qemu32 are "QEMU Virtual
@@ -105,7 +104,7 @@ pub fn sign(machine: &Machine, clock_known: bool) -> Option<String> {
     }
     let arm = family(&machine.architecture) == "arm";
     if arm && machine.counter_hz == QEMU_COUNTER_HZ {
-        return Some("its counter has the frequency that QEMU makes up, 62.5 MHz".to_owned());
+        return Some("its counter has QEMU's made-up frequency, 62.5 MHz".to_owned());
     }
     if ![QEMU, VIRTUAL, NAMELESS].contains(&machine.virtualisation.as_str()) {
         return None;
@@ -131,7 +130,7 @@ fn described(machine: &Machine) -> &str {
     if machine.virtualisation == QEMU { "QEMU machine" } else { "virtual machine" }
 }
 
-/// Instruction sets that one CPU may have at once.
+/// The family of instruction sets that one CPU can run.
 fn family(architecture: &str) -> &str {
     let starts = |prefix: &str| architecture.starts_with(prefix);
     match architecture {
@@ -146,7 +145,7 @@ fn family(architecture: &str) -> &str {
     }
 }
 
-/// By which sign a machine is surely emulated, whatever its clock.
+/// The sign by which a machine is certainly emulated, whatever its clock.
 pub fn emulated(machine: &Machine) -> Option<String> {
     sign(machine, true)
 }

@@ -1,19 +1,20 @@
-//! Foreign text: what records, logs and file names may hold that a reader would not see as it is.
+//! Untrusted text: characters in records, logs and file names that change how the text around them is displayed.
 //!
-//! Control characters order a terminal about; those of Unicode's bidirectional algorithm let text appear in another
-//! order than it has (Unicode Technical Report 36, 2.6); and a spreadsheet computes a field that begins like a formula.
+//! Control characters are commands to a terminal. Unicode's bidirectional controls let text appear in a different
+//! order than it is stored in (Unicode Technical Report 36, 2.6). A spreadsheet evaluates a field that begins like a
+//! formula.
 
 use std::borrow::Cow;
 
-/// Stands where something was taken out.
+/// The replacement of each unwanted character.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// Whether a character changes how its neighbours appear, or what a terminal does.
+/// Whether a character changes how its neighbours appear, or is a command to a terminal.
 pub fn is_disguise(c: char) -> bool {
     c.is_control() || turns(c)
 }
 
-/// Whether a character changes the direction of text, or ends a line or paragraph where no line ends.
+/// Whether a character changes the direction of text, or is a line or paragraph separator.
 pub fn turns(c: char) -> bool {
     matches!(
         c,
@@ -21,12 +22,12 @@ pub fn turns(c: char) -> bool {
     )
 }
 
-/// `text` with every such character replaced.
+/// Replaces every character of `text` for which [`is_disguise`] is true.
 pub fn plain(text: &str) -> Cow<'_, str> {
     replaced(text, is_disguise)
 }
 
-/// `text` of several lines, likewise.
+/// Like [`plain`], but keeps line feeds.
 pub fn plain_lines(text: &str) -> Cow<'_, str> {
     replaced(text, |c| c != '\n' && is_disguise(c))
 }
@@ -39,25 +40,26 @@ fn replaced(text: &str, unwanted: fn(char) -> bool) -> Cow<'_, str> {
     }
 }
 
-/// What a spreadsheet takes for the beginning of a formula.
+/// The characters that a spreadsheet takes for the beginning of a formula.
 const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
 
-/// Put before a field that begins like a formula, so that it is text.
+/// Prefix of a field that begins like a formula; it makes the field text.
 const QUOTE: char = '\'';
 
-/// Whether a field would be computed: it begins like a formula, goes on, and is no number.
+/// Whether a spreadsheet would evaluate the field: it begins like a formula, has more than one character, and is not
+/// a number.
 fn computes(field: &str) -> bool {
     let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | 'e' | 'E');
     let number = field.chars().all(digits) && field.parse::<f64>().is_ok();
     field.starts_with(FORMULA) && field.chars().nth(1).is_some() && !number
 }
 
-/// A field for a table that a spreadsheet may open.
+/// Escapes a field of a table that may be opened in a spreadsheet.
 pub fn field(text: String) -> String {
     if computes(&text) { format!("{QUOTE}{text}") } else { text }
 }
 
-/// What [`field`] was given.
+/// Undoes [`field`].
 pub fn unquoted(field: &str) -> &str {
     field.strip_prefix(QUOTE).filter(|text| computes(text)).unwrap_or(field)
 }

@@ -1,10 +1,9 @@
-//! A record: everything one run saw, with enough beside it to be understood later by a stranger.
+//! A record: everything that one run observed, with enough context for a reader who was not there.
 //!
-//! It is a file of JSON lines. The first is the [`Header`]; then come, in the order things
-//! happened, known-answer checks, rounds and cells that gave no figure; the last is the [`End`],
-//! which a killed run does not have. Nothing in it is a mean: figures are computed from it by
-//! `cpb-analysis`, again and again if need be. A record of published figures has their sources
-//! and cells in place of rounds.
+//! It is a file of JSON lines. The first is the [`Header`]. Then come known-answer checks, rounds and cells without a
+//! figure, in the order in which they happened. The last is the [`End`], which is missing if the run was killed. A
+//! record contains no averages: `cpb-analysis` computes figures from it, as often as needed. A record of published
+//! figures contains their sources and cells instead of rounds.
 
 pub mod budget;
 mod cores;
@@ -18,7 +17,7 @@ pub mod settings;
 pub mod size;
 pub mod store;
 
-pub use cores::{ClockReading, Cores, When};
+pub use cores::{ClockReading, CoreContext, Cores, When};
 pub use machine::{Machine, State};
 pub use published::{Flag, FlagKind, Printed, Published, PublishedPath, Quantity, Source};
 
@@ -33,7 +32,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-/// Version of this schema. A reader takes this one and every earlier one.
+/// Version of this schema. A reader accepts this version and every earlier one.
 pub const SCHEMA: u32 = 1;
 
 /// One line of a record.
@@ -42,24 +41,24 @@ pub const SCHEMA: u32 = 1;
 pub enum Line {
     /// The first line.
     Cpb(Box<Header>),
-    /// Known answers were tried.
+    /// The result of known-answer checks.
     Check(Check),
     /// One round of one cell.
     Round(Round),
-    /// A cell that gave no figure.
+    /// A cell without a figure.
     #[serde(rename = "without")]
     NotMeasured(NotMeasured),
-    /// Where the published cells that follow are from.
+    /// The source of the published cells that follow.
     Source(Source),
     /// One cell of a published table.
     Published(Published),
-    /// Something that spoils the figures, found while running.
+    /// A problem that affects the figures, found during the run.
     Warning(String),
     /// The last line.
     End(End),
 }
 
-/// What was run, on what, by what.
+/// What was run, where, and by which version of cpb.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// [`SCHEMA`].
@@ -70,21 +69,21 @@ pub struct Header {
     pub began: String,
     /// What kind of evidence the figures are.
     pub evidence: Evidence,
-    /// Where the providers ran: `ssh:HOST`, `lab:GUEST`, a board's name; empty for the machine that cpb ran on.
+    /// Where the providers ran: `ssh:HOST`, `lab:GUEST` or a board's name; empty for the machine that cpb ran on.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub target: String,
     /// The machine and the state it was in.
     pub machine: crate::Machine,
-    /// What was to be measured.
+    /// What was planned to be measured.
     pub plan: plan::Plan,
-    /// The CPUs that were measured, the first for single-threaded cells.
+    /// The CPUs that were measured. Single-threaded cells use the first.
     pub cpus: Vec<usize>,
-    /// Who executes, by provider name.
+    /// The providers, by name.
     pub providers: BTreeMap<String, ProviderRecord>,
-    /// What the kernel's crypto offers, if a provider reaches it or was to.
+    /// The kernel's crypto drivers, if a provider used them or was meant to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<Box<cpb_core::kernel::KernelSurvey>>,
-    /// What spoils the figures, in words, with what to do about it.
+    /// Problems that affect the figures, each with a remedy.
     pub warnings: Vec<String>,
 }
 
@@ -94,44 +93,44 @@ pub struct Header {
 pub enum Evidence {
     /// Measured on the real machine.
     Hardware,
-    /// Measured on an emulated CPU: no time means anything.
+    /// Measured on an emulated CPU, so the times mean nothing.
     Emulated,
     /// Computed by cpb's own simulator.
     Simulated,
-    /// Printed in a table by someone.
+    /// Copied from a published table.
     Published,
     /// Read from another tool's log.
     Imported,
 }
 
-/// Who executes, as the runner says, or why it does not.
+/// A provider's description of itself, or the reason why it is unavailable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "state")]
 pub enum ProviderRecord {
-    /// It runs here.
+    /// It runs on this machine.
     Available {
         /// Version of the library.
         version: String,
         /// What runs the operation, as that layer reports it.
         executor: String,
-        /// Where that is, as far as the provider is told.
+        /// Where the operation runs, as far as the provider knows.
         claim: Claim,
         /// Compiler, flags, masks.
         options: String,
-        /// The runner's clock. Its reference chain differs from process to process; see [`Round`].
+        /// The runner's clock. The length of its reference chain differs between processes; see [`Round`].
         clock: ClockDescription,
     },
-    /// It does not.
+    /// It does not run on this machine.
     Unavailable {
-        /// What sort of thing is missing.
+        /// The kind of thing that is missing.
         reason: Unsupported,
-        /// It, by name.
+        /// The name of the missing thing.
         detail: String,
     },
 }
 
 impl ProviderRecord {
-    /// The clock of its runner, if it runs here.
+    /// The clock of the provider's runner, or `None` if the provider is unavailable.
     pub fn clock(&self) -> Option<&ClockDescription> {
         match self {
             ProviderRecord::Available { clock, .. } => Some(clock),
@@ -140,17 +139,17 @@ impl ProviderRecord {
     }
 }
 
-/// How the words about a provider begin whose runner gave no answer in time.
+/// The beginning of a provider's description if its runner did not answer in time.
 pub const NO_ANSWER: &str = "no answer for ";
 
-/// One row of figures: who, what, and in how many threads.
+/// One row of figures: a provider, a workload and a number of threads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Cell {
     /// Name of the provider.
     pub provider: String,
-    /// What it does.
+    /// What the provider runs.
     pub workload: Workload,
-    /// In how many threads at once.
+    /// The number of threads that run it at once.
     pub threads: u8,
 }
 
@@ -161,22 +160,22 @@ impl fmt::Display for Cell {
     }
 }
 
-/// The known answers of workloads that have them in common.
+/// The result of the known-answer checks that some workloads share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Check {
     /// Name of the provider.
     pub provider: String,
-    /// What they are of.
+    /// The workloads that share the checks.
     #[serde(flatten)]
     pub what: Checked,
-    /// Cases with the right answer.
+    /// Cases with the correct answer.
     pub right: u32,
-    /// Cases whose answer cannot be known, of a generator that adds entropy of its own: all that was
-    /// asked for was written, and something else each time.
+    /// Cases whose answer cannot be known, because the generator adds entropy. The check is that all requested bytes
+    /// were written and that each call wrote different ones.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub distinct: u32,
-    /// Cases whose answer is drawn anew each time, as some signatures are and every key pair: its
-    /// counterpart took it, and not what was tampered with.
+    /// Cases whose answer is random, such as some signatures and every key pair. The check is that the counterpart
+    /// accepted the answer and rejected a modified one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub round_trips: u32,
     /// Cases that this provider cannot run.
@@ -185,26 +184,26 @@ pub struct Check {
     pub wrong: Option<String>,
 }
 
-/// What known answers are of: workloads that share them.
+/// What known answers apply to: all workloads that share them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Checked {
-    /// Cryptographic operations, whatever the size and the phase.
+    /// Cryptographic operations of any size and phase.
     Crypto {
         /// The algorithm.
         algorithm: Algorithm,
         /// The operation.
         operation: Operation,
     },
-    /// Reads of memory, whatever the size.
+    /// Memory reads of any size.
     MemoryRead {
-        /// With a working set of 0 bytes.
+        /// The workload, with a working set of 0 bytes.
         workload: MemoryReadWorkload,
     },
 }
 
 impl Checked {
-    /// What must be checked before `workload` is measured.
+    /// The check that must pass before `workload` is measured.
     pub fn of(workload: &Workload) -> Option<Checked> {
         match *workload {
             Workload::Crypto(CryptoWorkload { algorithm, operation, .. }) => {
@@ -233,32 +232,32 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// One round of one cell, raw.
+/// One round of one cell, as raw data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Round {
     /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
-    /// Which pass over all cells; rounds of one pass are adjacent in time, and each pass has runner
-    /// processes of its own.
+    /// The pass that the round belongs to. Rounds of one pass are adjacent in time, and each pass starts new runner
+    /// processes.
     pub pass: u32,
-    /// When it was written, in milliseconds of measuring time since the run began.
+    /// When the round was written, in milliseconds of measuring time since the run began.
     pub at_ms: u64,
-    /// Core cycles of the reference chain in this process; 0: the core's clock is unknown.
+    /// Core cycles of the reference chain in this process; 0 if the core's clock is unknown.
     pub reference_cycles: u32,
-    /// Operations a batch.
+    /// Operations per batch.
     pub iterations: u32,
-    /// Checksum of the outputs, hexadecimal: the same for every provider. Zeros where nothing could
-    /// be foretold.
+    /// Checksum of the outputs, in hexadecimal. It is the same for every provider, and all zeros where no output can
+    /// be predicted.
     pub output: String,
     /// Batches, by thread.
     pub samples: Vec<Vec<Batch>>,
     /// Times of single operations, all threads together: (bucket, count).
     pub latency: Vec<(u16, u32)>,
-    /// The longest of them, in clock ticks.
+    /// The longest single operation, in clock ticks.
     pub latency_max: u64,
-    /// Times from submission to completion of operations that had others in flight, all threads
-    /// together; none with one operation at a time, and in records from before they were measured.
+    /// Times from submission to completion of operations that had others in flight, all threads together. `None` if
+    /// operations ran one at a time, and in records from before cpb measured these times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_in_flight: Option<Times>,
     /// What the system counted.
@@ -270,15 +269,15 @@ pub struct Round {
 pub struct Times {
     /// (bucket, count).
     pub buckets: Vec<(u16, u32)>,
-    /// The longest of them, in clock ticks.
+    /// The longest operation, in clock ticks.
     pub max: u64,
 }
 
-/// A batch: its ticks, and what the core was like before and after.
+/// A batch: its ticks, and the reference measurements before and after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch(pub u64, pub Reading, pub Reading);
 
-/// Ticks of the reference chain, and of the burst.
+/// Ticks of the reference chain and of the burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading(pub u64, pub u64);
 
@@ -288,27 +287,27 @@ impl From<Reference> for Reading {
     }
 }
 
-/// A cell that gave no figure.
+/// A cell without a figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NotMeasured {
     /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
-    /// Why.
+    /// The reason.
     pub outcome: NotMeasuredReason,
 }
 
-/// Why a cell gave no figure.
+/// Why a cell has no figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NotMeasuredReason {
-    /// It cannot be measured here. Not a failure.
+    /// It cannot be measured on this machine. This is not a failure.
     Unsupported(Unsupported),
     /// It should have worked and did not.
     Failed {
-        /// What sort of failure.
+        /// The kind of failure.
         error: Error,
-        /// What happened, in words: the wrong case, the signal.
+        /// What happened, in words: the incorrect case, or the signal.
         detail: String,
     },
 }
@@ -328,13 +327,13 @@ impl fmt::Display for NotMeasuredReason {
 /// How the run ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct End {
-    /// When, RFC 3339, UTC.
+    /// When the run ended, RFC 3339, UTC.
     pub ended: String,
     /// Whether it ended before its budget was used: the user stopped it, or a connection was lost.
     pub interrupted: bool,
-    /// The machine's changeable state afterwards; that from before is in the header.
+    /// The machine's changeable state after the run; the header has the state before it.
     pub state: crate::State,
-    /// What spoils the figures, as far as only the end can tell.
+    /// Problems that affect the figures and that only the end of the run can show.
     pub warnings: Vec<String>,
 }
 
@@ -345,30 +344,30 @@ pub struct Record {
     pub header: Header,
     /// Known-answer checks.
     pub checks: Vec<Check>,
-    /// Cells in the plan's order, with what is known of each.
+    /// The cells in the plan's order, each with its outcome.
     pub cells: Vec<(Cell, Outcome)>,
-    /// Where published cells are from.
+    /// The sources of published cells.
     pub sources: Vec<Source>,
     /// Published cells, in the order of their tables.
     pub published: Vec<Published>,
     /// Warnings of header, run and end.
     pub warnings: Vec<String>,
-    /// The last line; none for a run that was killed or goes on.
+    /// The last line; `None` if the run was killed or is still going on.
     pub end: Option<End>,
 }
 
-/// What is known of a cell.
+/// The outcome of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// Its rounds.
     Measured(Vec<Round>),
-    /// No figure, and why. Rounds from before a failure are no figures either.
+    /// No figure, with the reason. Rounds from before a failure do not count either.
     NotMeasured(NotMeasuredReason),
 }
 
 impl Record {
-    /// Puts the lines of a file together. A resumed run has ends in the middle: only the last line's
-    /// counts.
+    /// Assembles the lines of a file. A resumed run has several end lines. Only an end line that is the file's last
+    /// line counts.
     pub fn assemble(header: Header, lines: impl IntoIterator<Item = Line>) -> Record {
         let warnings = header.warnings.clone();
         let mut record = Record {
@@ -389,12 +388,12 @@ impl Record {
             })
         };
         for line in lines {
-            // What comes after an end is of another segment, which has an end of its own or none yet.
+            // A line after an end line belongs to another segment, which has its own end line or none yet.
             record.end = None;
             match line {
                 Line::Cpb(_) => {}
                 Line::Check(check) => {
-                    // Each segment of a run tries them: the last time counts.
+                    // Each segment of a run repeats the checks; the last result counts.
                     match checked.entry((check.provider.clone(), check.what)) {
                         Entry::Occupied(place) => record.checks[*place.get()] = check,
                         Entry::Vacant(place) => {
@@ -404,17 +403,17 @@ impl Record {
                     }
                 }
                 Line::Round(mut round) => {
-                    // A large record is mostly this, and its reader leaves room for more.
+                    // Samples are most of a large record, and the parser reserves more memory than they need.
                     round.samples.iter_mut().for_each(Vec::shrink_to_fit);
                     round.samples.shrink_to_fit();
                     let place = outcome(&mut record.cells, &round.cell);
                     if let Outcome::NotMeasured(_) = record.cells[place].1 {
-                        // A later segment reached its machine again.
+                        // A later segment reached the cell's machine again.
                         record.cells[place].1 = Outcome::Measured(Vec::new());
                     }
                     if let Outcome::Measured(rounds) = &mut record.cells[place].1 {
                         if rounds.len() == rounds.capacity() {
-                            // Not twice as much: see above.
+                            // Not doubled, to save memory (see above).
                             rounds.reserve_exact(rounds.len() / 4 + 4);
                         }
                         rounds.push(round);
@@ -437,8 +436,8 @@ impl Record {
         record
     }
 
-    /// Workloads as the plan names them, by size, providers as `cpb list` does: rounds come in random
-    /// order, and of sizes that the plan does not have, if it lets a run refine.
+    /// Sorts workloads as in the plan, then by size, and providers as `cpb list` does. Rounds come in random order,
+    /// and a plan that lets a run refine produces sizes that it does not list.
     fn put_in_order(&mut self) {
         let mut places = HashMap::new();
         for workload in self.header.plan.workloads() {
@@ -453,7 +452,7 @@ impl Record {
         self.cells.sort_by_cached_key(|(cell, _)| (place(cell), cell.threads, listed(cell)));
     }
 
-    /// The rounds of measured cells, and the number of the pass that comes after them.
+    /// The rounds of measured cells, and the number of the pass that follows them.
     pub fn rounds(self) -> (HashMap<Cell, Vec<Round>>, u32) {
         let measured = self.cells.into_iter().filter_map(|(cell, outcome)| match outcome {
             Outcome::Measured(rounds) => Some((cell, rounds)),

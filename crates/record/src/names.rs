@@ -1,4 +1,4 @@
-//! Names that people type: a mistyped one is answered with the nearest valid ones.
+//! Names that users type. An error about an unknown name lists the nearest valid ones.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,10 @@ pub struct Unknown {
 
 impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown {} '{}'; ", self.kind, self.typed)?;
+        match self.kind {
+            "record" => write!(f, "no file and no published record is called '{}'; ", self.typed)?,
+            kind => write!(f, "unknown {kind} '{}'; ", self.typed)?,
+        }
         match self.nearest.as_slice() {
             [only] => write!(f, "did you mean {only}?")?,
             several => write!(f, "did you mean one of {}?", several.join(", "))?,
@@ -28,7 +31,7 @@ impl fmt::Display for Unknown {
 
 impl std::error::Error for Unknown {}
 
-/// The nearest of `valid` to what was typed: the close ones, else all.
+/// An error that lists the valid names nearest to `typed`, or all of them if none is near.
 fn unknown(kind: &'static str, typed: &str, valid: &[&str]) -> Unknown {
     let mut nearest = near(typed, valid);
     if nearest.is_empty() {
@@ -38,8 +41,8 @@ fn unknown(kind: &'static str, typed: &str, valid: &[&str]) -> Unknown {
     Unknown { kind, typed: typed.to_owned(), nearest }
 }
 
-/// Those of `valid` that are close to what was typed: that have all its parts, as `aes-128-gcm` has those of
-/// `aes-gcm`, or else the fewest letters that differ.
+/// The members of `valid` that are close to `typed`: those that have all its parts, as `aes-128-gcm` has those of
+/// `aes-gcm`, or else those that differ in the fewest letters.
 pub fn near<'a>(typed: &str, valid: &[&'a str]) -> Vec<&'a str> {
     let parts = parts(typed);
     let has_them = |name: &&&str| {
@@ -52,7 +55,7 @@ pub fn near<'a>(typed: &str, valid: &[&'a str]) -> Vec<&'a str> {
     }
     let distance = |name: &&str| {
         let whole = strsim::damerau_levenshtein(typed, name);
-        // Half a name is near to the whole.
+        // Part of a name is close to the whole name.
         if !typed.is_empty() && name.contains(typed) { whole.min(2) } else { whole }
     };
     let best = valid.iter().map(distance).min().unwrap_or(0);
@@ -62,7 +65,7 @@ pub fn near<'a>(typed: &str, valid: &[&'a str]) -> Vec<&'a str> {
     valid.iter().filter(|name| distance(name) <= best).copied().collect()
 }
 
-/// The parts of a name, between its signs.
+/// The parts of a name, between its punctuation.
 fn parts(name: &str) -> Vec<String> {
     let parts = name.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
     parts.map(str::to_lowercase).collect()
@@ -71,7 +74,7 @@ fn parts(name: &str) -> Vec<String> {
 /// Parses a list of names.
 ///
 /// # Errors
-/// The first that does not exist.
+/// Returns an error for the first name that does not exist.
 pub fn list<T>(kind: &'static str, typed: &[String], all: &[T]) -> Result<Vec<T>, Unknown>
 where
     T: FromStr + Named + Copy,
@@ -83,10 +86,10 @@ where
     typed.iter().map(parse).collect()
 }
 
-/// The places in `valid` of what was typed.
+/// The indices in `valid` of the names in `typed`.
 ///
 /// # Errors
-/// The first that does not exist.
+/// Returns an error for the first name that does not exist.
 pub fn places(kind: &'static str, typed: &[String], valid: &[&str]) -> Result<Vec<usize>, Unknown> {
     let place = |text: &String| {
         let found = valid.iter().position(|known| *known == text.trim());
@@ -95,7 +98,7 @@ pub fn places(kind: &'static str, typed: &[String], valid: &[&str]) -> Result<Ve
     typed.iter().map(place).collect()
 }
 
-/// What a list separated by commas was before: a kernel's names have commas inside parentheses.
+/// Rejoins a list that was split at commas, because the kernel's driver names contain commas inside parentheses.
 pub fn whole(typed: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for part in typed {
@@ -108,7 +111,7 @@ pub fn whole(typed: &[String]) -> Vec<String> {
     names
 }
 
-/// Something with one spelling.
+/// A value with one spelling.
 pub trait Named {
     /// The spelling.
     fn name(&self) -> &'static str;

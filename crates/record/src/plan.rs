@@ -1,7 +1,8 @@
 //! A plan: what to measure and why, as data.
 //!
-//! A plan file is TOML. Each `[[measure]]` table names algorithms, operations, phases and sizes, each `[[memory-read]]`
-//! table widths, patterns and sizes; every sensible combination of them is a workload. Command-line options replace single lists.
+//! A plan file is TOML. Each `[[measure]]` table names algorithms, operations, phases and sizes, and each
+//! `[[memory-read]]` table names widths, patterns and sizes. Every valid combination of them is a workload.
+//! Command-line options replace single lists.
 
 use crate::size::Size;
 use crate::{names, settings};
@@ -21,46 +22,46 @@ use std::path::Path;
 pub struct Plan {
     /// One word for file names and headings.
     pub name: String,
-    /// The question that this plan answers, for people.
+    /// The question that this plan answers, as shown to users.
     pub reason: String,
-    /// Who is to be measured; empty: everyone who is here.
+    /// The providers to measure; if empty, all that are available.
     #[serde(default)]
     pub providers: Vec<String>,
-    /// In how many threads.
+    /// Numbers of threads.
     #[serde(default = "one_thread")]
     pub threads: Vec<u8>,
-    /// How long the whole run may take, for people: `20s`. Ignored if `precision` is given.
+    /// How long the whole run may take, such as `20s`. Ignored if `precision` is given.
     #[serde(default = "default_budget")]
     pub budget: crate::budget::Seconds,
     /// Measure until each interval's half-width is below this share of the figure: `1%`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<crate::budget::Percent>,
-    /// Measure more sizes near each crossover, until it is known closely.
+    /// Measure more sizes near each crossover, until it is known precisely.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refine: bool,
-    /// Let each round last this many milliseconds at least: how busy all CPUs are is told in steps
-    /// of 10 ms. 0: rounds are as short as timing needs them.
+    /// The minimum duration of each round, in milliseconds. The load of all CPUs is counted in steps of 10 ms. 0
+    /// makes rounds as short as timing allows.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub counted_ms: u32,
-    /// How people are shown the result.
+    /// How the result is shown.
     #[serde(default, skip_serializing_if = "Layout::is_default")]
     pub report: Layout,
-    /// What is measured of cryptography.
+    /// The cryptographic workloads to measure.
     #[serde(default)]
     pub measure: Vec<Measure>,
-    /// And of reads of memory.
+    /// The memory reads to measure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory_read: Vec<MemoryReads>,
 }
 
-/// How people are shown a result.
+/// How a result is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
-    /// Rates at three sizes, who is fastest, what extensions gain.
+    /// Rates at three sizes, the fastest provider, the gain from CPU extensions.
     #[default]
     Rates,
-    /// One column a message size, one block a figure.
+    /// One column per message size, one block per figure.
     BySize,
 }
 
@@ -74,7 +75,7 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// The longest round that a plan may ask for: one that takes longer is a pass too slow to interleave.
+/// The longest round that a plan may ask for. With longer rounds, passes would be too slow to interleave the cells.
 const LONGEST_ROUND_MS: u32 = 1_000;
 
 fn one_thread() -> Vec<u8> {
@@ -85,13 +86,13 @@ fn default_budget() -> crate::budget::Seconds {
     crate::budget::Seconds(20.0)
 }
 
-/// All combinations of some lists.
+/// All combinations of several lists.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Measure {
     /// Algorithms.
     pub algorithms: Vec<Algorithm>,
-    /// Operations; those that an algorithm does not have are left out. Empty: all it has.
+    /// Operations. An algorithm skips those that it does not have. If empty, all that it has.
     #[serde(default)]
     pub operations: Vec<Operation>,
     /// Phases.
@@ -102,19 +103,19 @@ pub struct Measure {
     /// Bytes of associated data, for AEADs.
     #[serde(default)]
     pub associated: u32,
-    /// Where the result goes.
+    /// Where the output is written.
     #[serde(default = "apart")]
     pub placement: Placement,
-    /// This many buffers of different content; 1: one hot buffer.
+    /// The number of buffers with different content; 1 means one hot buffer.
     #[serde(default = "one_chunk")]
     pub unique: u32,
-    /// One key for all messages, or one each.
+    /// One key for all messages, or one key per message.
     #[serde(default = "reused")]
     pub keys: KeyUse,
-    /// How many jobs are in flight, when descriptors are built, how completion is noticed.
+    /// How many jobs are in flight, when descriptors are built, and how completion is detected.
     #[serde(default = "serial")]
     pub dispatch: DispatchWord,
-    /// When answers are checked.
+    /// When outputs are checked.
     #[serde(default = "check_after")]
     pub checking: Checking,
 }
@@ -143,19 +144,19 @@ fn check_after() -> Checking {
     Checking::After
 }
 
-/// All combinations of some lists: reads of memory.
+/// All combinations of several lists, for memory reads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct MemoryReads {
-    /// How much a load reads.
+    /// The width of a load.
     #[serde(default = "all_widths")]
     pub widths: Vec<Width>,
-    /// In which order loads follow each other.
+    /// The order of the loads.
     #[serde(default = "all_patterns")]
     pub patterns: Vec<Pattern>,
     /// Working sets.
     pub sizes: Vec<Size>,
-    /// Where they are.
+    /// Where the working sets are.
     #[serde(default = "ram")]
     pub region: Region,
     /// The state of the data cache.
@@ -196,15 +197,15 @@ impl MemoryReads {
     }
 }
 
-/// The common ways of dispatch by name.
+/// The common ways of dispatch, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DispatchWord {
     /// Build and dispatch job n+1 after job n completes.
     Serial,
-    /// Build all, dispatch as fast as the engine accepts, wait for the last.
+    /// Build all jobs, dispatch them as fast as the engine accepts them, and wait for the last.
     AllAtOnce,
-    /// Keep this many in flight, building and noticing each.
+    /// Keep this many jobs in flight; build each job and notice its completion individually.
     Depth(u16),
 }
 
@@ -220,7 +221,7 @@ impl From<DispatchWord> for Dispatch {
     }
 }
 
-/// What the command line may replace in a plan. An empty list replaces nothing.
+/// The parts of a plan that the command line can replace. An empty list replaces nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
     /// Algorithms by name.
@@ -237,7 +238,7 @@ pub struct Changes {
     pub threads: Vec<u8>,
 }
 
-/// The operations that some algorithm has.
+/// The operations that at least one algorithm has.
 pub fn operations() -> Vec<Operation> {
     let has = |operation: &&Operation| {
         Algorithm::ALL.iter().any(|algorithm| algorithm.operations().contains(operation))
@@ -246,17 +247,17 @@ pub fn operations() -> Vec<Operation> {
 }
 
 impl Plan {
-    /// The plan in a file.
+    /// Reads a plan from a file.
     ///
     /// # Errors
-    /// The file cannot be read, or is no plan: the message names the line.
+    /// Returns an error if the file cannot be read or is not a plan. The message names the line.
     pub fn read(path: &Path) -> Result<Plan> {
         let text = settings::read(path)
             .with_context(|| format!("cannot read the plan {}", path.display()))?;
         Plan::parse(&text).with_context(|| format!("{} is not a plan", path.display()))
     }
 
-    /// A plan that measures nothing: of figures that others made.
+    /// A plan that measures nothing, for figures that were measured elsewhere.
     pub fn of_nothing(name: String, reason: String) -> Plan {
         Plan {
             name,
@@ -276,17 +277,17 @@ impl Plan {
     /// Reads a plan from TOML.
     ///
     /// # Errors
-    /// It is not one, or names something that does not exist.
+    /// Returns an error if `text` is not a plan or names something that does not exist.
     pub fn parse(text: &str) -> Result<Plan> {
         let plan: Plan = settings::parse(text)?;
         plan.valid()?;
         Ok(plan)
     }
 
-    /// Applies what the command line says.
+    /// Applies the options of the command line.
     ///
     /// # Errors
-    /// A name or a size that does not exist.
+    /// Returns an error if a name or a size does not exist.
     pub fn change(&mut self, changes: &Changes) -> Result<()> {
         let parse = names::list::<Algorithm>;
         let algorithms = parse("algorithm", &changes.algorithms, Algorithm::ALL)?;
@@ -298,7 +299,7 @@ impl Plan {
             self.choose(&algorithms);
         }
         if !(algorithms.is_empty() && operations.is_empty() && phases.is_empty()) {
-            // Who names one of these means cryptography.
+            // These three options select cryptography only.
             self.memory_read.clear();
         }
         if !sizes.is_empty() {
@@ -324,7 +325,7 @@ impl Plan {
         self.valid()
     }
 
-    /// Keeps `algorithms` only. One that the plan does not have is measured like the plan's first.
+    /// Keeps only `algorithms`. An algorithm that is not in the plan is measured like the plan's first table.
     fn choose(&mut self, algorithms: &[Algorithm]) {
         let known: Vec<Algorithm> =
             self.measure.iter().flat_map(|measure| measure.algorithms.clone()).collect();
@@ -343,20 +344,20 @@ impl Plan {
     fn valid(&self) -> Result<()> {
         let in_a_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
         if !self.name.starts_with(char::is_alphanumeric) || !self.name.chars().all(in_a_word) {
-            // It becomes part of a file's name.
+            // The name becomes part of a file name.
             bail!(
                 "name = {:?}: a plan's name is one word of letters, digits, '-', '_' and '.'",
                 self.name
             );
         }
         if self.threads.is_empty() {
-            bail!("threads = []: nothing would run; name a number from 1 on");
+            bail!("threads = []: nothing would run; add a number, 1 or more");
         }
         if self.counted_ms > LONGEST_ROUND_MS {
-            bail!("counted-ms = {}: a round lasts {LONGEST_ROUND_MS} at most", self.counted_ms);
+            bail!("counted-ms = {}: the most is {LONGEST_ROUND_MS}", self.counted_ms);
         }
         if self.threads.contains(&0) {
-            bail!("threads = 0: nothing would run; name a number from 1 on");
+            bail!("threads = 0: nothing would run; use 1 or more");
         }
         if self.workloads().is_empty() {
             bail!(
@@ -370,7 +371,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Sizes that are named, each with the algorithms named with it that have no message so long.
+    /// The sizes in the plan, each with the algorithms in the same table that cannot take messages of that size.
     pub fn untaken(&self) -> BTreeMap<Size, BTreeSet<Algorithm>> {
         let mut untaken: BTreeMap<Size, BTreeSet<Algorithm>> = BTreeMap::new();
         for measure in &self.measure {
@@ -383,7 +384,7 @@ impl Plan {
         untaken
     }
 
-    /// Phases that are named, each with the algorithms named with it that are not divided so.
+    /// The phases in the plan, each with the algorithms in the same table that do not have that phase.
     pub fn undivided(&self) -> BTreeMap<Phase, BTreeSet<Algorithm>> {
         let mut undivided: BTreeMap<Phase, BTreeSet<Algorithm>> = BTreeMap::new();
         for measure in &self.measure {
@@ -393,7 +394,7 @@ impl Plan {
                     workloads.iter().any(|w| w.algorithm == **algorithm && w.phase == phase)
                 };
                 let without = measure.algorithms.iter().filter(|algorithm| !has(algorithm));
-                // What has no phase at all here lacks an operation or a size.
+                // An algorithm without any workload here lacks an operation or a size, not a phase.
                 let measured = without.filter(|a| workloads.iter().any(|w| w.algorithm == **a));
                 undivided.entry(phase).or_default().extend(measured);
             }
@@ -402,7 +403,7 @@ impl Plan {
         undivided
     }
 
-    /// Operations that are named and that nothing in the plan has.
+    /// The operations in the plan that no workload has.
     pub fn idle(&self) -> BTreeSet<Operation> {
         let workloads: Vec<CryptoWorkload> =
             self.measure.iter().flat_map(Measure::workloads).collect();
@@ -410,7 +411,7 @@ impl Plan {
         operations.filter(|operation| workloads.iter().all(|w| w.operation != *operation)).collect()
     }
 
-    /// Every sensible combination, in the plan's order, each once.
+    /// Every valid combination, in the plan's order, without duplicates.
     pub fn workloads(&self) -> Vec<Workload> {
         let mut seen = HashSet::new();
         let crypto = self.measure.iter().flat_map(Measure::workloads).map(Workload::Crypto);
@@ -439,7 +440,7 @@ impl Measure {
         all
     }
 
-    /// Whether an algorithm has messages of this size, in whatever phase.
+    /// Whether an algorithm accepts messages of this size, in any phase.
     fn takes(&self, algorithm: Algorithm, size: Size) -> bool {
         algorithm.operations().iter().any(|&operation| {
             let message = self.workload(algorithm, operation, Phase::Message, size.bytes());
@@ -459,8 +460,8 @@ impl Measure {
             algorithm,
             operation,
             phase,
-            // The key schedule knows no message, and what is done with key pairs one of a length of
-            // its own: one workload for all sizes.
+            // The key schedule has no message, and key-pair operations have messages of a fixed length, so one
+            // workload stands for all sizes.
             message: match algorithm.fixed_message(operation) {
                 Some(fixed) => fixed as u32,
                 None if phase == Phase::Setup => 0,
@@ -480,176 +481,4 @@ impl Measure {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SMALL: &str = r#"
-        name = "small"
-        reason = "a test"
-        [[measure]]
-        algorithms = ["aes-128-cbc", "sha-256"]
-        sizes = [16, "1K"]
-    "#;
-
-    fn ids(plan: &Plan) -> Vec<String> {
-        plan.workloads().iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn a_size_that_an_algorithm_does_not_have_is_named() {
-        let mut plan = Plan::parse(SMALL).unwrap();
-        assert!(plan.untaken().is_empty());
-        let sizes = ["16", "100"].map(String::from).to_vec();
-        plan.change(&Changes { sizes, ..Changes::default() }).unwrap();
-        let untaken: Vec<_> = plan.untaken().into_iter().collect();
-        assert_eq!(untaken, [("100".parse().unwrap(), BTreeSet::from([Algorithm::Aes128Cbc]))]);
-        assert!(plan.idle().is_empty() && plan.undivided().is_empty());
-    }
-
-    #[test]
-    fn operations_that_nothing_has_and_phases_that_some_lack_are_told() {
-        let mut plan =
-            Plan::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans/default.toml"))
-                .unwrap();
-        plan.change(&Changes {
-            algorithms: vec!["x25519".into(), "sha-256".into(), "hmac-sha-256".into()],
-            operations: vec!["sign".into(), "hash".into(), "mac".into(), "key-agreement".into()],
-            phases: vec!["message".into(), "setup".into()],
-            ..Changes::default()
-        })
-        .unwrap();
-        assert_eq!(plan.idle(), BTreeSet::from([Operation::Sign]));
-        let without = BTreeSet::from([Algorithm::X25519, Algorithm::Sha256]);
-        assert_eq!(plan.undivided(), BTreeMap::from([(Phase::Setup, without)]));
-    }
-
-    #[test]
-    fn a_plan_is_all_sensible_combinations() {
-        let plan = Plan::parse(SMALL).unwrap();
-        assert_eq!(
-            ids(&plan),
-            [
-                "aes-128-cbc/encrypt/message/16",
-                "aes-128-cbc/encrypt/message/1024",
-                "aes-128-cbc/decrypt/message/16",
-                "aes-128-cbc/decrypt/message/1024",
-                "sha-256/hash/message/16",
-                "sha-256/hash/message/1024",
-            ]
-        );
-    }
-
-    #[test]
-    fn the_command_line_replaces_lists_and_adds_algorithms() {
-        let mut plan = Plan::parse(SMALL).unwrap();
-        let changes = Changes {
-            algorithms: vec!["aes-128-cbc".into(), "hmac-sha-256".into()],
-            phases: vec!["setup".into()],
-            ..Changes::default()
-        };
-        plan.change(&changes).unwrap();
-        assert_eq!(
-            ids(&plan),
-            [
-                "aes-128-cbc/encrypt/setup/0",
-                "aes-128-cbc/decrypt/setup/0",
-                "hmac-sha-256/mac/setup/0"
-            ]
-        );
-    }
-
-    #[test]
-    fn memory_reads_are_all_combinations_and_have_sizes_of_the_command_line() {
-        let text = r#"
-            name = "reads"
-            reason = "a test"
-            [[memory-read]]
-            widths = ["8-bit", "widest"]
-            sizes = ["4K", "64K"]
-            [[memory-read]]
-            widths = ["64-bit"]
-            patterns = ["linear"]
-            sizes = [100, "16K"]
-            region = "flash"
-            cache = "cache-disabled"
-        "#;
-        let mut plan = Plan::parse(text).unwrap();
-        assert_eq!(
-            ids(&plan),
-            [
-                "memory-read/8-bit/linear/4096",
-                "memory-read/8-bit/linear/65536",
-                "memory-read/8-bit/ping-pong/4096",
-                "memory-read/8-bit/ping-pong/65536",
-                "memory-read/widest/linear/4096",
-                "memory-read/widest/linear/65536",
-                "memory-read/widest/ping-pong/4096",
-                "memory-read/widest/ping-pong/65536",
-                "memory-read/64-bit/linear/16384/flash/cache-disabled",
-            ]
-        );
-        let sizes = vec!["512".to_owned()];
-        plan.change(&Changes { sizes, ..Changes::default() }).unwrap();
-        assert_eq!(ids(&plan).len(), 5);
-        assert!(Plan::parse(&text.replace("8-bit", "7-bit")).is_err());
-        let none = plan.change(&Changes { sizes: vec!["100".to_owned()], ..Changes::default() });
-        assert!(none.unwrap_err().to_string().contains("multiples of 512"));
-    }
-
-    #[test]
-    fn a_plan_that_measures_nothing_is_refused() {
-        let mut plan = Plan::parse(SMALL).unwrap();
-        let changes = Changes {
-            algorithms: vec!["aes-128-cbc".into()],
-            sizes: vec!["17".into()],
-            ..Changes::default()
-        };
-        let error = plan.change(&changes).unwrap_err().to_string();
-        assert!(error.contains("multiples of 16"), "{error}");
-    }
-
-    #[test]
-    fn wrong_keys_types_and_names_are_named() {
-        for (wrong, word) in [
-            ("colour = 1", "colour"),
-            ("name = 1", "name"),
-            ("name = \"x\"\nreason = \"y\"\nmeasure = 3", "measure"),
-            (&SMALL.replace("aes-128-cbc", "aes-128-cbd"), "aes-128-cbd"),
-            (&SMALL.replace("16,", "0,"), "size 0"),
-            (&SMALL.replace("1K", "1TiB"), "1TiB"),
-            (&SMALL.replace("[[", "counted-ms = 1001\n[["), "counted-ms"),
-            (&SMALL.replace("[[", "report = \"sideways\"\n[["), "sideways"),
-        ] {
-            let error = format!("{:#}", Plan::parse(wrong).unwrap_err());
-            assert!(error.contains(word), "{wrong}: {error}");
-        }
-    }
-
-    #[test]
-    fn the_plan_of_everything_names_every_algorithm() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans/all.toml");
-        let workloads = Plan::read(&path).unwrap().workloads();
-        for algorithm in Algorithm::ALL {
-            for operation in algorithm.operations() {
-                let measured = |workload: &Workload| {
-                    let Workload::Crypto(workload) = workload else { return false };
-                    (workload.algorithm, workload.operation) == (*algorithm, *operation)
-                };
-                assert!(workloads.iter().any(measured), "{algorithm} {operation}");
-            }
-        }
-    }
-
-    #[test]
-    fn every_plan_in_the_repository_is_a_plan() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans");
-        let mut count = 0;
-        for file in std::fs::read_dir(folder).unwrap() {
-            let plan = Plan::read(&file.unwrap().path()).unwrap();
-            let all_measured = plan.idle().is_empty() && plan.untaken().is_empty();
-            assert!(all_measured && plan.undivided().is_empty(), "{}", plan.name);
-            count += 1;
-        }
-        assert!(count > 0);
-    }
-}
+mod tests;

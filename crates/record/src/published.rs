@@ -1,9 +1,8 @@
-//! What somebody else printed: tables of documents, digitised cell by cell.
+//! Figures that others published: tables of documents, digitised cell by cell.
 //!
-//! A published table has no rounds. It keeps each figure's characters as they stand in the document,
-//! and algorithms and paths as text: a table may name what cpb itself cannot measure. A cell that
-//! cannot be read, or is not what it claims to be, is kept with a flag, and nothing is computed from
-//! it.
+//! A published table has no rounds. It keeps each figure's characters as printed, and stores algorithms and paths as
+//! text, because a table may name algorithms that cpb cannot measure. A cell that cannot be read, or is not what it
+//! claims to be, is kept with a flag and excluded from all computations.
 
 use super::Cores;
 use serde::{Deserialize, Serialize};
@@ -12,26 +11,26 @@ use std::collections::BTreeMap;
 /// A table, figure or listing of a document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Source {
-    /// What the record's lines call it, in one word.
+    /// A one-word name for it, used by the record's lines.
     pub table: String,
     /// Title of the document.
     pub title: String,
-    /// Who published it.
+    /// Its publisher.
     pub publisher: String,
-    /// When, as far as the document tells: a date, a year, or nothing.
+    /// When it was published, as precisely as the document says: a date, a year, or nothing.
     pub date: String,
-    /// Which table of it.
+    /// Which table of the document.
     pub place: String,
-    /// What ran the operations, by [`Published::provider`].
+    /// What ran the operations, keyed by [`Published::provider`].
     pub paths: BTreeMap<String, PublishedPath>,
-    /// What to know before its figures are used, each a sentence.
+    /// What to know before using its figures; each note is a sentence.
     pub notes: Vec<String>,
-    /// The cores that ran its operations, where a log tells.
+    /// The cores that ran its operations, if a log names them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<Box<Cores>>,
 }
 
-/// A path, as far as its document tells; empty: not told.
+/// A path, as far as its document describes it. An empty field is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PublishedPath {
@@ -43,34 +42,34 @@ pub struct PublishedPath {
     pub options: String,
 }
 
-/// One cell of a published table: what was measured, and what was printed.
+/// One cell of a published table: the conditions and the printed figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Published {
-    /// The [`Source::table`] that it stands in.
+    /// The [`Source::table`] that it is in.
     pub table: String,
     /// The row's heading.
     pub row: String,
-    /// The column's heading; empty where each column is a quantity of its own.
+    /// The column's heading; empty if each column is a quantity instead.
     pub column: String,
     /// The machine.
     pub machine: String,
-    /// Clock of its core in hertz, where the document tells.
+    /// Clock of the machine's core in hertz, if the document states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core_hz: Option<u64>,
-    /// The path that ran it: one of its source's.
+    /// The path that ran it: a key of [`Source::paths`].
     pub provider: String,
-    /// The algorithm, in cpb's spelling where it has one.
+    /// The algorithm, in cpb's spelling if cpb has it.
     pub algorithm: String,
-    /// What was done with it, and under which conditions; none: not told.
+    /// The operation and its conditions; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
-    /// Which part was timed, in cpb's words; none: not told.
+    /// The phase that was timed, in cpb's words; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
-    /// Message length in bytes; none where there is no message.
+    /// Message length in bytes; `None` if there is no message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u32>,
-    /// What was printed.
+    /// The printed figures.
     pub figures: Vec<Printed>,
 }
 
@@ -81,10 +80,10 @@ pub struct Printed {
     pub quantity: Quantity,
     /// Its characters as printed, without the unit.
     pub printed: String,
-    /// What is wrong with it, if something is.
+    /// What is wrong with it, if anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flag: Option<Flag>,
-    /// The line of the file that it was read from; none of a document.
+    /// The line of the file that it was read from; `None` for a document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
 }
@@ -93,11 +92,11 @@ pub struct Printed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
-    /// Operations done in the nominal time.
+    /// Operations completed in the nominal time.
     Operations,
-    /// How long the measurement was to take on the clock, in seconds.
+    /// How long the measurement was meant to take, in seconds.
     NominalSeconds,
-    /// What the tool said it took, in seconds.
+    /// How long it took according to the tool, in seconds.
     StatedSeconds,
     /// Thousands of bytes a second.
     KilobytesPerSecond,
@@ -105,30 +104,30 @@ pub enum Quantity {
     KibibytesPerSecond,
     /// Millions of bytes a second.
     MegabytesPerSecond,
-    /// Core cycles for each byte.
+    /// Core cycles per byte.
     CyclesPerByte,
     /// Core clock.
     Megahertz,
-    /// Thousands of bytes a second for each megahertz of the core.
+    /// Thousands of bytes a second per megahertz of the core's clock.
     KilobytesPerSecondAndMegahertz,
     /// Bytes a second.
     BytesPerSecond,
     /// 1024 · 1024 bytes a second.
     MebibytesPerSecond,
-    /// Nanoseconds for each byte.
+    /// Nanoseconds per byte.
     NanosecondsPerByte,
-    /// Nanoseconds for one operation.
+    /// Nanoseconds per operation.
     NanosecondsPerOperation,
     /// Operations a second.
     OperationsPerSecond,
-    /// Core cycles for one operation.
+    /// Core cycles per operation.
     CyclesPerOperation,
-    /// What the tool said it took, in microseconds.
+    /// How long the measurement took according to the tool, in microseconds.
     StatedMicroseconds,
 }
 
 impl Quantity {
-    /// All of them.
+    /// All quantities.
     pub const ALL: [Quantity; 16] = [
         Quantity::Operations,
         Quantity::NominalSeconds,
@@ -174,13 +173,13 @@ impl Quantity {
 /// What is wrong with a printed figure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flag {
-    /// What sort of thing.
+    /// The kind of problem.
     pub kind: FlagKind,
-    /// It, in words.
+    /// The problem, in words.
     pub why: String,
 }
 
-/// Sorts of flags.
+/// Kinds of flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlagKind {
@@ -188,17 +187,17 @@ pub enum FlagKind {
     Illegible,
     /// It can be read, but the reading may be wrong.
     Doubtful,
-    /// It is legible and no figure: it is not what its heading says, or repeats another.
+    /// It is legible but not usable: it is not what its heading says, or it repeats another figure.
     Unused,
     /// The document has no figure there.
     Blank,
-    /// It can be read, but no clock stands behind it, or nobody knows which: infinite, of no time at
-    /// all, of the CPU's time instead of the clock's.
+    /// It can be read, but its clock is missing or unknown: the figure is infinite, was measured over no time at all,
+    /// or uses CPU time instead of wall-clock time.
     Unverified,
 }
 
 impl FlagKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [FlagKind; 5] = [
         FlagKind::Illegible,
         FlagKind::Doubtful,
@@ -207,7 +206,7 @@ impl FlagKind {
         FlagKind::Unverified,
     ];
 
-    /// Its word.
+    /// The flag's name.
     pub fn word(self) -> &'static str {
         match self {
             FlagKind::Illegible => "illegible",
@@ -220,7 +219,7 @@ impl FlagKind {
 }
 
 impl Printed {
-    /// The number, if it has no flag and is one.
+    /// The number, or `None` if it has a flag or is not a positive finite number.
     pub fn number(&self) -> Option<f64> {
         let number: f64 = self.printed.parse().ok()?;
         (self.flag.is_none() && number.is_finite() && number > 0.0).then_some(number)
@@ -233,11 +232,13 @@ impl Published {
         self.figures.iter().find(|printed| printed.quantity == quantity)?.number()
     }
 
-    /// How long one operation took on the clock, in nanoseconds. A count of operations is preferred,
-    /// being raw; then cycles at the stated clock, which a benchmark's loop takes no part in; then a
-    /// time; then a rate. None that no machine could take: below a picosecond, or above two weeks.
+    /// The wall-clock time of one operation, in nanoseconds.
+    ///
+    /// A count of operations is preferred, because it is raw data. Next come cycles at the stated clock, which do not
+    /// depend on the benchmark's loop; then a time; then a rate. Without a message length, figures per byte are not
+    /// used. Returns `None` if the time is implausible: below a picosecond, or above two weeks.
     pub fn nanoseconds(&self) -> Option<f64> {
-        let bytes = f64::from(self.bytes?);
+        let bytes = self.bytes.map(f64::from);
         let counted = || {
             let fine = self.number(Quantity::StatedMicroseconds).map(|time| time / 1e6);
             let stated = fine.or_else(|| self.number(Quantity::StatedSeconds));
@@ -245,11 +246,11 @@ impl Published {
             Some(seconds * 1e9 / self.number(Quantity::Operations)?)
         };
         let cycles = || {
-            let cycles = self.number(Quantity::CyclesPerByte)? * bytes;
+            let cycles = self.number(Quantity::CyclesPerByte)? * bytes?;
             Some(cycles * 1e9 / self.core_hz? as f64)
         };
         let timed = || {
-            let each = || Some(self.number(Quantity::NanosecondsPerByte)? * bytes);
+            let each = || Some(self.number(Quantity::NanosecondsPerByte)? * bytes?);
             let rate = || Some(1e9 / self.number(Quantity::OperationsPerSecond)?);
             self.number(Quantity::NanosecondsPerOperation).or_else(each).or_else(rate)
         };
@@ -262,7 +263,7 @@ impl Published {
         ];
         let rate = || {
             let rate = |(quantity, factor)| Some(self.number(quantity)? * factor);
-            Some(bytes * 1e9 / rates.into_iter().find_map(rate)?)
+            Some(bytes? * 1e9 / rates.into_iter().find_map(rate)?)
         };
         let time = counted().or_else(cycles).or_else(timed).or_else(rate)?;
         (1e-3..1e15).contains(&time).then_some(time)
@@ -315,6 +316,15 @@ mod tests {
         for figures in cases {
             assert_eq!(cell(figures).nanoseconds(), Some(2e6), "{figures:?}");
         }
+    }
+
+    #[test]
+    fn without_a_message_what_is_by_operation_still_counts() {
+        let time =
+            |figures: &[(Quantity, &str)]| Published { bytes: None, ..cell(figures) }.nanoseconds();
+        assert_eq!(time(&[(Quantity::OperationsPerSecond, "500")]), Some(2e6));
+        assert_eq!(time(&[(Quantity::MegabytesPerSecond, "0.5")]), None);
+        assert_eq!(time(&[(Quantity::CyclesPerByte, "1000")]), None);
     }
 
     #[test]

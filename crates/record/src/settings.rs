@@ -1,4 +1,4 @@
-//! Files that people write in TOML: plans, boards, guests. None is long, and what is wrong in one is said in few lines.
+//! TOML files that users write: plans, boards, guests. The files are limited in size, and error messages stay short.
 
 use anyhow::{Result, anyhow, ensure};
 use serde::de::DeserializeOwned;
@@ -6,19 +6,19 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// The longest file.
+/// The longest accepted file, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// The longest line that a message repeats.
+/// The longest line that an error message repeats.
 const REPEATED: usize = 200;
 
-/// The longest message that names what would be valid.
+/// The longest error message that is shown in full. A message may list everything that would be valid.
 const LONGEST_MESSAGE: usize = 4096;
 
-/// The text of a file that is no longer than such files are.
+/// Reads a file that is at most 1 MiB long.
 ///
 /// # Errors
-/// It cannot be read, or is longer.
+/// Returns an error if the file cannot be read or is longer.
 pub fn read(path: &Path) -> Result<String> {
     let mut text = String::new();
     File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
@@ -29,7 +29,8 @@ pub fn read(path: &Path) -> Result<String> {
 /// Parses a file's text.
 ///
 /// # Errors
-/// It is no TOML, or does not have what is wanted: with the line, which is repeated if it is not long.
+/// Returns an error if the text is not TOML or does not have the expected content. The message names the line and
+/// repeats it if it is short.
 pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T> {
     toml::from_str(text).map_err(|error: toml::de::Error| {
         let place = error.span().map_or(0, |span| span.start).min(text.len());

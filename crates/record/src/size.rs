@@ -1,4 +1,4 @@
-//! Message lengths as people write them.
+//! Message lengths as users type them.
 
 use anyhow::{Error, Result, bail};
 use cpb_core::workload::MAX_SIZE;
@@ -44,7 +44,7 @@ impl FromStr for Size {
     }
 }
 
-/// As short as it is exact: 16, 1 KiB.
+/// The shortest exact form: 16 B, 1 KiB.
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
@@ -60,7 +60,7 @@ impl fmt::Display for Size {
 }
 
 impl From<u32> for Size {
-    /// For lengths that come from a workload, which has checked them.
+    /// For lengths from a workload, which has already validated them.
     fn from(bytes: u32) -> Size {
         Size(bytes)
     }

@@ -1,4 +1,4 @@
-//! Records on disk: files of JSON lines that are only ever appended to.
+//! Records on disk: append-only files of JSON lines.
 
 use crate::foreign;
 use crate::{Header, Line, Record, SCHEMA};
@@ -8,29 +8,29 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The longest line that a record may have: far beyond any round's.
+/// The longest line that a record may have; far longer than any round.
 const MAX_LINE: u64 = 64 << 20;
 
-/// A record that is being written.
+/// A record that is open for writing.
 pub struct Store {
     path: PathBuf,
     file: File,
-    /// Where a line begins that a kill cut short: to be dropped when something is written.
+    /// The start of a last line that a kill cut short. The next write drops that line.
     torn_at: Option<u64>,
 }
 
 impl Store {
-    /// Begins a record with its header. An existing file is never touched, and none is left behind
-    /// if the header cannot be written.
+    /// Creates a record and writes its header. Existing files are never modified, and no file is left behind if the
+    /// header cannot be written.
     ///
     /// # Errors
-    /// The file exists, or cannot be written.
+    /// Returns an error if the file exists or cannot be written.
     pub fn create(path: &Path, header: &Header) -> Result<Store> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(|error| {
                 let folder = folder.display();
                 anyhow!(
-                    "cannot make the folder {folder}: {error}; name a file elsewhere by --output"
+                    "cannot create the folder {folder}: {error}; choose another file with --output"
                 )
             })?;
         }
@@ -39,28 +39,28 @@ impl Store {
                 lock(&file, path)?;
                 let mut store = Store { path: path.to_owned(), file, torn_at: None };
                 if let Err(error) = store.write(&Line::Cpb(Box::new(header.clone()))) {
-                    // A beginning of a first line is of no use to anyone.
+                    // An incomplete first line is useless.
                     let _ = std::fs::remove_file(path);
                     return Err(error).with_context(|| format!("cannot write {}", path.display()));
                 }
                 Ok(store)
             }
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => bail!(
-                "{} exists and is left as it is; name another file, or go on with it by --resume",
+                "{} already exists; choose another file, or continue it with --resume",
                 path.display()
             ),
             Err(error) => {
                 let path = path.display();
-                bail!("cannot write {path}: {error}; name a file elsewhere by --output")
+                bail!("cannot write {path}: {error}; choose another file with --output")
             }
         }
     }
 
-    /// Goes on with a record. The first line that is appended takes the place of one that a kill
-    /// cut short; until then the file stays as it is.
+    /// Continues a record. The first appended line replaces a line that a kill cut short; until then the file is
+    /// unchanged.
     ///
     /// # Errors
-    /// The file is no record, is being written by another process, or cannot be written.
+    /// Returns an error if the file is not a record, is being written by another process, or cannot be written.
     pub fn resume(path: &Path) -> Result<(Store, Record)> {
         let file = open(path)?;
         let writable = OpenOptions::new().append(true).open(path);
@@ -74,11 +74,11 @@ impl Store {
     /// Appends a line. When this returns, the line survives the end of this process.
     ///
     /// # Errors
-    /// The disk is full, or worse.
+    /// Returns an error if the line cannot be written, for example because the disk is full.
     pub fn append(&mut self, line: &Line) -> Result<()> {
         self.write(line).with_context(|| {
             format!(
-                "cannot write {}; what was written before is kept, make room and go on with \
+                "cannot write {}; earlier lines are kept: free space and continue with \
                  `cpb run --resume {}`",
                 self.path.display(),
                 self.path.display()
@@ -93,63 +93,63 @@ impl Store {
             self.file.set_len(end)?;
             self.torn_at = None;
         }
-        // One write: a process that is killed leaves whole lines.
+        // A single write, so that a killed process leaves whole lines.
         Ok(self.file.write_all(&text)?)
     }
 
-    /// Makes what was appended survive the end of the machine, too.
+    /// Makes the appended lines survive a crash of the machine as well.
     ///
     /// # Errors
-    /// The disk is full, or worse.
+    /// Returns an error if the lines cannot be written, for example because the disk is full.
     pub fn sync(&self) -> Result<()> {
         self.file.sync_data().with_context(|| format!("cannot write {}", self.path.display()))
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// Reads a record. One whose last line is cut short is read up to there, with a warning in it.
+/// Reads a record. If its last line is cut short, that line is dropped and a warning is added.
 ///
 /// # Errors
-/// It is none, is of a later version, or a line of it is damaged.
+/// Returns an error if the file is not a record, is of a later version, or has a damaged line.
 pub fn read(path: &Path) -> Result<Record> {
     let (mut record, whole) = read_up_to_tear(open(path)?, path)?;
     if let Some(line) = whole.torn {
         record.warnings.push(format!(
-            "The record ends in the middle of line {line}: it was cut or its writer was killed. The \
-             rest is whole; `cpb run --resume {}` goes on with it.",
+            "The record ends in the middle of line {line}: it was cut off, or cpb was killed. The \
+             rest is complete; continue with `cpb run --resume {}`.",
             path.display()
         ));
     }
     Ok(record)
 }
 
-/// How much of a file is whole lines.
+/// The extent of the whole lines in a file.
 struct Whole {
     bytes: u64,
-    /// Number of a last line without its end.
+    /// Number of a last line that has no line end.
     torn: Option<usize>,
 }
 
 fn open(path: &Path) -> Result<File> {
     let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-        bail!("{} is a folder; name a record in it", path.display());
+        bail!("{} is a folder; give a record in it", path.display());
     }
     Ok(file)
 }
 
-/// Two writers of one record would spoil it.
+/// Locks the file, because two writers would corrupt the record.
 fn lock(file: &File, path: &Path) -> Result<()> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => bail!(
-            "{} is being written by another cpb; wait for it, or end it, and go on then",
+            "{} is being written by another cpb; wait until it ends, or stop it first",
             path.display()
         ),
-        // Not every file system has locks.
+        // Some file systems do not support locks.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
 }
@@ -158,10 +158,10 @@ fn read_up_to_tear(file: File, path: &Path) -> Result<(Record, Whole)> {
     parse(BufReader::new(file)).map_err(|error| anyhow!("{}: {error}", path.display()))
 }
 
-/// A record as it would be read again: without what no line that is read may hold.
+/// The record as it would be read back, with the characters replaced that reading replaces.
 ///
 /// # Errors
-/// It holds something that JSON cannot.
+/// Returns an error if the record has a value that JSON cannot represent.
 pub fn as_read(record: Record) -> Result<Record> {
     let mut text = Vec::new();
     let sources = record.sources.into_iter().map(Line::Source);
@@ -174,10 +174,10 @@ pub fn as_read(record: Record) -> Result<Record> {
     parse_record(text.as_slice())
 }
 
-/// Reads a record's lines from anywhere.
+/// Reads a record's lines from any source.
 ///
 /// # Errors
-/// As [`read`], with the number of the line.
+/// Returns the same errors as [`read`], with the number of the line.
 pub fn parse_record(input: impl Read) -> Result<Record> {
     let (record, whole) = parse(BufReader::new(input))?;
     match whole.torn {
@@ -190,7 +190,7 @@ fn parse(mut input: impl BufRead) -> Result<(Record, Whole)> {
     let mut whole = Whole { bytes: 0, torn: None };
     let mut text = Vec::new();
     let mut number = 0;
-    // The next whole line of the file; none at its end, or where it is cut.
+    // The next whole line of the file; `None` at its end, or at a line that is cut short.
     let mut next = |whole: &mut Whole| -> Result<Option<(usize, Vec<u8>)>> {
         number += 1;
         text.clear();
@@ -201,7 +201,7 @@ fn parse(mut input: impl BufRead) -> Result<(Record, Whole)> {
         if text.pop() != Some(b'\n') {
             if count as u64 == MAX_LINE {
                 bail!(
-                    "line {number} is longer than any of a record's: not a cpb record, or damaged there"
+                    "line {number} is too long: this is not a cpb record, or it is damaged there"
                 );
             }
             whole.torn = Some(number);
@@ -211,11 +211,11 @@ fn parse(mut input: impl BufRead) -> Result<(Record, Whole)> {
         Ok(Some((number, std::mem::take(&mut text))))
     };
     let Some((_, first)) = next(&mut whole)? else {
-        let nothing = if whole.torn.is_some() { "no whole first line" } else { "no line at all" };
-        bail!("not a cpb record: it has {nothing}; there is nothing to show or go on with");
+        let nothing = if whole.torn.is_some() { "no complete first line" } else { "no lines" };
+        bail!("not a cpb record: it has {nothing}, so there is nothing to show or resume");
     };
     let header = parse_header(&printable(first))?;
-    // Line by line: all lines and the record at once would take twice its memory.
+    // Parsed line by line: all lines and the record together would take twice the memory.
     let mut failure = None;
     let lines = std::iter::from_fn(|| {
         let line = next(&mut whole).and_then(|line| line.map(parse_line).transpose());
@@ -234,7 +234,7 @@ fn parse(mut input: impl BufRead) -> Result<(Record, Whole)> {
 fn parse_line((number, text): (usize, Vec<u8>)) -> Result<Line> {
     match serde_json::from_slice(&printable(text)) {
         Ok(Line::Cpb(_)) => bail!(
-            "line {number} is the header of another record: give each record a file of its own"
+            "line {number} is the header of another record: put each record in a separate file"
         ),
         Ok(line) => Ok(line),
         Err(error) => bail!(
@@ -244,10 +244,11 @@ fn parse_line((number, text): (usize, Vec<u8>)) -> Result<Line> {
     }
 }
 
-/// A line of JSON without control characters in its strings, or such as turn the direction of text: a record may
-/// come from anyone, and a report of it goes to a terminal, which takes the first for orders.
+/// Replaces control characters, and characters that change the direction of text, in the strings of a JSON line. A
+/// record may come from an untrusted source, and a report on it goes to a terminal, which would obey control
+/// characters.
 fn printable(mut line: Vec<u8>) -> Vec<u8> {
-    // Hardly a line of a large record has any of them; to count is faster than to look for the first.
+    // Few lines of a large record have any of these bytes; counting is faster than searching for the first.
     let begins = |byte: &&u8| matches!(byte, b'\\' | 0xC2 | 0xD8 | 0xE2 | 0x7F);
     if line.iter().filter(begins).count() == 0 {
         return line;
@@ -278,7 +279,7 @@ fn printable(mut line: Vec<u8>) -> Vec<u8> {
                 *delete = b'?';
                 1
             }
-            // Those that turn the direction of text; as many bytes take their places.
+            // Characters that change the direction of text, replaced by the same number of bytes.
             [0xD8 | 0xE2, ..] => {
                 let length = if line[at] == 0xD8 { 2 } else { 3 };
                 let character = line.get_mut(at..at + length);
@@ -295,7 +296,7 @@ fn printable(mut line: Vec<u8>) -> Vec<u8> {
     line
 }
 
-/// The first line, with a clear word for what is not ours or not of our time.
+/// Parses the first line, with a clear error for files that are not records or of a later version.
 fn parse_header(line: &[u8]) -> Result<Header> {
     #[derive(Deserialize)]
     struct Probe {

@@ -1,7 +1,8 @@
-//! Text for terminals that show ASCII only.
+//! Text for terminals that show only ASCII.
 //!
-//! It is decided once, when cpb starts, by `--ascii` or the locale. What is printed is put into other letters at the
-//! edge (`cmd/output.rs`); layout asks [`width`] for the room that a text will take then, so that columns line up.
+//! `--ascii` or the locale decides this once, when cpb starts. Text is converted where it is printed
+//! (`cmd/output.rs`); the layout asks [`width`] for the room that the converted text takes, so that columns
+//! line up.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -9,21 +10,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static ON: AtomicBool = AtomicBool::new(false);
 
-/// The option that asks for it.
+/// The option that selects ASCII.
 pub const OPTION: &str = "--ascii";
 
-/// Whether text is put into ASCII.
+/// Whether text is converted to ASCII.
 pub fn is_on() -> bool {
     ON.load(Ordering::Relaxed)
 }
 
-/// Decides whether text is put into ASCII from now on.
+/// Sets whether text is converted to ASCII from now on.
 pub fn choose(on: bool) {
     ON.store(on, Ordering::Relaxed);
 }
 
-/// Whether a command line asks for ASCII, or the environment's locale has no UTF-8. Where no locale is named, UTF-8 is
-/// assumed: terminals have it, and many a container names none.
+/// Whether a command line selects ASCII, or the environment's locale is not UTF-8. Without a locale UTF-8 is
+/// assumed, because terminals support it and many containers set no locale.
 pub fn is_wanted(
     mut arguments: impl Iterator<Item = OsString>,
     variable: impl Fn(&str) -> Option<OsString>,
@@ -32,7 +33,7 @@ pub fn is_wanted(
     if arguments.by_ref().take_while(|argument| argument != "--").any(|one| asked(&one)) {
         return true;
     }
-    // POSIX, 8.2: the first that is set and not empty counts.
+    // POSIX, 8.2: the first variable that is set and not empty counts.
     let named = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(variable);
     named.filter(|value| !value.is_empty()).map(|locale| !has_utf8(&locale)).next().unwrap_or(false)
 }
@@ -44,22 +45,22 @@ fn has_utf8(locale: &OsStr) -> bool {
     set.split('@').next().is_some_and(|set| set == "utf-8" || set == "utf8")
 }
 
-/// A text as it is printed: in ASCII if that is chosen.
+/// A text as it is printed: in ASCII if selected.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if is_on() { in_ascii(text) } else { Cow::Borrowed(text) }
 }
 
-/// JSON as it is printed: in ASCII if that is chosen. Other characters stand in strings only, and are escaped there.
+/// JSON as it is printed: in ASCII if selected. Other characters occur only in strings, and are escaped there.
 pub fn shown_json(text: &str) -> Cow<'_, str> {
     if is_on() { escaped(text) } else { Cow::Borrowed(text) }
 }
 
-/// How many columns a text takes on a terminal, as it is printed: all that reports write is one wide.
+/// The number of columns that a text takes on a terminal; every character in reports is one column wide.
 pub fn width(text: &str) -> usize {
     shown(text).chars().count()
 }
 
-/// A text in other letters.
+/// Converts a text to ASCII.
 fn in_ascii(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
@@ -89,7 +90,7 @@ fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(ascii)
 }
 
-/// What stands for a character that is none of ASCII's.
+/// The replacement of a character that is not ASCII.
 fn instead(c: char) -> &'static str {
     if let Some(letter) = LETTERS.split(' ').nth((c as usize).wrapping_sub(FIRST_LETTER as usize)) {
         return letter;
@@ -125,13 +126,13 @@ fn instead(c: char) -> &'static str {
         '™' => "(TM)",
         '█' => "#",
         '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' => " ",
-        // What is put upon a letter.
+        // Combining marks.
         '\u{300}'..='\u{36f}' => "",
         _ => "?",
     }
 }
 
-/// The letters of Latin-1 and Latin Extended-A, from À to ſ, without what is put upon them.
+/// The letters of Latin-1 and Latin Extended-A, from À to ſ, without their diacritics.
 const LETTERS: &str = "A A A A A A AE C E E E E I I I I D N O O O O O x O U U U U Y Th ss a a a a a a ae c e e e e i i \
     i i d n o o o o o / o u u u u y th y A a A a A a C c C c C c C c D d D d E e E e E e E e E e G g \
     G g G g G g H h H h I i I i I i I i I i IJ ij J j K k k L l L l L l L l L l N n N n N n n N n O \

@@ -1,5 +1,5 @@
-//! Bencher Metric Format: `latency` in nanoseconds, `throughput` in operations a second, each with the
-//! bounds of its 95 % interval where it is known.
+//! Bencher Metric Format: `latency` in nanoseconds and `throughput` in operations per second, each with the
+//! bounds of its 95 % interval if known.
 
 use super::named;
 use anyhow::Result;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// All cells with figures.
 ///
 /// # Errors
-/// They hold something that JSON cannot.
+/// Returns an error if they contain something that JSON cannot represent.
 pub fn of_records(records: &[(String, Record)]) -> Result<String> {
     let mut document = Map::new();
     for cell in named::all(records) {

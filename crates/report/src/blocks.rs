@@ -1,4 +1,4 @@
-//! What the terminal's tables hold: rates, threads, latencies.
+//! The content of the terminal's tables: rates, threads, latencies.
 
 use super::format::{large, margin, megabytes, short, significant, time};
 use super::groups::{Comparisons, Group, has_key_pairs};
@@ -10,10 +10,10 @@ use cpb_analysis::summary::{Figures, Known, Row};
 use cpb_record::size::Size;
 use std::collections::HashMap;
 
-/// Sizes that fit beside each other.
+/// The number of sizes side by side.
 pub(crate) const SHOWN: usize = 3;
 
-/// Which margins there is room for.
+/// The columns for which margins are shown.
 #[derive(Clone, Copy)]
 pub(crate) struct Margins {
     /// Of rates.
@@ -24,7 +24,7 @@ pub(crate) struct Margins {
     pub(crate) cycles: bool,
 }
 
-/// From most to fewest: what is tried until a table fits.
+/// From most to fewest; tried in order until a table fits.
 pub(crate) const MARGINS: [Margins; 4] = [
     Margins { rate: true, gain: true, cycles: true },
     Margins { rate: true, gain: true, cycles: false },
@@ -32,26 +32,26 @@ pub(crate) const MARGINS: [Margins; 4] = [
     Margins { rate: false, gain: false, cycles: false },
 ];
 
-/// What rates are shown with.
+/// How rates are shown.
 pub(crate) struct Rates<'a> {
-    /// Who is fastest, what extensions gain.
+    /// The fastest providers, and the gains of extensions.
     pub(crate) comparisons: &'a Comparisons<'a>,
-    /// How the fastest looks.
+    /// The style of the fastest figure.
     pub(crate) fastest: Style,
-    /// Whether any cell knows its cycles.
+    /// Whether cycles are known for any cell.
     pub(crate) cycles: bool,
     /// Whether any gain is known.
     pub(crate) gains: bool,
-    /// Every size instead of the smallest, a middle one and the largest, and every provider.
+    /// Whether to show every provider and every size, not just the smallest, a middle and the largest size.
     pub(crate) all: bool,
-    /// So many providers of each group, the fastest first; variants are folded into their library's gain.
+    /// The number of providers per group, the fastest first. Variants appear only as their library's gain.
     pub(crate) best: usize,
-    /// What to call providers.
+    /// The names to show for providers.
     pub(crate) labels: &'a HashMap<String, String>,
 }
 
 impl Rates<'_> {
-    /// Each group as one block, or, if all sizes are wanted, as several.
+    /// Each group as one block, or, if all sizes are shown, as several.
     pub(crate) fn blocks(&self, groups: &[&Group<'_>], margins: Margins) -> Vec<Block> {
         let mut blocks = Vec::new();
         let most = groups.iter().map(|group| match group.has_key_pairs() {
@@ -60,7 +60,7 @@ impl Rates<'_> {
         });
         let most = most.max().unwrap_or(0);
         for group in groups {
-            // Sizes that were added near a crossover are of its two paths only.
+            // Sizes that were added near a crossover have figures for its two paths only.
             let common: Vec<u32> = group
                 .sizes
                 .iter()
@@ -79,7 +79,7 @@ impl Rates<'_> {
         blocks
     }
 
-    /// Some sizes of a group beside each other, in as many columns as `width` says.
+    /// Some sizes of a group side by side, with as many columns as `width` says.
     pub(crate) fn block(
         &self,
         group: &Group<'_>,
@@ -158,7 +158,7 @@ impl Rates<'_> {
     }
 }
 
-/// A rate, or where there are no bytes the time, and its precision.
+/// A rate (or a time, if there are no bytes) and its precision.
 fn number(figures: &Figures) -> (String, Option<f64>) {
     match &figures.rate {
         Some(rate) => (megabytes(rate.value), rate.precision()),
@@ -177,14 +177,14 @@ fn cycles(figures: &Figures, with_margin: bool) -> Place {
     })
 }
 
-/// What several threads do together and gain over one, at the largest size.
+/// The total of several threads and their gain over one, at the largest size.
 pub(crate) fn threads(groups: &[Group<'_>]) -> Vec<Block> {
     let fewest = groups.iter().map(|group| group.threads).min().unwrap_or(1);
     let first = groups.iter().filter(|group| group.threads == fewest && !group.meaningless());
     first.filter_map(|first| threads_of(groups, first)).collect()
 }
 
-/// The same of the kind of one group; none of one number of threads.
+/// The same for the kind of one group; `None` if there is only one number of threads.
 pub(crate) fn threads_of(groups: &[Group<'_>], first: &Group<'_>) -> Option<Block> {
     let mut same: Vec<&Group<'_>> = groups.iter().filter(|group| group.same_kind(first)).collect();
     same.sort_by_key(|group| group.threads);
@@ -210,7 +210,7 @@ pub(crate) fn threads_of(groups: &[Group<'_>], first: &Group<'_>) -> Option<Bloc
     })
 }
 
-/// Operations in a second, of all threads together.
+/// Operations per second, of all threads together.
 pub(crate) fn operations(row: &Row) -> Place {
     let measured = row.figures.measured();
     measured.map_or(Place::Blank, |f| Place::figure(per_second(row, f), String::new()))
@@ -223,7 +223,7 @@ fn per_second(row: &Row, figures: &Figures) -> String {
     }
 }
 
-/// What ninety-nine of a hundred operations take at most, if so many were timed.
+/// The time that 99 of 100 operations do not exceed, if enough were timed.
 pub(crate) fn far(row: &Row) -> Place {
     let latency = row.figures.measured().and_then(|figures| figures.latency.measured());
     let p99 = latency.and_then(|latency| latency.p99);
@@ -250,8 +250,8 @@ fn percentiles(found: &Latency) -> Vec<Place> {
         .to_vec()
 }
 
-/// Times of single operations, and below them of those that had others in flight; none if the clock
-/// cannot tell any.
+/// Times of single operations, followed by times of operations with others in flight; `None` if the clock is
+/// too coarse.
 pub(crate) fn latencies(group: &Group<'_>) -> Option<Block> {
     let mut rows = Vec::new();
     let cells = group

@@ -1,5 +1,5 @@
-//! One column a message size, one block a figure: how tables of accelerators have long been printed,
-//! with what it took of the machine beside it. For a plan that says `report = "by-size"`.
+//! One column per message size and one block per figure, the traditional form for tables of accelerators,
+//! followed by the resources that the operations took. For plans with `report = "by-size"`.
 
 use super::format::{count, large, megabytes, share, short};
 use super::groups::Group;
@@ -10,25 +10,25 @@ use cpb_analysis::missing::NoFigure;
 use cpb_analysis::summary::{Figures, Known, Row, Summary};
 use cpb_record::{Evidence, ProviderRecord};
 
-/// What `openssl speed` runs each size for, in nanoseconds: its tables count operations in 3 s.
+/// How long `openssl speed` runs each size, in nanoseconds: its tables count the operations in 3 s.
 const SPAN: f64 = 3e9;
 
-/// What the blocks mean.
-pub(crate) const LEGEND: &str = "Operations in 3 s and MB/s (1 MB = 1,000,000 bytes) by wall-clock \
-     time, operations as the measured rate gives them. Interrupts: of the executor's engine, of all \
-     engines while software works; context switches: asked for or not. CPU: share of one CPU's time \
-     that the measuring threads had, and CPU time for each MB; all CPUs: share of all CPUs' time in which they did anything.";
+/// The meaning of the blocks.
+pub(crate) const LEGEND: &str = "Operations in 3 s and MB/s (1 MB = 1,000,000 bytes) use wall-clock time; \
+     operations are computed from the measured rate. Interrupts: of the executor's engine, or of all engines for \
+     software; context switches: voluntary and involuntary. CPU: share of one CPU's time that the \
+     measuring threads used, and CPU time per MB; all CPUs: busy share of the time of all CPUs.";
 
-/// A figure: what it is called, and what a cell has of it.
+/// A figure: its name, and the function that gets it from a cell.
 type SizeFigure = (&'static str, fn(&Row) -> Known<String>);
 
 const FIGURES: [SizeFigure; 7] = [
     ("operations in 3 s", |row| timed(row, |figures| Some(large(SPAN / figures.time.value.0)))),
     ("MB/s", |row| timed(row, |figures| figures.rate.map(|rate| megabytes(rate.value)))),
-    ("interrupts an operation", |row| {
+    ("interrupts per operation", |row| {
         counted(row, |execution| execution.interrupts_per_operation.map(count))
     }),
-    ("context switches an operation", |row| {
+    ("context switches per operation", |row| {
         counted(row, |execution| execution.switches.map(|switches| count(switches.all())))
     }),
     ("CPU", |row| used(row, |cpu| Some(share(cpu.own)))),
@@ -38,14 +38,14 @@ const FIGURES: [SizeFigure; 7] = [
     ("all CPUs", |row| used(row, |cpu| cpu.machine.map(share))),
 ];
 
-/// What is left out unless all is asked for.
+/// Figures that are shown only with `--all`.
 const MORE: [SizeFigure; 4] = [
-    ("context switches that were not asked for", |row| {
+    ("involuntary context switches", |row| {
         counted(row, |execution| execution.switches.map(|switches| count(switches.involuntary)))
     }),
-    ("CPU, in user mode", |row| used(row, |cpu| cpu.user.map(share))),
-    ("CPU, in the kernel", |row| used(row, |cpu| cpu.system.map(share))),
-    ("all CPUs, in work after interrupts (softirq)", |row| used(row, |cpu| cpu.softirq.map(share))),
+    ("CPU, user mode", |row| used(row, |cpu| cpu.user.map(share))),
+    ("CPU, kernel mode", |row| used(row, |cpu| cpu.system.map(share))),
+    ("all CPUs, softirq", |row| used(row, |cpu| cpu.softirq.map(share))),
 ];
 
 fn timed(row: &Row, show: fn(&Figures) -> Option<String>) -> Known<String> {
@@ -71,7 +71,7 @@ fn used(row: &Row, show: fn(&CpuUse) -> Option<String>) -> Known<String> {
     }
 }
 
-/// The blocks of a group: who executed, then each figure at each size.
+/// The blocks of a group: the executors, then each figure at each size.
 pub(crate) fn blocks(summary: &Summary, group: &Group<'_>, more: bool) -> Vec<Block> {
     let mut blocks = vec![who(summary, group)];
     let figures = FIGURES.iter().chain(MORE.iter().filter(|_| more));
@@ -96,10 +96,10 @@ fn who(summary: &Summary, group: &Group<'_>) -> Block {
         }
     }
     let columns = vec![String::new(); group.sizes.len()];
-    Block { heading: "who executed".to_owned(), columns, rows }
+    Block { heading: "executor".to_owned(), columns, rows }
 }
 
-/// The reason for which a provider has no figure at any size, if it is one.
+/// The reason why a provider has no figure at any size, if it is the same at all sizes.
 fn common<'a>(group: &Group<'a>, provider: &str) -> Option<&'a NoFigure> {
     let rows = group.sizes.iter().filter_map(|size| group.row(provider, *size));
     let mut reasons = rows.map(|row| match &row.figures {
@@ -110,7 +110,7 @@ fn common<'a>(group: &Group<'a>, provider: &str) -> Option<&'a NoFigure> {
     reasons.all(|reason| reason == Some(first)).then_some(first)
 }
 
-/// One figure; none if nobody has it, for example a library interrupts.
+/// One figure; `None` if no provider has it, as with interrupts of a library.
 fn block(
     summary: &Summary,
     group: &Group<'_>,
@@ -148,7 +148,7 @@ fn place(known: Option<Known<String>>) -> Place {
     }
 }
 
-/// A refusal and the evidence that is the reason for it.
+/// A refusal, and the evidence that causes it.
 fn refusal(evidence: Evidence) -> String {
     format!("refused: {}", format!("{evidence:?}").to_lowercase())
 }

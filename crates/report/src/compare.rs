@@ -1,10 +1,10 @@
-//! Two runs or providers against each other, for a terminal.
+//! A comparison of two runs or providers, for a terminal.
 
 use super::explain_text::what;
 use super::footnotes::first_of;
 use super::format::{margin, percent, significant};
 use super::table::{Block, Place, paint, render as table, wrap};
-use super::terminal::{Styles, write_note};
+use super::terminal::{Styles, write_note, write_styled_note};
 use cpb_analysis::compare::{Compared, ComparedCell, Kind, MeanRatio};
 use cpb_analysis::paths::Subject;
 use cpb_analysis::ratio::{TIE, Verdict};
@@ -12,10 +12,10 @@ use cpb_analysis::uncertain::Bounded;
 use cpb_analysis::units::Times;
 use cpb_record::size::Size;
 
-/// Sizes beside each other.
+/// The number of sizes side by side.
 const BESIDE: usize = 3;
 
-/// For a terminal of `width` columns.
+/// Renders for a terminal of `width` columns.
 pub fn render(compared: &Compared, width: usize, colour: bool) -> String {
     let styles = Styles::new(colour);
     let mut text = String::new();
@@ -32,12 +32,12 @@ pub fn render(compared: &Compared, width: usize, colour: bool) -> String {
     let (of_subjects, others): (Vec<&MeanRatio>, Vec<&MeanRatio>) =
         compared.families.iter().partition(of_subjects);
     let heading_of_others = match others.first().map(|family| &family.of) {
-        Some(Kind::Pair(..)) => "\nall cells of a pair together, geometric mean\n",
-        _ => "\nall cells of a provider together, geometric mean\n",
+        Some(Kind::Pair(..)) => "\ngeometric mean over all cells of a pair\n",
+        _ => "\ngeometric mean over all cells of a provider\n",
     };
-    let heading = "\nall sizes and providers together, geometric mean\n";
+    let heading = "\ngeometric mean over all sizes and providers\n";
     for (heading, families) in [(heading, of_subjects), (heading_of_others, others)] {
-        // The mean of one is said already.
+        // The mean of a single cell is already in the table.
         if families.iter().all(|family| family.cells == 1) {
             continue;
         }
@@ -56,26 +56,31 @@ pub fn render(compared: &Compared, width: usize, colour: bool) -> String {
         text.push_str(table(&[families], width, styles.look).trim_start_matches('\n'));
     }
     text.push('\n');
-    let words = "cost of the second by cost of the first, ± half of the 95% interval; slower and faster \
-                 are sure 99 times of 100";
+    let words = "cost of the second divided by cost of the first, ± half of the 95% interval; slower and \
+                 faster are 99% sure; ?: no verdict; a longer run may give one, and single \
+                 readings never do";
     write_note(&mut text, "note", words, width);
     for (word, words) in drawn(compared) {
         write_note(&mut text, word, &words, width);
     }
     if compared.unpaired > 0 {
-        let words = format!("{} cells have a figure on one side only", compared.unpaired);
+        let words = format!("{} cells have a figure in only one of the two", compared.unpaired);
         write_note(&mut text, "left out", &words, width);
     }
     for (names, whose) in apart(compared).into_iter().zip(["first", "second"]) {
         if let Some(names) = names {
-            let words = format!("machines that only the {whose} has: {names}");
+            let words = format!("machines only in the {whose}: {names}");
             write_note(&mut text, "left out", &words, width);
         }
+    }
+    for warning in &compared.warnings {
+        write_styled_note(&mut text, "warning", warning, width, styles.warning);
     }
     text
 }
 
-/// What processes draw at their start, in words: cells with two levels, and cells that seem to differ alone.
+/// Effects of what processes draw at their start, in words: cells with two levels, and cells that differ from
+/// their neighbours.
 pub(crate) fn drawn(compared: &Compared) -> Vec<(&'static str, String)> {
     let mut notes = Vec::new();
     let mut note = |label, words: Vec<String>, meaning| {
@@ -91,31 +96,31 @@ pub(crate) fn drawn(compared: &Compared) -> Vec<(&'static str, String)> {
     note(
         "two levels",
         levels.collect(),
-        "passes of both runs lie on two levels, as if each process drew one at its start (by where its stack lies, \
-         say); levels were compared, not how often each was drawn",
+        "the passes of both runs fall on two levels, as if each process drew one at its start (by the location of its \
+         stack, for example); the levels were compared, not how often each was drawn",
     );
     let alone = compared.cells.iter().filter(|row| row.alone).map(cell);
     note(
         "alone",
         alone.collect(),
-        "the neighbouring sizes are unchanged, so this may be a speed that processes draw at their start: \
-         measure again to know",
+        "the neighbouring sizes are unchanged, so this may be a speed that processes draw at their start; \
+         measure again to find out",
     );
     notes
 }
 
-/// The machines that only the first has, and only the second, in words.
+/// The machines that are only in the first, and only in the second, in words.
 pub fn apart(compared: &Compared) -> [Option<String>; 2] {
     let names = |names: &Vec<String>| {
         let names = names.iter().map(String::as_str);
         let names: Vec<&str> =
-            names.map(|name| if name.is_empty() { "one without a name" } else { name }).collect();
+            names.map(|name| if name.is_empty() { "an unnamed one" } else { name }).collect();
         (!names.is_empty()).then(|| first_of(&names, "; "))
     };
     compared.apart.each_ref().map(names)
 }
 
-/// What is done, and the machine, if it is one of several.
+/// The operation, and the machine if there are several.
 fn on(what: String, machine: Option<&str>) -> String {
     match machine {
         Some(machine) => format!("{what}: {machine}"),
@@ -124,15 +129,15 @@ fn on(what: String, machine: Option<&str>) -> String {
 }
 
 fn headline(compared: &Compared) -> String {
-    format!("{} against {}: {}", compared.second, compared.first, counts(compared))
+    format!("{} compared with {}: {}", compared.second, compared.first, counts(compared))
 }
 
-/// How many cells are slower, faster, the same, or not known, in words.
+/// The number of cells that are slower, faster, the same, or without a verdict, in words.
 pub fn counts(compared: &Compared) -> String {
     let count = |verdict| compared.cells.iter().filter(|row| row.verdict == verdict).count();
     let unknown = match count(Verdict::Unknown) {
         0 => String::new(),
-        many => format!(", {many} not known"),
+        many => format!(", {many} without a verdict"),
     };
     format!(
         "{} slower, {} faster, {} the same within {:.0}%{unknown}",
@@ -143,7 +148,7 @@ pub fn counts(compared: &Compared) -> String {
     )
 }
 
-/// Who is held against whom, in words.
+/// The compared providers, in words.
 fn pair(first: Option<&str>, second: &str) -> String {
     first.map_or_else(|| second.to_owned(), |first| format!("{second} / {first}"))
 }
@@ -153,7 +158,7 @@ pub fn cell(row: &ComparedCell) -> String {
     format!("{}: {}×", named(row), significant(row.ratio.value.0, 4))
 }
 
-/// The mean over a provider's cells in words; nothing of other families, and of a single cell.
+/// The mean over a provider's cells in words; `None` for other families, and for a single cell.
 pub fn family(family: &MeanRatio) -> Option<String> {
     let Kind::Provider(name) = &family.of else { return None };
     let name = on(name.clone(), family.machine.as_deref());
@@ -172,7 +177,7 @@ fn named(row: &ComparedCell) -> String {
     format!("{who} {}{size}{machine}", what(&row.subject, row.threads))
 }
 
-/// What is done, in how many threads, and the machine, if it is one of several.
+/// The operation, the number of threads, and the machine if there are several.
 type Subheading<'a> = (&'a Subject, u8, Option<&'a str>);
 
 fn blocks(compared: &Compared) -> Vec<Block> {

@@ -1,4 +1,4 @@
-//! One row a cell, for spreadsheets and scripts. A column's name ends with its unit.
+//! One row per cell, for spreadsheets and scripts. Column names end with the unit.
 
 use super::groups::Comparisons;
 use super::published;
@@ -6,15 +6,16 @@ use crate::format;
 use anyhow::{Result, bail};
 use cpb_analysis::estimate::Estimate;
 use cpb_analysis::execution::Execution;
+use cpb_analysis::latency::Latency;
 use cpb_analysis::summary::{Figures, Known, Row, Summary, summarise};
 use cpb_analysis::units::{Interval, Unit};
 use cpb_record::Record;
 use cpb_record::foreign;
 
-/// Header and rows.
+/// Renders the header and the rows.
 ///
 /// # Errors
-/// None that memory does not give; the signature is that of writing.
+/// Never fails in practice; the result type is the writer's.
 pub fn render(summary: &Summary) -> Result<String> {
     let comparisons = Comparisons::of(summary);
     let mut writer = ::csv::Writer::from_writer(Vec::new());
@@ -26,16 +27,16 @@ pub fn render(summary: &Summary) -> Result<String> {
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-/// Records that each have a name, as one table; of several, the first column is the record. Published
-/// tables have other columns than measured records, so that both do not fit into one.
+/// Named records as one table; if there are several, the first column is the record. Published tables have
+/// other columns than measured records, so the two do not fit into one table.
 ///
 /// # Errors
-/// Measured and published records together.
+/// Returns an error if measured and published records are mixed.
 pub fn of_records(records: &[(String, Record)]) -> Result<String> {
     let is_published = |(_, record): &&(String, Record)| !record.sources.is_empty();
     let count = records.iter().filter(is_published).count();
     if count > 0 && count < records.len() {
-        bail!("measured and published records do not fit into one table: write one file for each");
+        bail!("measured and published records do not fit into one table; write separate files");
     }
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     for (place, (name, record)) in records.iter().enumerate() {
@@ -59,7 +60,7 @@ pub fn of_records(records: &[(String, Record)]) -> Result<String> {
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-const COLUMNS: [&str; 58] = [
+const COLUMNS: [&str; 63] = [
     "provider",
     "algorithm",
     "operation",
@@ -92,6 +93,11 @@ const COLUMNS: [&str; 58] = [
     "latency_p99_ns",
     "latency_max_ns",
     "latency_operations",
+    "latency_in_flight_p50_ns",
+    "latency_in_flight_p90_ns",
+    "latency_in_flight_p99_ns",
+    "latency_in_flight_max_ns",
+    "latency_in_flight_operations",
     "scaling_ratio",
     "scaling_low_ratio",
     "scaling_high_ratio",
@@ -120,7 +126,7 @@ const COLUMNS: [&str; 58] = [
     "machine_softirq_ratio",
 ];
 
-/// Columns of [`Execution`], at the end of a row.
+/// The number of [`Execution`] columns, at the end of a row.
 const EXECUTION: usize = 13;
 
 fn values(row: &Row, summary: &Summary, comparisons: &Comparisons<'_>) -> Vec<String> {
@@ -168,14 +174,8 @@ fn write_figures(
         |spread: fn(&Estimate<_>) -> Option<f64>| number(figures.cycles.as_ref().and_then(spread));
     values.extend([spread(|cycles| cycles.between), spread(|cycles| cycles.within)]);
     estimate(values, figures.cycles_per_byte.as_ref());
-    let latency = figures.latency.measured();
-    values.extend([
-        number(latency.map(|latency| latency.p50.0)),
-        number(latency.and_then(|latency| latency.p90).map(Unit::number)),
-        number(latency.and_then(|latency| latency.p99).map(Unit::number)),
-        number(latency.map(|latency| latency.max.0)),
-        latency.map(|latency| latency.operations.to_string()).unwrap_or_default(),
-    ]);
+    percentiles(values, figures.latency.measured());
+    percentiles(values, figures.latency_in_flight.as_ref());
     values.push(number(figures.scaling.map(|scaling| scaling.value.0)));
     interval(values, figures.scaling.and_then(|scaling| scaling.interval));
     values.push(match comparisons.mark(row) {
@@ -197,8 +197,18 @@ fn write_figures(
     );
 }
 
-/// Who executed, and what it took. CPU use that the evidence does not carry says so where its first
-/// figure would be.
+fn percentiles(values: &mut Vec<String>, latency: Option<&Latency>) {
+    values.extend([
+        number(latency.map(|latency| latency.p50.0)),
+        number(latency.and_then(|latency| latency.p90).map(Unit::number)),
+        number(latency.and_then(|latency| latency.p99).map(Unit::number)),
+        number(latency.map(|latency| latency.max.0)),
+        latency.map(|latency| latency.operations.to_string()).unwrap_or_default(),
+    ]);
+}
+
+/// Writes the executor and the resources used. If the evidence does not support CPU use, the reason is
+/// written in place of its first figure.
 fn write_execution(values: &mut Vec<String>, execution: &Execution) {
     values.extend([
         execution.executor.clone(),
@@ -235,7 +245,7 @@ fn interval<U: Unit>(values: &mut Vec<String>, interval: Option<Interval<U>>) {
     values.push(number(interval.map(|interval| interval.high.number())));
 }
 
-/// Six significant digits: more than any figure here is worth.
+/// Six significant digits, more than any figure here needs.
 fn number(value: Option<f64>) -> String {
     value.map(|value| super::format::significant(value, 6)).unwrap_or_default()
 }

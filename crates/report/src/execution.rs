@@ -1,5 +1,5 @@
-//! Who executed, and what it took of the machine beside time: shown where the kernel or an engine
-//! may have done the work. Libraries that run in the runner's own process need no proof.
+//! The executors, and the resources that they took besides time. Shown if the kernel or an engine may have
+//! done the work; libraries in the runner's own process need no proof.
 
 use super::format::{count, share};
 use super::groups::Group;
@@ -13,7 +13,7 @@ use cpb_core::kernel::{Availability, SurveyedDriver};
 use cpb_record::ProviderRecord;
 use cpb_record::size::Size;
 
-/// Whether any provider of the run says that its operations run elsewhere than in its own process.
+/// Whether any provider of the run declares that its operations run outside its own process.
 pub(crate) fn wanted(summary: &Summary) -> bool {
     summary.run.providers.values().any(outside)
 }
@@ -22,16 +22,16 @@ fn outside(provider: &ProviderRecord) -> bool {
     matches!(provider, ProviderRecord::Available { claim, .. } if *claim != Claim::Process)
 }
 
-/// The columns of [`blocks`], beside the provider.
+/// The columns of [`blocks`] after the provider.
 pub(crate) const COLUMNS: [&str; 5] = ["", "irq/op", "ctx/op", "CPU", "all CPUs"];
 
-/// What the columns mean.
-pub(crate) const LEGEND: &str = "irq/op: interrupts of the executor's engine for each operation, of all \
-     engines while software works; ctx/op: context switches; CPU: share of one CPU's time that the \
-     measuring threads had; all CPUs: share of all CPUs' time in which they did anything; from the \
-     least to the most over message sizes.";
+/// The meaning of the columns.
+pub(crate) const LEGEND: &str = "irq/op: interrupts of the executor's engine per operation, or of all engines \
+     for software; ctx/op: context switches per operation; CPU: share of one CPU's time that the \
+     measuring threads used; all CPUs: busy share of the time of all CPUs; ranges are over message \
+     sizes.";
 
-/// Groups in which somebody executed something, each as a block.
+/// One block for each group with a known executor.
 pub(crate) fn blocks(groups: &[Group<'_>]) -> Vec<Block> {
     let mut blocks = Vec::new();
     for group in groups {
@@ -46,7 +46,7 @@ pub(crate) fn blocks(groups: &[Group<'_>]) -> Vec<Block> {
         if rows.is_empty() {
             continue;
         }
-        // A column that nobody fills, as in an emulator, is left out.
+        // An empty column, as in an emulator, is left out.
         let filled = |column: &usize| {
             rows.iter().any(|(_, places)| !matches!(places[*column], Place::Blank))
         };
@@ -55,7 +55,7 @@ pub(crate) fn blocks(groups: &[Group<'_>]) -> Vec<Block> {
             (name.clone(), kept.iter().map(|column| places[*column].clone()).collect())
         };
         blocks.push(Block {
-            heading: format!("who executed {}", group.heading),
+            heading: format!("executor of {}", group.heading),
             columns: kept.iter().map(|column| COLUMNS[*column].to_owned()).collect(),
             rows: rows.iter().map(row).collect(),
         });
@@ -103,7 +103,7 @@ pub(crate) fn verdict(all: &[&Execution]) -> &'static str {
     }
 }
 
-/// One word, and where it is not in the provider's name, the driver.
+/// The verdict and, if it is not part of the provider's name, the driver.
 pub(crate) fn verdict_and_driver(group: &Group<'_>, provider: &str) -> Option<String> {
     let all = executions(group, provider);
     let first = all.first()?;
@@ -112,15 +112,15 @@ pub(crate) fn verdict_and_driver(group: &Group<'_>, provider: &str) -> Option<St
     Some(if named { verdict.to_owned() } else { format!("{verdict}: {}", first.executor) })
 }
 
-/// What the blocks cannot hold: which driver a kernel took, why something is unproven, and where it
-/// is so at some sizes only.
+/// Details that do not fit into the blocks: which driver a kernel used, why an executor is unproven, and at
+/// which sizes if not at all of them.
 pub(crate) fn notes(
     summary: &Summary,
     groups: &[Group<'_>],
     by_size: bool,
 ) -> Vec<(String, String)> {
     let mut notes = Vec::new();
-    // One column a message size has the drivers in its first block.
+    // In the layout by size, the first block shows the drivers.
     let drivers = summary.run.providers.iter().filter(|_| !by_size);
     for (name, provider) in drivers {
         if let ProviderRecord::Available { executor, .. } = provider
@@ -158,8 +158,8 @@ pub(crate) fn notes(
     notes
 }
 
-/// Engines that the kernel lists for what was measured, and that AF_ALG does not reach; and drivers that
-/// failed the kernel's own test.
+/// Engines that the kernel lists for the measured algorithms and that AF_ALG does not reach, and drivers that
+/// failed the kernel's self-test.
 fn engines(summary: &Summary) -> Vec<(String, String)> {
     let Some(kernel) = &summary.run.kernel else { return Vec::new() };
     let wanted = |name: &str| {
@@ -172,10 +172,10 @@ fn engines(summary: &Summary) -> Vec<(String, String)> {
     };
     let note = |found: &SurveyedDriver| {
         let words = match found.devices.as_slice() {
-            [] => format!("{}, by AF_ALG: {}", found.driver.driver, found.reach),
+            [] => format!("{}, through AF_ALG: {}", found.driver.driver, found.reach),
             devices => {
                 let devices = devices.join(", ");
-                format!("{} of {devices}, by AF_ALG: {}", found.driver.driver, found.reach)
+                format!("{} of {devices}, through AF_ALG: {}", found.driver.driver, found.reach)
             }
         };
         ("driver".to_owned(), words)
@@ -186,7 +186,7 @@ fn engines(summary: &Summary) -> Vec<(String, String)> {
 fn reason(execution: &Execution) -> Option<&str> {
     match execution.verdict {
         ExecutorVerdict::FellBack => {
-            Some("an engine's driver is there, and the kernel did not use it")
+            Some("an engine's driver is present, but the kernel did not use it")
         }
         _ => execution.reason.as_deref(),
     }

@@ -1,4 +1,4 @@
-//! An explanation for a terminal: what to take, what it costs, where another path gets faster.
+//! An explanation for a terminal: which path to take, its costs, and the crossovers.
 
 use super::explain_text::{about, advise, answer, notes, remarks, size, title, whole_percent};
 use super::format::{margin, megabytes, percent, short, time};
@@ -11,10 +11,10 @@ use cpb_analysis::units::Unit;
 use cpb_record::size::Size;
 use std::slice;
 
-/// A path that keeps a core busy for less than this share of its time leaves something to others.
+/// A path whose share of a core is below this leaves time for other work.
 pub(crate) const BUSY: f64 = 0.98;
 
-/// For a terminal of `width` columns.
+/// Renders for a terminal of `width` columns.
 pub fn render(explanation: &Explanation, width: usize, colour: bool) -> String {
     let styles = Styles::new(colour);
     let mut text = String::new();
@@ -41,7 +41,7 @@ pub fn render(explanation: &Explanation, width: usize, colour: bool) -> String {
             write_note(&mut text, "no advice", why, width);
         }
         let mut blocks = Vec::new();
-        // Cycles are what there is room for last.
+        // Cycles are the first column to be left out if there is not enough room.
         let tried = [true, false].map(|cycles| costs_block(task, cycles));
         blocks
             .extend(tried.into_iter().flatten().find(|block| fits(slice::from_ref(block), width)));
@@ -73,12 +73,12 @@ pub fn render(explanation: &Explanation, width: usize, colour: bool) -> String {
         write_styled_note(&mut text, "warning", warning, width, styles.warning);
     }
     if text.is_empty() {
-        text.push_str("There is no figure to explain.\n");
+        text.push_str("There are no figures to explain.\n");
     }
     text
 }
 
-/// Lines where there are any, else times.
+/// The fitted lines if there are any, otherwise times.
 pub(crate) fn costs_block(task: &Explained, cycles: bool) -> Option<Block> {
     match task.paths.iter().any(|costs| costs.fit.is_ok()) {
         true => Some(lines_block(task, cycles)),
@@ -86,7 +86,7 @@ pub(crate) fn costs_block(task: &Explained, cycles: bool) -> Option<Block> {
     }
 }
 
-/// Times at each size, where there are too few for a line.
+/// Times at each size, if there are too few sizes for a line.
 fn times_block(task: &Explained) -> Option<Block> {
     let mut sizes: Vec<u32> =
         task.paths.iter().flat_map(|costs| &costs.sizes).map(|cost| cost.bytes).collect();
@@ -114,7 +114,7 @@ fn times_block(task: &Explained) -> Option<Block> {
 fn lines_block(task: &Explained, with_cycles: bool) -> Block {
     let cycles = with_cycles
         && task.paths.iter().any(|costs| lines(costs).any(|l| l.fixed_cycles.is_some()));
-    // Where all are busy all the time there is nothing to choose by.
+    // If all paths keep a core busy all the time, the column does not help to choose.
     let cpu = task.paths.iter().any(|costs| largest_cpu(costs).is_some_and(|share| share < BUSY));
     let mut columns: Vec<String> = vec!["fixed".into()];
     if cycles {
@@ -154,7 +154,7 @@ fn lines_block(task: &Explained, with_cycles: bool) -> Block {
                 );
             }
             places.push(figure(&line.per_byte, time));
-            // A line that ends before the others do has no rate without end.
+            // Only the last line has a limit for very long messages.
             let last = number + 1 == found.len();
             let rate = line.rate.filter(|_| last);
             let rate = rate.map(|rate| Place::figure(megabytes(rate.value), String::new()));
@@ -184,14 +184,14 @@ fn figure<U: Unit>(figure: &Bounded<U>, words: impl Fn(U) -> String) -> Place {
     if value <= 0.0 {
         return Place::Word("none seen");
     }
-    // Beyond that, all that is known is that there may be none.
+    // A larger margin only means that the cost may be zero.
     match share {
         Some(share) if share >= 1.0 => Place::figure(words(figure.value), "±100%".into()),
         share => Place::figure(words(figure.value), margin(share)),
     }
 }
 
-/// What an operation of the size that was asked for takes, and a load of many.
+/// The cost of an operation at the requested size, and of the requested load.
 fn loads(task: &Explained, question: Question) -> Option<Block> {
     if question.rate.is_none() && (question.bytes.is_none() || !task.subject.has_sizes()) {
         return None;
@@ -216,7 +216,7 @@ fn loads(task: &Explained, question: Question) -> Option<Block> {
             places.resize(columns.len(), Place::Blank);
             return (costs.provider.clone(), places);
         };
-        // An interval between two sizes is no margin about a middle.
+        // An interval between two sizes is not centred on the value.
         let first = match cost.time.interval.filter(|_| cost.between.is_some()) {
             Some(bounds) => Place::figure(
                 time(cost.time.value),
@@ -231,7 +231,7 @@ fn loads(task: &Explained, question: Question) -> Option<Block> {
         }
         if let Some(load) = &costs.load {
             places.extend([
-                load.cpu.map_or(Place::Word("not known"), share),
+                load.cpu.map_or(Place::Word("unknown"), share),
                 share(load.busy),
                 Place::figure(format!("{}/s", short(load.most.0)), String::new()),
             ]);

@@ -1,4 +1,4 @@
-//! What explanations say, in words; laid out by [`super::explain`].
+//! The sentences of explanations; [`super::explain`] lays them out.
 
 use super::format::{percent, short, time};
 use super::groups::in_words;
@@ -9,14 +9,14 @@ use cpb_analysis::fit::Shape;
 use cpb_analysis::missing::NoFigure;
 use cpb_analysis::paths::Subject;
 use cpb_analysis::units::{Bytes, Nanoseconds};
-use cpb_core::Workload;
+use cpb_core::{Algorithm, Operation, Workload};
 use cpb_record::Evidence;
 use cpb_record::size::Size;
 
-/// So many paths have all their pairs shown; of more, only those that are taken one after the other.
+/// Up to this many paths, all pairs are shown; with more, only pairs that are recommended one after the other.
 const FEW: usize = 3;
 
-/// Each reason for missing figures once, with the cells that it concerns or how many they are.
+/// Each reason for missing figures once, with its cells or their number.
 fn without(explanation: &Explanation) -> Vec<(&'static str, String)> {
     let mut reasons: Vec<(&NoFigure, Vec<&str>)> = Vec::new();
     for (what, why) in &explanation.without {
@@ -26,11 +26,12 @@ fn without(explanation: &Explanation) -> Vec<(&'static str, String)> {
         }
     }
     let words = |(why, cells): (&NoFigure, Vec<&str>)| {
-        // What went wrong might have been the best path: it is always named.
+        // A path that failed might have been the best one, so it is always named.
         let wrong =
             matches!(why, NoFigure::Failed(_) | NoFigure::WrongAnswer(_) | NoFigure::AllDiscarded);
         let many = cells.len() > FEW && !wrong;
-        // Rows as they were printed may hold commas; and of these nothing else tells which they are.
+        // Printed row names may contain commas. Nothing else identifies these cells, so at least the first
+        // one is named.
         let (label, cells) = match *why == NoFigure::Repeated {
             true if many => ("left out", format!("{} cells, from {} on", cells.len(), cells[0])),
             true => ("left out", cells.join("; ")),
@@ -57,13 +58,15 @@ pub(crate) fn title(task: &Explained) -> String {
     }
 }
 
-/// What is done, in words.
+/// The operation, in words.
 pub(crate) fn what(subject: &Subject, threads: u8) -> String {
     match subject {
         Subject::Measured(workload) => in_words(workload, threads),
-        Subject::Published { algorithm, operation, phase } => {
-            let what = [Some(algorithm), operation.as_ref()];
-            let what: Vec<&str> = what.into_iter().flatten().map(String::as_str).collect();
+        Subject::Published { algorithm, operation, phase, .. } => {
+            let operation = operation
+                .as_deref()
+                .or_else(|| is_cipher(algorithm).then_some("(direction unknown)"));
+            let what: Vec<&str> = std::iter::once(algorithm.as_str()).chain(operation).collect();
             match phase {
                 Some(phase) => format!("{}, {phase}", what.join(" ")),
                 None => what.join(" "),
@@ -72,7 +75,14 @@ pub(crate) fn what(subject: &Subject, threads: u8) -> String {
     }
 }
 
-/// A size that was computed: to the byte where that is short, else to three digits.
+/// Whether an algorithm, if it is known, has two directions.
+fn is_cipher(algorithm: &str) -> bool {
+    algorithm
+        .parse::<Algorithm>()
+        .is_ok_and(|known| known.operations().contains(&Operation::Decrypt))
+}
+
+/// A computed size: exact to the byte if it is short, otherwise with three digits.
 pub(crate) fn about(bytes: Bytes) -> String {
     match bytes.0 {
         bytes if bytes < 10_000.0 => format!("{bytes:.0} B"),
@@ -89,18 +99,18 @@ fn times(ratio: f64) -> String {
     short(ratio)
 }
 
-/// What to do, in parts.
+/// A recommendation, in parts.
 pub(crate) struct Advised {
-    /// Whom to take.
+    /// The recommended paths.
     pub(crate) who: String,
-    /// At which sizes, as words that follow the name after a space; empty where there is no message.
+    /// The sizes, as words that follow the name after a space; empty if there is no message.
     pub(crate) sizes: String,
-    /// Why.
+    /// The reason.
     pub(crate) why: String,
 }
 
 impl Advised {
-    /// All of it.
+    /// The whole sentence.
     pub(crate) fn sentence(&self) -> String {
         let Advised { who, sizes, why } = self;
         match sizes.as_str() {
@@ -110,10 +120,10 @@ impl Advised {
     }
 }
 
-/// So many of several paths that will do are named.
+/// The most names in a list of equivalent paths.
 const NAMED: usize = 3;
 
-/// Several paths of which each will do.
+/// Several equivalent paths.
 pub(crate) fn any_of(names: &[String]) -> String {
     match names.len() {
         0..=NAMED => names.join(" or "),
@@ -121,10 +131,11 @@ pub(crate) fn any_of(names: &[String]) -> String {
     }
 }
 
-/// Measured sizes that are more than so many times apart leave room for anything between them.
+/// Two measured sizes whose ratio is larger than this leave room for a crossover anywhere between them.
 const WIDE: f64 = 1.5;
 
-/// Where advice changes: an estimate, unless sizes close to it were measured; `between` says which ones were.
+/// Where the recommendation changes. This is an estimate unless sizes close to it were measured; `between`
+/// formats the measured sizes around it.
 fn at(border: Border, between: impl Fn(&str, &str) -> String) -> String {
     let Border { bytes, low, high, open } = border;
     if !open && f64::from(high) <= WIDE * f64::from(low) {
@@ -133,12 +144,12 @@ fn at(border: Border, between: impl Fn(&str, &str) -> String) -> String {
     format!("about {} ({})", about(bytes), between(&size(low.into()), &size(high.into())))
 }
 
-/// In a sentence.
+/// The border with a full explanation.
 fn at_in_full(border: Border) -> String {
     at(border, |low, high| format!("{low} to {high} not measured"))
 }
 
-/// Where there is little room.
+/// The border in a short form.
 fn at_in_short(border: Border) -> String {
     at(border, |low, high| match (low.split_once(' '), high.split_once(' ')) {
         (Some((number, unit)), Some((_, same))) if unit == same => format!("{number}–{high}"),
@@ -146,7 +157,7 @@ fn at_in_short(border: Border) -> String {
     })
 }
 
-/// At which sizes advice holds. Empty where there is no message.
+/// The sizes for which a recommendation holds. Empty if there is no message.
 fn range(advice: &Advice, task: &Explained, all: bool) -> String {
     let (least, largest) = (size(advice.least.into()), size(advice.largest.into()));
     let from = advice.from.map(|border| format!("from {}", about(border.bytes)));
@@ -162,13 +173,13 @@ fn range(advice: &Advice, task: &Explained, all: bool) -> String {
     }
 }
 
-/// What to do with a range of sizes, and why.
+/// The recommendation for a range of sizes, and the reason.
 pub(crate) fn advise(advice: &Advice, task: &Explained) -> Advised {
     let who = any_of(&advice.take);
     let sizes = range(advice, task, task.advice.len() == 1);
     let why = match &advice.reason {
-        Reason::Only => "there is no other".to_owned(),
-        Reason::Tie => format!("they differ by {} at most", lost(advice.loss)),
+        Reason::Only => "it is the only path".to_owned(),
+        Reason::Tie => format!("they differ by at most {}", lost(advice.loss)),
         Reason::Faster { than, least, most } => {
             let (least, most) = (times(*least), times(*most));
             let times = if least == most { least } else { format!("{least} to {most}") };
@@ -176,14 +187,14 @@ pub(crate) fn advise(advice: &Advice, task: &Explained) -> Advised {
         }
         Reason::Fixed { than, own, other } if own.0 > 0.0 => {
             let (own, other) = (time(*own), time(*other));
-            format!("an operation's fixed cost is {own} against {other} of {than}")
+            format!("its fixed cost per operation is {own}, compared with {other} for {than}")
         }
         Reason::Fixed { than, other, .. } => {
-            format!("it has no fixed cost to speak of, {than} one of {}", time(*other))
+            format!("it has almost no fixed cost, compared with {} for {than}", time(*other))
         }
         Reason::PerByte { than, own, other } => {
             let (own, other) = (time(*own), time(*other));
-            format!("a byte costs {own} against {other} of {than}")
+            format!("its cost per byte is {own}, compared with {other} for {than}")
         }
     };
     let spares = advice.spares.as_ref().map(|spares| {
@@ -196,18 +207,18 @@ pub(crate) fn advise(advice: &Advice, task: &Explained) -> Advised {
     });
     let rivals = advice.rivals.iter().map(|rival| {
         let by = rival.gain.map(|gain| format!(", by up to {}", percent(gain.max(0.0))));
-        format!("; {} may be faster{}: measure for longer", rival.provider, by.unwrap_or_default())
+        format!("; {} may be faster{}: measure longer", rival.provider, by.unwrap_or_default())
     });
     let why = why + &spares.unwrap_or_default() + &rivals.collect::<String>();
     Advised { who, sizes, why }
 }
 
-/// A loss, of which less than a tenth of a percent is none.
+/// A loss; below a tenth of a percent it is rounded up to that.
 fn lost(loss: f64) -> String {
     if loss < 0.001 { "0.1%".to_owned() } else { percent(loss) }
 }
 
-/// The advice for a task in a sentence, in as few ranges as the verdict has. `None` without advice.
+/// The recommendations for a task in a sentence, in as few ranges as the verdict has. `None` without recommendations.
 pub(crate) fn verdict(task: &Explained) -> Option<String> {
     let all = task.verdict.len() == 1;
     let parts: Vec<String> = task
@@ -251,7 +262,7 @@ pub(crate) fn answer(task: &Explained) -> Option<(&'static str, String)> {
     let answer = task.answer.as_ref()?;
     let at = size(answer.bytes.into());
     if answer.take.is_empty() {
-        return Some(("at", format!("{at}: there is no choice")));
+        return Some(("at", format!("{at}: there is only one path")));
     }
     let costs = |name: &String| task.paths.iter().find(|costs| costs.provider == *name)?.asked;
     let best = answer
@@ -263,20 +274,20 @@ pub(crate) fn answer(task: &Explained) -> Option<(&'static str, String)> {
         .min_by(Nanoseconds::total_cmp);
     let mut words = match answer.open {
         true => format!(
-            "{at}: not known. The advice changes near it, and the wrong path may take {} longer; {} if costs run \
-             straight there",
+            "{at}: not known. The advice changes near it, and the wrong path may take {} longer; {} if costs are \
+             linear there",
             whole_percent(STAKE),
             any_of(&answer.take)
         ),
         false => format!("{at}: take {}", any_of(&answer.take)),
     };
     if let Some(best) = best {
-        words += &format!(", about {} an operation", time(best));
+        words += &format!(", about {} per operation", time(best));
     }
     if !answer.measured {
         let around = answer.take.iter().filter_map(costs).find_map(|cost| cost.between);
         if let Some((low, high)) = around {
-            words += &format!(". Not measured: {} and {} were", size(low), size(high));
+            words += &format!(". Interpolated between {} and {}", size(low), size(high));
         }
         if !answer.maybe.is_empty() {
             words += &format!(", and between them {} may be faster", any_of(&answer.maybe));
@@ -284,8 +295,9 @@ pub(crate) fn answer(task: &Explained) -> Option<(&'static str, String)> {
         if let Subject::Measured(Workload::Crypto(workload)) = &task.subject {
             let (algorithm, operation) = (workload.algorithm, workload.operation);
             let bytes = answer.bytes;
-            words +=
-                &format!(". To know: cpb run -a {algorithm} --operation {operation} -s {bytes}");
+            words += &format!(
+                ". To find out: cpb run -a {algorithm} --operation {operation} -s {bytes}"
+            );
         }
     }
     Some(("at", words))
@@ -299,7 +311,7 @@ pub(crate) fn notes(task: &Explained) -> Vec<(&'static str, String)> {
     let mut notes = Vec::new();
     if !task.same.is_empty() {
         let same: Vec<String> =
-            task.same.iter().map(|(variant, library)| format!("{variant} as {library}")).collect();
+            task.same.iter().map(|(variant, library)| format!("{variant} and {library}")).collect();
         notes.push(("the same", format!("{}: within 3% at every size", same.join(", "))));
     }
     if let Ok(pairs) = &task.pairs {
@@ -318,12 +330,12 @@ pub(crate) fn notes(task: &Explained) -> Vec<(&'static str, String)> {
             Shape::Line => {}
             Shape::Poor => notes.push((
                 "poor fit",
-                format!("{name}: no line is near its times, the best is off by {worst} at {at}"),
+                format!("{name}: its times do not follow a line; the best fit is off by {worst} at {at}"),
             )),
             Shape::Switch { after, before } => notes.push((
                 "switch",
                 format!(
-                    "{name} changes its costs between {} and {}: another path inside, or another \
+                    "the costs of {name} change between {} and {}: another internal path, or another \
                      cache",
                     size(after),
                     size(before)
@@ -334,21 +346,21 @@ pub(crate) fn notes(task: &Explained) -> Vec<(&'static str, String)> {
     notes
 }
 
-/// What is to be said beside the tasks: a word, and the words to it.
+/// Remarks beside the tasks: a label and the text.
 pub(crate) fn remarks(explanation: &Explanation) -> Vec<(&'static str, String)> {
     let scaling = explanation.scaling.iter().map(|scaling| ("threads", threads(scaling)));
     let mut remarks: Vec<(&'static str, String)> = scaling.collect();
     remarks.extend(without(explanation));
     if explanation.alone > 0 {
         let words = match explanation.alone {
-            1 => "one task has one path at one size only".to_owned(),
-            many => format!("{many} tasks have one path at one size each"),
+            1 => "one task has only one path at one size".to_owned(),
+            many => format!("{many} tasks have only one path at one size each"),
         };
         let words = format!("{words}: nothing to compare or fit; `cpb show` shows the figures");
         remarks.push(("left out", words));
     }
     if explanation.memory_reads > 0 {
-        let words = "memory reads are no paths to choose between: `cpb show` shows how fast each is, and `cpb \
+        let words = "memory reads are not alternatives to choose from: `cpb show` shows how fast each is, `cpb \
                      compare` how two records differ";
         remarks.push(("left out", words.to_owned()));
     }
@@ -356,33 +368,40 @@ pub(crate) fn remarks(explanation: &Explanation) -> Vec<(&'static str, String)> 
     remarks
 }
 
-/// What holds for all tasks.
+/// Remarks that hold for all tasks.
 fn common(explanation: &Explanation) -> Vec<&'static str> {
     let fitted = |task: &&Explained| task.paths.iter().any(|costs| costs.fit.is_ok());
     let single = || explanation.tasks.iter().filter(|task| task.single_readings);
     let mut notes = Vec::new();
     if explanation.tasks.iter().any(|task| fitted(&task)) {
         notes.push(
-            "time = fixed + bytes × per byte; MB/s: of messages without end; half at: the size that \
-             reaches half of that rate; ±: half of the 95% interval",
+            "time = fixed + bytes × per byte; MB/s: limit for very long messages; half at: size that reaches \
+             half of that rate; ±: half of the 95% interval",
+        );
+    }
+    let of_a_log = |task: &&Explained| task.evidence == Evidence::Imported;
+    if explanation.tasks.iter().any(|task| of_a_log(&task) && task.paths.len() > 1) {
+        notes.push(
+            "each figure of a log is one reading, and `openssl speed` may scatter by a third between runs: a \
+             break-even size holds only if it is the same in several logs of each path",
         );
     }
     if single().any(|task| fitted(&task)) {
         notes.push(
-            "published readings are single: their ± is from how the sizes scatter about their line, \
-             not from repeated runs",
+            "published readings are single values: their ± comes from how the sizes scatter about the fitted \
+             line, not from repeated runs",
         );
     }
     if single().any(|task| !fitted(&task)) {
         notes.push(
-            "of single readings without a line nothing is known of the noise: what differs by less than 5% \
-             is not told apart",
+            "the noise of single readings without a fitted line is unknown: differences below 5% are not \
+             distinguished",
         );
     }
     notes
 }
 
-/// Whether one of the pair is taken up to where the other is.
+/// Whether one path of the pair is recommended directly below the other.
 fn between_neighbours(pair: &PathPair, advice: &[Advice]) -> bool {
     let pair = [&pair.first, &pair.second];
     advice.windows(2).any(|classes| {
@@ -404,7 +423,10 @@ fn contest(pair: &PathPair, task: &Explained) -> String {
     match &pair.contest {
         Contest::Tie => format!("{pair_name} tie: within 3% at every size measured"),
         Contest::Unknown => {
-            format!("whether {} or {} is faster is not known at any size", pair.first, pair.second)
+            format!(
+                "it is unclear at every size whether {} or {} is faster",
+                pair.first, pair.second
+            )
         }
         Contest::Never { faster } => {
             let check = match pair.by_fits.filter(|bytes| bytes > largest) {
@@ -428,7 +450,7 @@ fn contest(pair: &PathPair, task: &Explained) -> String {
                 few => few.join(" and "),
             };
             format!(
-                "{} is faster than {} at {at}; at the others they tie, or that is not known",
+                "{} is faster than {} at {at}; at the other sizes they tie, or it is unclear",
                 pair.name(*faster),
                 pair.name(faster.other())
             )
@@ -447,13 +469,13 @@ fn crossed(pair: &PathPair, crossing: &Crossing, block: usize, count: usize) -> 
     let (below, above) = (pair.name(crossing.below), pair.name(crossing.below.other()));
     let (low, high) = (size(crossing.low), size(crossing.high));
     let mut words = format!("{above} overtakes {below} between {low} and {high}");
-    // Neighbouring blocks leave nothing to estimate.
+    // Neighbouring block counts leave nothing to estimate.
     if (crossing.high - crossing.low).0 > block as f64 {
-        words += &format!(", at {} if costs run straight there", about(crossing.bytes));
+        words += &format!(", at {} if costs are linear there", about(crossing.bytes));
     }
     if count == 1 {
         let threshold = (crossing.bytes.0 / block as f64).ceil() * block as f64;
-        words += &format!(": let {below} have messages below {threshold:.0} B");
+        words += &format!(": use {below} below {threshold:.0} B");
     }
     words
 }
@@ -466,8 +488,8 @@ fn threads(scaling: &PathScaling) -> String {
         .map(|(threads, ratio)| format!("{}× with {threads}", short(ratio.value.0)))
         .collect();
     let stops = match scaling.stops_at {
-        Some(threads) => format!("more than {threads} gain nothing"),
-        None => "each more gained something".to_owned(),
+        Some(threads) => format!("more than {threads} threads gain nothing"),
+        None => "each additional thread gained speed".to_owned(),
     };
     let what = what(&scaling.subject, 1);
     let size = match scaling.subject.has_sizes() {

@@ -1,4 +1,4 @@
-//! What reports say in words: why figures are missing, and what the run was.
+//! Sentences of reports: why figures are missing, and facts about the run.
 
 use super::format::{hertz, percent, short, thousands, time};
 use super::groups::Group;
@@ -14,10 +14,10 @@ use cpb_record::NO_ANSWER;
 use cpb_record::size::Size;
 use cpb_record::{Evidence, ProviderRecord};
 
-/// Of many names or questions so many are told.
+/// The most names or questions that are listed.
 const FEW: usize = 3;
 
-/// Of many only the first ones, and how many there are: a heading or a note is no list.
+/// The first few items of a list and the number of the others, for headings and notes.
 pub(crate) fn first_of(words: &[&str], between: &str) -> String {
     match words.len() {
         count if count > FEW + 1 => {
@@ -27,7 +27,7 @@ pub(crate) fn first_of(words: &[&str], between: &str) -> String {
     }
 }
 
-/// Each reason for missing figures in words, with whom and what it concerns.
+/// Each reason for missing figures in words, with the cells that it concerns.
 pub(crate) fn missing(groups: &[Group<'_>]) -> Vec<(String, String)> {
     let mut notes: Vec<(&NoFigure, Vec<(&str, String)>)> = Vec::new();
     let mut all = true;
@@ -54,7 +54,7 @@ pub(crate) fn missing(groups: &[Group<'_>]) -> Vec<(String, String)> {
     }
     let only = all && notes.len() == 1;
     let note = |(reason, cells): (&NoFigure, Vec<(&str, String)>)| {
-        // A refusal is by the run's evidence, and so of all that could have been measured.
+        // A refusal follows from the run's evidence and so concerns everything that could have been measured.
         let of_all = only || matches!(reason, NoFigure::Meaningless(_));
         let cells = if of_all { "all cells".to_owned() } else { named(&cells) };
         (reason.short().to_owned(), format!("{reason}: {cells}"))
@@ -62,7 +62,7 @@ pub(crate) fn missing(groups: &[Group<'_>]) -> Vec<(String, String)> {
     notes.into_iter().map(note).collect()
 }
 
-/// So many cells are named one by one; of more, those that the same providers lack go together.
+/// Up to this many cells are listed one by one; with more, cells with the same providers are grouped.
 const ONE_BY_ONE: usize = 6;
 
 /// Cells, each by its provider and what it is.
@@ -80,7 +80,7 @@ fn named(cells: &[(&str, String)]) -> String {
         push(&mut whole, providers, what);
     }
     let words = |(providers, whats): &(Vec<&str>, Vec<&str>)| {
-        // What is done comes after the algorithm, which is named once.
+        // The operation follows the algorithm, which is named once.
         let mut algorithms: Vec<(&str, Vec<&str>)> = Vec::new();
         for what in whats {
             let (algorithm, done) = what.split_once(' ').unwrap_or((what, ""));
@@ -95,7 +95,7 @@ fn named(cells: &[(&str, String)]) -> String {
     whole.iter().map(words).collect::<Vec<_>>().join("; ")
 }
 
-/// Puts a value to those of its key, which are in the order in which they came.
+/// Adds a value to its key; keys keep the order in which they came.
 fn push<K: PartialEq, V>(all: &mut Vec<(K, Vec<V>)>, key: K, value: V) {
     match all.iter_mut().find(|(known, _)| *known == key) {
         Some((_, values)) => values.push(value),
@@ -109,7 +109,7 @@ pub(crate) fn title(summary: &Summary) -> String {
     format!("{}: {}", run.plan, run.machine.words())
 }
 
-/// The facts of a run: a word, and what is known of it. Without `all`, those that a reader of its figures needs.
+/// The facts of a run: a label and the text. Without `all`, only facts that a reader of its figures needs.
 pub(crate) fn facts(summary: &Summary, all: bool) -> Vec<(&'static str, String)> {
     let run = &summary.run;
     let mut facts = vec![("run", run_words(summary))];
@@ -121,7 +121,7 @@ pub(crate) fn facts(summary: &Summary, all: bool) -> Vec<(&'static str, String)>
         facts.extend(details(summary));
     }
     facts.extend(few_passes(summary).map(|words| ("passes", words)));
-    facts.extend(unknown(summary).map(|words| ("not known", words)));
+    facts.extend(unknown(summary).map(|words| ("unclear", words)));
     facts.push(("checks", checks(summary)));
     let label = |words: &str| if Checks::is_unanswered(words) { "no answer" } else { "wrong" };
     facts.extend(summary.checks.wrong.iter().map(|words| (label(words), words.clone())));
@@ -135,7 +135,7 @@ pub(crate) fn facts(summary: &Summary, all: bool) -> Vec<(&'static str, String)>
     facts
 }
 
-/// How good a place the machine was to measure on. `None` where no time was measured.
+/// How suitable the machine was for measuring. `None` if no time was measured.
 fn machine(summary: &Summary) -> Option<String> {
     let grade = grade::of(summary);
     let measured = summary.cells.iter().any(|row| row.figures.measured().is_some());
@@ -145,15 +145,15 @@ fn machine(summary: &Summary) -> Option<String> {
 /// A grade in words.
 pub(crate) fn graded(Grade { level, reasons }: &Grade) -> String {
     let place = match level {
-        Level::Good => "a good place to measure",
-        Level::Fair => "a fair place to measure",
-        Level::Poor => "a poor place to measure",
-        Level::None => "no place to measure times",
+        Level::Good => "good conditions for measuring",
+        Level::Fair => "fair conditions for measuring",
+        Level::Poor => "poor conditions for measuring",
+        Level::None => "times cannot be measured here",
     };
     format!("{place}: {}", reasons.join("; "))
 }
 
-/// What it would take to know more, where it is not known which provider is the fastest.
+/// What would decide which provider is the fastest, if that is unclear.
 fn unknown(summary: &Summary) -> Option<String> {
     let open: Vec<_> =
         summary.comparisons.iter().filter(|comparison| !comparison.unknown.is_empty()).collect();
@@ -168,20 +168,23 @@ fn unknown(summary: &Summary) -> Option<String> {
         let seconds = summary.run.seconds.map(|seconds| seconds * most);
         match seconds {
             Some(seconds) if most >= 1.0 && seconds <= LONGEST => {
-                format!("{cells} (?): about {:.0} s would tell (`--budget`)", seconds.0)
+                format!(
+                    "{cells} (?): a run of about {:.0} s would decide it (`--budget`)",
+                    seconds.0
+                )
             }
             Some(_) if most >= 1.0 => {
-                format!("{cells} (?): they differ by too little for the noise here")
+                format!("{cells} (?): the differences are too small for the noise here")
             }
-            _ => format!("{cells} (?): measure for longer (`--budget`)"),
+            _ => format!("{cells} (?): measure longer (`--budget`)"),
         }
     })
 }
 
-/// Nobody measures for longer than this to part two providers.
+/// A longer run than this is not suggested.
 const LONGEST: Seconds = Seconds(3600.0);
 
-/// What is known of the machine while it was measured.
+/// The state of the machine during the measurement.
 fn details(summary: &Summary) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     if summary.noise.is_some() || summary.clock.is_some() || counts_cycles(summary) {
@@ -192,7 +195,7 @@ fn details(summary: &Summary) -> Vec<(&'static str, String)> {
         facts.push((
             "floor",
             format!(
-                "{}{} an operation: the harness itself, contained in each figure",
+                "{}{} per operation: the harness itself, included in each figure",
                 time(floor.time),
                 cycles.unwrap_or_default()
             ),
@@ -234,7 +237,7 @@ fn details(summary: &Summary) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// How many cells have too few passes for an interval, if any has.
+/// The number of cells with too few passes for an interval, if there are any.
 fn few_passes(summary: &Summary) -> Option<String> {
     let measured = summary.cells.iter().filter(|row| row.provider != catalog::NULL);
     let passes: Vec<usize> = measured
@@ -247,20 +250,20 @@ fn few_passes(summary: &Summary) -> Option<String> {
     };
     (few > 0).then(|| {
         format!(
-            "fewer than three, and so no interval (±?) and no verdict, for {whose}: allow more time, or \
-             name fewer"
+            "fewer than three for {whose}, so no interval (±?) and no verdict: raise --budget or select \
+             fewer with -p/-a"
         )
     })
 }
 
-/// What stands between the user and a provider, in a word or two.
+/// Why a provider is unavailable, in a word or two.
 pub(crate) fn unavailable(reason: Unsupported, detail: &str) -> &'static str {
     match reason {
-        // It may be here, and slow.
+        // It may be available, but slow.
         _ if detail.starts_with(NO_ANSWER) => "no answer",
         Unsupported::Policy => "by policy",
         Unsupported::Permission => "permission",
-        _ => "not here",
+        _ => "unavailable",
     }
 }
 
@@ -279,10 +282,10 @@ fn run_words(summary: &Summary) -> String {
     let counted = counted(summary);
     let seconds = run.seconds.map(|seconds| format!(" in {:.0} s", seconds.0)).unwrap_or_default();
     let stopped = if run.interrupted { ", stopped early" } else { "" };
-    format!("{passes}{cpus}{seconds}{stopped}{counted}; begun {}, cpb {}", run.began, run.version)
+    format!("{passes}{cpus}{seconds}{stopped}{counted}; started {}, cpb {}", run.began, run.version)
 }
 
-/// How many passes counted for a cell, where some were discarded.
+/// The number of passes that counted for a cell, if some were discarded.
 fn counted(summary: &Summary) -> String {
     let measured = summary.cells.iter().filter(|row| row.provider != catalog::NULL);
     let mut counted: Vec<usize> = measured
@@ -300,8 +303,8 @@ fn counted(summary: &Summary) -> String {
 
 fn evidence(summary: &Summary) -> String {
     let words = match summary.run.evidence {
-        Evidence::Hardware => "measured on this machine itself",
-        Evidence::Emulated => "an emulated CPU: answers count, times do not",
+        Evidence::Hardware => "measured on this machine",
+        Evidence::Emulated => "emulated CPU: answers are valid, times are not",
         Evidence::Simulated => "computed by cpb's simulator",
         Evidence::Published => "printed in a published table, not measured by cpb",
         Evidence::Imported => "read from another tool's log",
@@ -313,10 +316,10 @@ fn evidence(summary: &Summary) -> String {
     }
 }
 
-/// A clock whose highest and lowest readings differ by less than this factor is steady.
+/// A clock is steady if its highest and lowest readings differ by less than this factor.
 const STEADY: f64 = 1.005;
 
-/// Whether the clock that timed the run counts cycles itself: then they need no reference chain.
+/// Whether the clock that timed the run counts cycles itself, so that no reference chain is needed.
 pub(crate) fn counts_cycles(summary: &Summary) -> bool {
     summary.clock.is_none() && summary.floor.as_ref().is_some_and(|floor| floor.cycles.is_some())
 }
@@ -350,13 +353,13 @@ fn check_words(checks: &Checks) -> String {
     if checks.distinct > 0 {
         let tried = thousands(checks.distinct.into());
         words.push_str(&format!(
-            ", {tried} requests of random bytes answered in full and each time anew: their answers \
-             cannot be known"
+            ", {tried} requests for random bytes answered in full and differently each time (they have no \
+             known answer)"
         ));
     }
     if checks.round_trips > 0 {
         let came_back = thousands(checks.round_trips.into());
-        words.push_str(&format!(", {came_back} round trips of what is drawn anew each time"));
+        words.push_str(&format!(", {came_back} round trips of random results"));
     }
     if checks.unsupported > 0 {
         words.push_str(&format!(", {} unsupported", thousands(checks.unsupported.into())));

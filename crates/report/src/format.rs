@@ -1,9 +1,9 @@
-//! Numbers as people read them: three digits that count, and a unit.
+//! Numbers for people: three significant digits and a unit.
 
 use cpb_analysis::units::{BytesPerSecond, Hertz, Nanoseconds};
 use cpb_core::{Workload, memory_read};
 
-/// Where a table has a column for algorithms: the family's name where there are none.
+/// The content of a table's algorithm column; the family's name if the workload has no algorithm.
 pub(crate) fn algorithm(workload: &Workload) -> String {
     match workload {
         Workload::Crypto(workload) => workload.algorithm.to_string(),
@@ -11,7 +11,7 @@ pub(crate) fn algorithm(workload: &Workload) -> String {
     }
 }
 
-/// Where a table has a column for operations: how wide loads are, and their order.
+/// The content of a table's operation column; for memory reads, how wide loads are, and their order.
 pub(crate) fn operation(workload: &Workload) -> String {
     match workload {
         Workload::Crypto(workload) => workload.operation.to_string(),
@@ -25,7 +25,7 @@ pub(crate) fn short(value: f64) -> String {
     significant(value, 3)
 }
 
-/// So many significant digits, and all that stand before the point.
+/// This many significant digits, and all digits before the decimal point.
 pub(crate) fn significant(value: f64, digits: i32) -> String {
     let exponent = if value > 0.0 { value.log10().floor() as i32 } else { 0 };
     let decimals = (digits - 1 - exponent).clamp(0, 6) as usize;
@@ -35,7 +35,7 @@ pub(crate) fn significant(value: f64, digits: i32) -> String {
     if grown as i32 > digits && decimals > 0 { format!("{value:.*}", decimals - 1) } else { text }
 }
 
-/// How often something happens for each operation: two digits after the point.
+/// How often something happens per operation: two decimals.
 pub(crate) fn count(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),
@@ -45,7 +45,7 @@ pub(crate) fn count(value: f64) -> String {
     }
 }
 
-/// A share of a whole, in percent without digits after the point.
+/// A share of a whole, in percent without decimals.
 pub(crate) fn share(value: f64) -> String {
     match value * 100.0 {
         0.0 => "0%".to_owned(),
@@ -54,7 +54,7 @@ pub(crate) fn share(value: f64) -> String {
     }
 }
 
-/// A large number in six places at most: whole up to 9,999, then in thousands and millions.
+/// A large number in at most six characters: whole up to 9,999, then in thousands and millions.
 pub(crate) fn large(value: f64) -> String {
     match value {
         value if value < 9_999.5 => format!("{value:.0}"),
@@ -63,7 +63,7 @@ pub(crate) fn large(value: f64) -> String {
     }
 }
 
-/// Half of an interval as a share, rounded up: ±0.2%. Without one it is not known: ±?.
+/// Half of an interval as a share, rounded up: ±0.2%. Without an interval: ±?.
 pub(crate) fn margin(share: Option<f64>) -> String {
     share.map_or_else(|| "±?".to_owned(), |share| format!("±{}", percent(share)))
 }
@@ -71,7 +71,7 @@ pub(crate) fn margin(share: Option<f64>) -> String {
 /// A share in percent, rounded up.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    // What is left over from binary fractions is not worth another step.
+    // Rounding errors of binary fractions must not cause another step.
     let up = |steps: f64| (percent * steps - 1e-6).ceil().max(0.0) / steps;
     if percent < 0.1 {
         format!("{:.2}%", up(100.0).max(0.01))
@@ -87,7 +87,7 @@ pub(crate) fn megabytes(rate: BytesPerSecond) -> String {
     short(rate.0 / 1e6)
 }
 
-/// A time in the unit that makes it short.
+/// A time in the unit that gives the shortest number.
 pub(crate) fn time(time: Nanoseconds) -> String {
     let (value, unit) = match time.0 {
         ns if ns >= 0.9995e9 => (ns / 1e9, "s"),
@@ -98,7 +98,7 @@ pub(crate) fn time(time: Nanoseconds) -> String {
     format!("{} {unit}", short(value))
 }
 
-/// A clock in the unit that makes it short.
+/// A clock in the unit that gives the shortest number.
 pub(crate) fn hertz(clock: Hertz) -> String {
     if clock.0 >= 0.9995e9 {
         format!("{} GHz", short(clock.0 / 1e9))

@@ -1,5 +1,5 @@
-//! Google Benchmark's JSON, for tools that read it. `real_time` is that of one operation; rates are by the
-//! clock. CPU time is not in it, for cpb's covers a round and not an operation alone.
+//! Google Benchmark's JSON, for tools that read it. `real_time` is the time of one operation; rates use
+//! wall-clock time. CPU time is left out, because cpb measures it for a round and not for a single operation.
 
 use super::named;
 use anyhow::Result;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// All cells with figures.
 ///
 /// # Errors
-/// They hold something that JSON cannot.
+/// Returns an error if they contain something that JSON cannot represent.
 pub fn of_records(records: &[(String, Record)]) -> Result<String> {
     let header = records.first().map(|(_, record)| &record.header);
     let context = json!({

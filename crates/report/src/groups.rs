@@ -1,4 +1,4 @@
-//! Cells put together as reports show them: what differs only in provider and size is one group.
+//! Groups of cells that differ only in provider and size.
 
 use cpb_analysis::comparison::{Comparison, is_variant_of};
 use cpb_analysis::missing::NoFigure;
@@ -9,17 +9,17 @@ use cpb_core::memory_read::{Cache, FAMILY, Region};
 use cpb_core::{CryptoWorkload, DataSet, Depth, Dispatch, MemoryReadWorkload, Phase, Workload};
 use std::collections::{HashMap, HashSet};
 
-/// Cells of one algorithm and operation, in one way; of memory reads of one width and pattern.
+/// Cells with the same algorithm, operation and variant; for memory reads, with the same width and pattern.
 pub(crate) struct Group<'a> {
     /// The workload with a size of 0.
     kind: Workload,
-    /// In how many threads.
+    /// The number of threads.
     pub(crate) threads: u8,
-    /// What it is, in words.
+    /// Its heading.
     pub(crate) heading: String,
-    /// Message lengths or working sets, ascending; 0 for a key schedule, and for what is done with key pairs.
+    /// Message lengths or working sets, ascending; 0 for key schedules and operations with key pairs.
     pub(crate) sizes: Vec<u32>,
-    /// Who was measured, in the order of the list of providers.
+    /// The providers, in the order of the list of providers.
     pub(crate) providers: Vec<&'a str>,
     rows: HashMap<(&'a str, u32), &'a Row>,
 }
@@ -30,22 +30,22 @@ impl<'a> Group<'a> {
         self.rows.get(&(provider, size)).copied()
     }
 
-    /// All its cells, in no order.
+    /// All its cells, in no particular order.
     pub(crate) fn rows(&self) -> impl Iterator<Item = &'a Row> + '_ {
         self.rows.values().copied()
     }
 
-    /// What it is, with a size of 0.
+    /// Its workload, with a size of 0.
     pub(crate) fn workload(&self) -> &Workload {
         &self.kind
     }
 
-    /// Whether it has operations per second in place of a rate.
+    /// Whether operations per second are shown instead of a rate.
     pub(crate) fn has_key_pairs(&self) -> bool {
         has_key_pairs(&self.kind)
     }
 
-    /// Whether this is the other in another number of threads.
+    /// Whether this differs from the other only in the number of threads.
     pub(crate) fn same_kind(&self, other: &Group<'_>) -> bool {
         self.kind == other.kind
     }
@@ -55,14 +55,14 @@ impl<'a> Group<'a> {
         in_words(&self.kind, 1)
     }
 
-    /// Whether there is nothing to show of it, by the kind of evidence.
+    /// Whether the kind of evidence leaves nothing to show.
     pub(crate) fn meaningless(&self) -> bool {
         let mut figures = self.rows.values().map(|row| &row.figures);
         figures.all(|figures| matches!(figures, Known::Without(NoFigure::Meaningless(_))))
     }
 }
 
-/// All groups, in the plan's order. The null provider is not in them: it has no rate.
+/// All groups, in the plan's order. The null provider is left out because it has no rate.
 pub(crate) fn groups(summary: &Summary) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut places: HashMap<(Workload, u8), usize> = HashMap::new();
@@ -103,18 +103,18 @@ pub(crate) fn groups(summary: &Summary) -> Vec<Group<'_>> {
         group.rows.insert((&row.provider, size), row);
     }
     for group in &mut groups {
-        // A stable sort: those that this build does not know stay as they are, at the end.
+        // A stable sort: providers unknown to this build keep their order at the end.
         group.providers.sort_by_key(|name| catalog::place(name));
     }
     groups
 }
 
-/// Whether it is done with key pairs.
+/// Whether the workload uses key pairs.
 pub(crate) fn has_key_pairs(workload: &Workload) -> bool {
     workload.crypto().is_some_and(|workload| workload.algorithm.has_key_pairs())
 }
 
-/// What is done, of whichever family, in words; what differs from the plain case is behind a comma.
+/// The operation of any family, in words; differences from the plain case follow after a comma.
 pub(crate) fn in_words(workload: &Workload, threads: u8) -> String {
     match workload {
         Workload::Crypto(workload) => heading(workload, threads, false),
@@ -123,14 +123,14 @@ pub(crate) fn in_words(workload: &Workload, threads: u8) -> String {
     }
 }
 
-/// One read, whatever its working set, in words.
+/// A memory read in words, without its working set.
 fn read_heading(workload: &MemoryReadWorkload, threads: u8) -> String {
     let way = way(workload, threads);
     let comma = if way.is_empty() { "" } else { ", " };
     format!("{FAMILY} {} {}{comma}{way}", workload.width, workload.pattern)
 }
 
-/// What differs from the plain case of a read: where memory is, the cache, the number of threads.
+/// How a read differs from the plain case: location of the memory, cache, number of threads.
 pub(crate) fn way(workload: &MemoryReadWorkload, threads: u8) -> String {
     let mut words = Vec::new();
     if workload.region != Region::Ram {
@@ -145,7 +145,7 @@ pub(crate) fn way(workload: &MemoryReadWorkload, threads: u8) -> String {
     words.join(", ")
 }
 
-/// What differs from the plain case, in words.
+/// Differences from the plain case, in words.
 fn heading(kind: &CryptoWorkload, threads: u8, phases_vary: bool) -> String {
     let mut words = vec![format!("{} {}", kind.algorithm, kind.operation)];
     if phases_vary || kind.phase != Phase::Message {
@@ -180,8 +180,8 @@ fn heading(kind: &CryptoWorkload, threads: u8, phases_vary: bool) -> String {
 }
 
 impl<'a> Group<'a> {
-    /// Providers from the fastest on, by how far they are from it over all sizes; without variants whose library
-    /// is here as well, for what these are there for is the library's gain.
+    /// Providers by how far they are from the fastest over all sizes, fastest first. Variants whose library
+    /// is included as well are left out, because the library's gain shows them.
     pub(crate) fn ranked(&self) -> Vec<&'a str> {
         let time =
             |name: &str, size: u32| Some(self.row(name, size)?.figures.measured()?.time.value.0);
@@ -198,7 +198,7 @@ impl<'a> Group<'a> {
                     Some((time(name, *size)? / times.fold(f64::INFINITY, f64::min)).ln())
                 })
                 .collect();
-            // What has no figure comes last.
+            // Providers without a figure come last.
             if logs.is_empty() {
                 f64::INFINITY
             } else {
@@ -212,11 +212,11 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Comparisons, to be found by cell.
+/// Comparisons, indexed by cell.
 pub(crate) struct Comparisons<'a> {
     fastest: HashMap<(Workload, u8), &'a Comparison>,
     gains: HashMap<(Workload, u8, &'a str), &'a Ratio>,
-    /// By the provider with extensions: its gain over the first of its variants.
+    /// By the provider with extensions: its gain over its first variant.
     folded: HashMap<(Workload, u8, &'a str), &'a Ratio>,
 }
 
@@ -237,8 +237,8 @@ impl<'a> Comparisons<'a> {
         all
     }
 
-    /// `*` for the fastest provider; `=` for one that ties with others as the fastest; `?` for one of which it is
-    /// not known whether it is, and for the fastest if there is nothing but such others.
+    /// `*` for the fastest provider; `=` for one that ties with others as the fastest; `?` for one that may
+    /// be the fastest, and for the fastest one if the others are all unclear.
     pub(crate) fn mark(&self, row: &Row) -> Option<char> {
         let Comparison { fastest, unknown, .. } = self.fastest.get(&(row.workload, row.threads))?;
         if unknown.iter().any(|(name, _)| *name == row.provider) {
@@ -252,12 +252,12 @@ impl<'a> Comparisons<'a> {
         fastest.contains(&row.provider).then_some(mark)
     }
 
-    /// What this cell gains by extensions over its library without them.
+    /// The gain of this cell by extensions, over its library without them.
     pub(crate) fn own_gain(&self, row: &Row) -> Option<&'a Ratio> {
         self.folded.get(&(row.workload, row.threads, row.provider.as_str())).copied()
     }
 
-    /// What extensions gain over this cell.
+    /// The gain of extensions over this cell.
     pub(crate) fn gain(&self, row: &Row) -> Option<&'a Ratio> {
         self.gains.get(&(row.workload, row.threads, row.provider.as_str())).copied()
     }

@@ -1,14 +1,13 @@
-//! Records as one page that needs nothing beside itself: no network, no other file.
+//! Records as one self-contained page: it needs no network and no other file.
 //!
-//! [`comparison()`] is the page of two runs or providers against each other, in the same frame.
+//! [`comparison()`] is the page for a comparison of two runs or providers, in the same frame.
 //!
-//! The headline answer comes first, then the figures by algorithm and operation, who executed, the
-//! environment, and every cell. Each file here is one of these parts; [`plot`] draws, [`tables`]
-//! lays out [`Block`](super::table::Block)s, which the terminal shows too. Nothing is computed here.
+//! The headline comes first, then the figures by algorithm and operation, the executors, the environment, and
+//! every cell. Each file here is one of these parts; [`plot`] draws, [`tables`] lays out
+//! [`Block`](super::table::Block)s, which the terminal shows too. Nothing is computed here.
 //!
-//! Records are foreign data: all text of theirs goes through maud, which escapes it, and none goes
-//! into scripts, styles or plots. The page is readable without its script, which only sorts and
-//! filters.
+//! Records are untrusted data: all their text goes through maud, which escapes it, and none goes into
+//! scripts, styles or plots. The page is readable without its script, which only sorts and filters.
 
 mod answer;
 mod axis;
@@ -37,10 +36,10 @@ use cpb_record::Record;
 use marks::Marks;
 use operations::Operation;
 
-/// A page of some records, each with a name.
+/// A page for named records.
 ///
 /// # Errors
-/// None that memory does not give; the signature is that of drawing.
+/// Never fails in practice; the result type is that of drawing.
 pub fn render(records: &[(String, Record)]) -> Result<String> {
     let parts = parts(records);
     let mut marks = Marks::default();
@@ -52,14 +51,14 @@ pub fn render(records: &[(String, Record)]) -> Result<String> {
 
 /// A measured record.
 struct Measured<'a> {
-    /// Among the page's measured records.
+    /// Its index among the page's measured records.
     place: usize,
     name: &'a str,
     summary: Summary,
     explanation: Explanation,
 }
 
-/// All records of published tables: they are explained together.
+/// All records of published tables; they are explained together.
 struct Published<'a> {
     records: Vec<(&'a str, &'a Record)>,
     explanation: Explanation,
@@ -70,7 +69,7 @@ enum Part<'a> {
     Published(Published<'a>),
 }
 
-/// Measured records in their order, then the published ones.
+/// Measured records in their order, followed by the published ones.
 fn parts(records: &[(String, Record)]) -> Vec<Part<'_>> {
     let (published, measured): (Vec<_>, Vec<_>) =
         records.iter().partition(|(_, record)| !record.published.is_empty());
@@ -108,7 +107,7 @@ impl Part<'_> {
         }
     }
 
-    /// How many machines its tasks are of.
+    /// The number of machines among its tasks.
     fn machines(&self) -> usize {
         let mut machines: Vec<&str> =
             self.explanation().tasks.iter().map(|task| task.machine.as_str()).collect();
@@ -117,7 +116,7 @@ impl Part<'_> {
         machines.len()
     }
 
-    /// The anchor of a task, by its place.
+    /// The anchor of a task, by its index.
     fn anchor(&self, task: usize) -> String {
         match self {
             Part::Measured(part) => format!("run-{}-{task}", part.place),
@@ -125,7 +124,7 @@ impl Part<'_> {
         }
     }
 
-    /// Names of all paths, in the order of the list of providers.
+    /// The names of all paths, in the order of the list of providers.
     fn names(&self) -> Box<dyn Iterator<Item = String> + '_> {
         match self {
             Part::Measured(part) => {

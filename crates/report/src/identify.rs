@@ -1,4 +1,4 @@
-//! What cores are by their figures, for a terminal and for documents.
+//! Identified cores, for a terminal and for documents.
 
 use super::format::short;
 use super::table::{left, length, paint, right, wrap};
@@ -12,30 +12,30 @@ use std::fmt::Write;
 /// The cores of one log, record or machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Found {
-    /// The file; empty: this machine.
+    /// The file; empty for this machine.
     pub file: String,
-    /// The machine, as far as it is known.
+    /// The machine, as far as known.
     pub machine: String,
-    /// What computed.
+    /// The software that computed.
     pub tool: String,
     /// Its cores.
     pub cores: Vec<Identified>,
 }
 
 const COLUMNS: [&str; 7] =
-    ["cores", "reported", "by its figures", "sure", "stated", "measured", "implied"];
-/// Columns of numbers begin here.
+    ["cores", "reported", "identified", "sure", "stated", "measured", "implied"];
+/// The index of the first column with numbers.
 const NUMBERS: usize = 3;
 const GAP: usize = 2;
-/// Longer names are cut, in a table only.
+/// Longer names are cut, but only in a table.
 const MOST_NAME: usize = 18;
 const LEAST_PLACE: usize = 12;
 const LEAST_WORD: usize = 10;
-/// Clocks that are nearer are the same to people.
+/// Clocks that are closer than this count as the same.
 const SAME_CLOCK: f64 = 0.015;
 const MOST_CANDIDATES: usize = 3;
 
-/// For a terminal of `width` columns.
+/// Renders for a terminal of `width` columns.
 pub fn render(found: &[Found], width: usize, colour: bool) -> String {
     let styles = Styles::new(colour);
     let mut text = String::new();
@@ -51,7 +51,7 @@ pub fn render(found: &[Found], width: usize, colour: bool) -> String {
             write_note(
                 &mut text,
                 "nothing",
-                "there is no figure of AES-CBC encryption of a stream",
+                "there are no figures for AES-CBC encryption of a stream",
                 width,
             );
             continue;
@@ -59,13 +59,17 @@ pub fn render(found: &[Found], width: usize, colour: bool) -> String {
         let cores = merged(&found.cores);
         table(&mut text, &cores, width, styles);
         if cores.iter().all(consistent) {
-            let words = "what is reported, measured and implied agrees within 3%";
+            let words = "reported, measured and implied values agree within 3%";
             write_note(&mut text, "verdict", words, width);
         }
         for (cores, words, wrong) in verdicts(&cores) {
             let style = if wrong { styles.warning } else { anstyle::Style::new() };
             let word = if wrong { "verdict" } else { "note" };
             write_styled_note(&mut text, word, &format!("{cores}: {words}"), width, style);
+        }
+        for core in found.cores.iter().filter(|core| !core.context.is_empty()) {
+            let words = format!("{}: {}", core.place, core.context.words());
+            write_note(&mut text, "context", &words, width);
         }
     }
     let notes = legend(found);
@@ -78,10 +82,10 @@ pub fn render(found: &[Found], width: usize, colour: bool) -> String {
     text
 }
 
-/// The same as one table in Markdown: a row for each type and clock of cores.
+/// The same as one table in Markdown: a row for each type of core and clock.
 pub fn render_markdown(found: &[Found]) -> String {
     let mut text = String::from(
-        "| log | cores | reported | by its figures | sure | MHz stated | measured | implied | verdict |\n\
+        "| log | cores | reported | identified | sure | MHz stated | measured | implied | verdict |\n\
          |---|---|---|---|---:|---:|---:|---:|---|\n",
     );
     for found in found {
@@ -109,7 +113,7 @@ fn heading(found: &Found) -> String {
     words.join("; ")
 }
 
-/// Cores of which the same is known, at nearly the same clocks, as one.
+/// Joins cores with the same results at nearly the same clocks.
 fn merged(cores: &[Identified]) -> Vec<Identified> {
     let mut merged: Vec<Identified> = Vec::new();
     for core in cores {
@@ -135,7 +139,7 @@ fn alike(a: &Identified, b: &Identified) -> bool {
         && near(a.measured_clock, b.measured_clock)
 }
 
-/// `cpu0-cpu3` and `cpu4` are `cpu0-cpu4`.
+/// Joins `cpu0-cpu3` and `cpu4` to `cpu0-cpu4`.
 fn joined(a: &str, b: &str) -> String {
     let number = |word: &str| word.strip_prefix("cpu")?.parse::<u32>().ok();
     let (start, end) = a.rsplit_once('-').unwrap_or((a, a));
@@ -169,7 +173,7 @@ fn rows(cores: &[Identified]) -> Vec<[String; 7]> {
     cores.iter().map(row).collect()
 }
 
-/// A name, or what there is instead.
+/// The name, or why the core is not named.
 fn said(implied: &Implied) -> String {
     match implied {
         Implied::Named(Name { core: Some(core), .. }) => core.clone(),
@@ -192,7 +196,7 @@ fn table(text: &mut String, cores: &[Identified], width: usize, styles: Styles) 
             *width = (*width).max(length(cell));
         }
     }
-    // Where there is no room, names give way.
+    // If there is not enough room, names are shortened.
     for (column, least) in [(0, LEAST_PLACE), (1, LEAST_WORD), (2, LEAST_WORD)] {
         let whole = widths.iter().sum::<usize>() + GAP * (widths.len() - 1);
         let less = whole.saturating_sub(width);
@@ -215,7 +219,7 @@ fn table(text: &mut String, cores: &[Identified], width: usize, styles: Styles) 
     }
 }
 
-/// Cortex-A55 of Cortex-A55 r2p0.
+/// `Cortex-A55` for `Cortex-A55 r2p0`.
 fn without_revision(core: &str) -> &str {
     match core.rsplit_once(" r") {
         Some((name, revision)) if revision.starts_with(|c: char| c.is_ascii_digit()) => name,
@@ -223,7 +227,7 @@ fn without_revision(core: &str) -> &str {
     }
 }
 
-/// At most so many columns.
+/// Cuts a word to at most `most` columns.
 fn cut(word: &str, most: usize) -> String {
     const MORE: &str = "…";
     let word = ascii::shown(word);
@@ -233,18 +237,21 @@ fn cut(word: &str, most: usize) -> String {
     }
 }
 
-/// Whether it was named and nothing is wrong.
+/// Whether the core was named, something was there to compare the name with, and both agree.
 fn consistent(core: &Identified) -> bool {
-    matches!(core.implied, Implied::Named(_)) && !core.verdicts.iter().any(Misfit::is_wrong)
+    let doubtful =
+        |verdict: &Misfit| verdict.is_wrong() || matches!(verdict, Misfit::NotInData { .. });
+    let compared = !core.reported.is_empty() || core.stated_clock.or(core.measured_clock).is_some();
+    matches!(core.implied, Implied::Named(_)) && compared && !core.verdicts.iter().any(doubtful)
 }
 
-/// What there is to say of which cores, and whether something is wrong; the same words once.
+/// The remarks, the cores that they concern, and whether something is wrong. The same text appears once.
 fn verdicts(cores: &[Identified]) -> Vec<(String, String, bool)> {
     let mut said: Vec<(String, String, bool)> = Vec::new();
     for core in cores {
         let reason = match &core.implied {
             Implied::Named(_) => None,
-            // A verdict says the same with its figures.
+            // A verdict says the same and has the figures.
             Implied::Unknown { .. } if core.verdicts.iter().any(Misfit::spoils_names) => None,
             Implied::Unknown { why, candidates } => Some((unknown(why, candidates), false)),
             Implied::NotApplicable { why } => Some((why.clone(), false)),
@@ -274,7 +281,7 @@ fn unknown(why: &str, candidates: &[Candidate]) -> String {
         [] => format!("unknown: {why}"),
         some => {
             let some: Vec<String> = some.iter().take(MOST_CANDIDATES).map(one).collect();
-            format!("unknown: {why}; at most {}", some.join(" or "))
+            format!("unknown: {why}; best candidates: {}", some.join(" or "))
         }
     }
 }
@@ -285,12 +292,12 @@ fn words(verdict: &Misfit) -> String {
     let off = |one: &Hertz, other: &Hertz| format!("{:+.0}%", (*one / *other - 1.0) * 100.0);
     match verdict {
         Misfit::AboveBound { bits, score, bound } => format!(
-            "wrong clock, wrong core or an accelerator: AES-{bits} at {:.0} kB/s a MHz, and two \
-             cycles a round allow {:.0}",
+            "wrong clock, wrong core or an accelerator: AES-{bits} at {:.0} kB/s per MHz, but two \
+             cycles per round allow only {:.0}",
             score.0, bound.0
         ),
         Misfit::KeyOrder { bits, longer } => format!(
-            "AES-{bits} is slower than AES-{longer}, which has more rounds: the rows are of several \
+            "AES-{bits} is slower than AES-{longer}, which has more rounds: the rows come from several \
              cores or clocks"
         ),
         Misfit::StatedClock { stated, actual, measured } => format!(
@@ -301,46 +308,63 @@ fn words(verdict: &Misfit) -> String {
             off(stated, actual)
         ),
         Misfit::MeasuredClock { measured, implied } => format!(
-            "the figures were not made at the measured clock: {} measured, {} implied ({})",
+            "the figures do not fit the measured clock: {} measured, {} implied ({})",
             mhz(measured),
             mhz(implied),
             off(measured, implied)
         ),
+        Misfit::RanSlower { measured, implied, reported } => {
+            let core = match reported {
+                Some(reported) => format!("if it is a {reported} as reported, it"),
+                None => "the core".to_owned(),
+            };
+            let (slow, fast) = (mhz(implied), mhz(measured));
+            format!(
+                "{core} ran slower than its measured clock: {slow} implied, {fast} measured ({})",
+                off(implied, measured)
+            )
+        }
+        Misfit::NotInData { reported } => {
+            format!("cpb has no data for {reported}, so the figures cannot confirm that name")
+        }
         Misfit::ClockMoved { low, high } => {
-            format!("the clock moved: {} and {} measured", mhz(low), mhz(high))
+            format!("the clock changed: {} and {} measured", mhz(low), mhz(high))
         }
         Misfit::AnotherCore { reported, family } => {
-            format!("reported as {reported} ({family}), and the figures are not of that")
+            format!("reported as {reported} ({family}), but the figures do not fit that core")
         }
         Misfit::ReportedNeeds { reported, clock } => {
             format!("as the reported {reported} it would run at {}", mhz(clock))
         }
         Misfit::ExtensionNotUsed => {
-            "the features list AES instructions, and what computed did not use them".to_owned()
+            "the CPU features list AES instructions, but the software did not use them".to_owned()
         }
         Misfit::ExtensionNotListed => {
-            "the figures are of AES instructions, which the features do not list".to_owned()
+            "the figures show AES instructions, but the CPU features do not list them".to_owned()
         }
         Misfit::Extension { listed, gain, agree } => {
             let listed = if *listed { "listed" } else { "not listed" };
             let gain =
                 format!("AES instructions are {listed}, and AES-256 gains {}×", short(*gain));
             match agree {
-                Some(true) => format!("{gain} by them"),
+                Some(true) => format!("{gain} with them"),
                 Some(false) => format!("{gain}: a contradiction"),
-                None => format!("{gain}: too little for them and too much for none"),
+                None => format!("{gain}: too little with AES instructions, too much without"),
             }
         }
         Misfit::RunsApart { share } => {
-            format!("runs of the same key are {:.0}% apart; the fastest counts", share * 100.0)
+            format!(
+                "runs with the same key differ by {:.0}%; the fastest one is used",
+                share * 100.0
+            )
         }
         Misfit::NotPinned { elsewhere } => {
-            format!("not pinned: the figures may be of {}", elsewhere.join(" or "))
+            format!("not pinned: the figures may come from {}", elsewhere.join(" or "))
         }
     }
 }
 
-/// What the families that were named hold.
+/// The members of the families that were named.
 fn legend(found: &[Found]) -> Vec<String> {
     let mut legend: Vec<String> = Vec::new();
     for core in found.iter().flat_map(|found| &found.cores) {

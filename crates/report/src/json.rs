@@ -1,24 +1,24 @@
-//! The summary as JSON, for programs: all of it, with the unit in each field's name.
+//! The complete summary as JSON, for programs. Field names contain the unit.
 
 use super::published;
 use anyhow::Result;
 use cpb_analysis::summary::{Summary, summarise};
 use cpb_record::Record;
 
-/// The summary, indented.
+/// Renders the summary, indented.
 ///
 /// # Errors
-/// It holds something that JSON cannot.
+/// Returns an error if it contains something that JSON cannot represent.
 pub fn render(summary: &Summary) -> Result<String> {
     let mut text = serde_json::to_string_pretty(summary)?;
     text.push('\n');
     Ok(text)
 }
 
-/// Records that each have a name: one as it is, several as an object with their names for keys.
+/// Named records: a single one as it is, several as an object with their names as keys.
 ///
 /// # Errors
-/// They hold something that JSON cannot.
+/// Returns an error if they contain something that JSON cannot represent.
 pub fn of_records(records: &[(String, Record)]) -> Result<String> {
     let one = |record: &Record| match record.sources.as_slice() {
         [] => render(&summarise(record)),

@@ -1,9 +1,9 @@
-//! How results are shown: functions of a [summary](cpb_analysis::summary::Summary).
+//! Reports: functions of a [summary](cpb_analysis::summary::Summary).
 //!
-//! Published tables have none: [`published`] shows them as they were printed.
+//! Published tables have no summary: [`published`] shows them as they were printed.
 //!
-//! [`terminal`] for people, [`markdown`] for documents, [`csv`] and [`json`] for programs. Nothing
-//! is computed here, and a figure that the summary withholds cannot be shown.
+//! [`terminal`] is for people, [`markdown`] for documents, [`csv`] and [`json`] for programs. Nothing is
+//! computed here, and a figure that the summary withholds cannot be shown.
 
 pub mod ascii;
 pub mod bencher;

@@ -1,4 +1,4 @@
-//! Tables for documents and pull requests, in GitHub's Markdown: every size.
+//! Tables with every size in GitHub's Markdown, for documents and pull requests.
 
 use super::blocks::{far, operations};
 use super::format::{margin, megabytes, short, significant, time};
@@ -9,12 +9,12 @@ use cpb_analysis::summary::{Known, Row, Summary, summarise};
 use cpb_record::Record;
 use cpb_record::size::Size;
 
-/// What tables of cryptography mean.
+/// The legend of tables for cryptography.
 const RATES: &str = "\nRates in MB/s (1 MB = 1,000,000 bytes; 1 KiB = 1024 bytes) with half of the 95% \
-             interval over passes; **bold**: fastest, or a tie with it; ?: not known whether; gain: so many times as \
-             fast is the same library with the CPU's crypto instructions, at the largest size.\n\n";
+             interval over passes; **bold**: fastest, or a tie with it; ?: may be the fastest; gain: speed-up \
+             from the CPU's crypto instructions, at the largest size.\n\n";
 
-/// The report as Markdown.
+/// Renders the report as Markdown.
 pub fn render(summary: &Summary) -> String {
     let groups = groups(summary);
     let comparisons = Comparisons::of(summary);
@@ -46,7 +46,7 @@ pub fn render(summary: &Summary) -> String {
             text.push_str(RATES);
         }
         if groups.iter().any(|group| group.has_key_pairs()) {
-            text.push_str("Of key pairs: ops/s: operations per second; ");
+            text.push_str("For key pairs: ops/s: operations per second; ");
             text.push_str("p99: 99 of 100 operations take no longer.\n\n");
         }
         if execution::wanted(summary) {
@@ -72,7 +72,7 @@ pub fn render(summary: &Summary) -> String {
     text
 }
 
-/// Records one after the other.
+/// Several records, one after the other.
 pub fn of_records(records: &[(String, Record)]) -> String {
     let one = |(_, record): &(String, Record)| match record.published.as_slice() {
         [] => render(&summarise(record)),
@@ -129,7 +129,7 @@ fn write_group(text: &mut String, group: &Group<'_>, comparisons: &Comparisons<'
     }
 }
 
-/// Blocks with the same columns as one table: what each row is comes first.
+/// Blocks with the same columns as one table; the first columns identify the row.
 fn write_by_size(text: &mut String, group: &Group<'_>, blocks: &[Block]) {
     let mut columns = vec![String::new(), String::new()];
     columns.extend(group.sizes.iter().map(ToString::to_string));
@@ -137,7 +137,7 @@ fn write_by_size(text: &mut String, group: &Group<'_>, blocks: &[Block]) {
     for block in blocks {
         for (place, (name, places)) in block.rows.iter().enumerate() {
             let heading = if place == 0 { escape(&block.heading) } else { String::new() };
-            // A row without places says something of all: a refusal.
+            // A row without places is a statement about all sizes: a refusal.
             let name = if places.is_empty() { escape(name) } else { format!("`{name}`") };
             let mut texts = vec![heading, name];
             texts.extend(places.iter().map(place_text));
@@ -167,7 +167,7 @@ fn place_text(place: &Place) -> String {
     }
 }
 
-/// The names of the columns; those after the first `left` are aligned to the right.
+/// The names of the columns; columns after the first `left` are aligned to the right.
 fn head(text: &mut String, columns: &[String], left: usize) {
     line(text, columns);
     let rule = |place| if place < left { "---" } else { "---:" }.to_owned();
@@ -199,7 +199,7 @@ pub(crate) fn line(text: &mut String, places: &[String]) {
     text.push_str(&format!("| {} |\n", places.join(" | ")));
 }
 
-/// Keeps what a system printed from being read as Markdown.
+/// Escapes text of a system, so that it is not interpreted as Markdown.
 pub(crate) fn escape(words: &str) -> String {
     let mut text = String::new();
     for character in words.chars() {

@@ -1,4 +1,4 @@
-//! Reads of memory as one table: widths and patterns down, working sets across.
+//! Memory reads as one table: widths and patterns down, working sets across.
 
 use super::format::{margin, short};
 use super::groups::{Group, way};
@@ -9,19 +9,19 @@ use cpb_core::memory_read::FAMILY;
 use cpb_record::size::Size;
 use std::collections::BTreeSet;
 
-/// What the table means.
+/// The legend of the table.
 pub(crate) const LEGEND: &str = "MB/s and GB/s are decimal, ± is half of the 95% interval, columns are working sets; ping-pong: \
-     half of it in each of two buffers, read in turn; widest: one load of the widest vectors.";
+     half of it in each of two buffers, read alternately; widest: loads of the widest vectors.";
 
-/// Groups of cryptography, and those of memory reads.
+/// Separates groups of cryptography and groups of memory reads.
 pub(crate) fn apart<'g, 's>(groups: &[&'g Group<'s>]) -> (Vec<&'g Group<'s>>, Vec<&'g Group<'s>>) {
     groups.iter().partition(|group| group.workload().memory_read().is_none())
 }
 
-/// From this rate on, a block is in GB/s.
+/// From this rate on, a block uses GB/s.
 const LARGE: f64 = 10e9;
 
-/// One block for each provider and way of reading; its heading has the unit.
+/// One block for each provider and way of reading; the heading contains the unit.
 pub(crate) fn blocks(groups: &[&Group<'_>]) -> Vec<Block> {
     let mut blocks: Vec<(String, Vec<(&Group<'_>, &str)>)> = Vec::new();
     for group in groups {

@@ -1,4 +1,4 @@
-//! Cells as other tools' formats want them: a name, a time, a rate.
+//! Cells in the terms of other tools' formats: a name, a time, a rate.
 
 use cpb_analysis::summary::{Row, summarise};
 use cpb_analysis::units::{BytesPerSecond, Interval, Nanoseconds};
@@ -7,17 +7,17 @@ use std::collections::HashMap;
 
 /// A cell that has a figure.
 pub(super) struct Named {
-    /// Provider and workload: `openssl/aes-256-cbc/encrypt/message/16384`; of several records that of the
-    /// record first.
+    /// Provider and workload: `openssl/aes-256-cbc/encrypt/message/16384`; with several records, the record's
+    /// name comes first.
     pub(super) name: String,
-    /// In how many threads at once.
+    /// The number of threads.
     pub(super) threads: u8,
-    /// Time of one operation, with its 95 % interval where it is known.
+    /// The time of one operation, with its 95 % interval if known.
     pub(super) time: Nanoseconds,
     pub(super) interval: Option<Interval<Nanoseconds>>,
     /// The rate of all threads together.
     pub(super) rate: Option<BytesPerSecond>,
-    /// Which machine, where cells of one record are of several.
+    /// The machine, if the cells of one record are from several.
     pub(super) machine: String,
 }
 
@@ -56,11 +56,11 @@ fn published(record: &Record, named: &mut Vec<Named>) {
     let several = record.sources.len() > 1;
     let mut runs: HashMap<String, u32> = HashMap::new();
     for cell in &record.published {
-        let Some((time, bytes)) = cell.nanoseconds().zip(cell.bytes) else { continue };
+        let Some(time) = cell.nanoseconds() else { continue };
         let told = [cell.operation.as_deref(), cell.phase.as_deref()].into_iter().flatten();
         let mut parts = vec![cell.provider.clone(), cell.algorithm.clone()];
         parts.extend(told.map(str::to_owned));
-        parts.push(bytes.to_string());
+        parts.extend(cell.bytes.map(|bytes| bytes.to_string()));
         let mut name = parts.join("/");
         if several {
             name += &format!(" {}", cell.table);
@@ -75,7 +75,10 @@ fn published(record: &Record, named: &mut Vec<Named>) {
             threads: 1,
             time: Nanoseconds(time),
             interval: None,
-            rate: (bytes > 0).then(|| BytesPerSecond(f64::from(bytes) * 1e9 / time)),
+            rate: cell
+                .bytes
+                .filter(|bytes| *bytes > 0)
+                .map(|bytes| BytesPerSecond(f64::from(bytes) * 1e9 / time)),
             machine: cell.machine.clone(),
         });
     }

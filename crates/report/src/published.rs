@@ -7,12 +7,12 @@ use cpb_record::foreign;
 use cpb_record::{Evidence, FlagKind, Printed, Published, Quantity, Record, Source};
 use serde::Serialize;
 
-/// Separates the parts of a row's heading, where one heading stands over several rows.
+/// Separates the parts of a row's heading, if one heading covers several rows.
 const PARTS: &str = " / ";
 const GAP: usize = 2;
 const INDENT: usize = 2;
 
-/// What each form begins with.
+/// The first line of each form.
 fn evidence(record: &Record) -> &'static str {
     match record.header.evidence {
         Evidence::Imported => "imported: read from another tool's log, not measured by cpb",
@@ -22,15 +22,15 @@ fn evidence(record: &Record) -> &'static str {
 
 /// A table as a grid.
 pub(crate) struct Grid<'a> {
-    /// Where it is from.
+    /// Its source.
     pub(crate) source: &'a Source,
-    /// What all figures are, if they are one quantity in several columns.
+    /// The quantity of all figures, if several columns share it.
     unit: Option<Quantity>,
     /// Headings.
     pub(crate) columns: Vec<String>,
-    /// Heading, quantity where it is one of several, and a text for each column.
+    /// For each row the heading, with the quantity if there are several, and a text for each column.
     pub(crate) rows: Vec<(String, Vec<String>)>,
-    /// What is wrong with figures: number of the note, sort and words.
+    /// The flags of figures: number of the note, kind and text.
     pub(crate) notes: Vec<(FlagKind, &'a str)>,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Grid<'a> {
         grid
     }
 
-    /// A figure as printed, with the number of the note that its flag has.
+    /// A figure as printed, with the number of its flag's note.
     fn place(&mut self, cell: &'a Published, quantity: Quantity) -> String {
         let figure = cell.figures.iter().find(|figure| figure.quantity == quantity);
         let Some(Printed { printed, flag, .. }) = figure else { return String::new() };
@@ -89,7 +89,7 @@ impl<'a> Grid<'a> {
         format!("{printed}[{}]", place + 1)
     }
 
-    /// Where it stands, and the unit if all its figures have one.
+    /// The place in the document, and the unit if all figures share one.
     pub(crate) fn place_and_unit(&self) -> String {
         match self.unit {
             Some(unit) => format!("{}, {}", self.source.place, unit.heading()),
@@ -116,13 +116,13 @@ pub(crate) fn grids(record: &Record) -> Vec<Grid<'_>> {
     record.sources.iter().map(|source| Grid::of(source, &of(source))).collect()
 }
 
-/// Where a table is from.
+/// The source of a table.
 pub(crate) fn origin(source: &Source) -> String {
     let parts = [source.title.as_str(), &source.publisher, &source.date];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-/// What each path is, in words.
+/// A description of each path.
 pub(crate) fn paths(source: &Source) -> Vec<String> {
     let words = source.paths.iter().map(|(name, path)| {
         let parts = [&path.version, &path.executor, &path.options];
@@ -136,7 +136,7 @@ pub(crate) fn paths(source: &Source) -> Vec<String> {
     words.collect()
 }
 
-/// For a terminal of `width` columns.
+/// Renders for a terminal of `width` columns.
 pub fn render(record: &Record, width: usize) -> String {
     let mut text = String::new();
     for line in wrap(&format!("{}: {}", record.header.plan.name, evidence(record)), width) {
@@ -201,7 +201,7 @@ fn write_grid(text: &mut String, grid: &Grid<'_>, width: usize) {
         for line in 0..lines {
             let mut words = " ".repeat(label);
             for (heading, place) in headings.iter().zip(columns.clone()) {
-                // Headings end at the bottom.
+                // Headings are aligned at the bottom.
                 let above = lines - heading.len();
                 let word = line.checked_sub(above).map_or("", |line| heading[line].as_str());
                 words += &right(word, widths[place]);
@@ -229,7 +229,7 @@ fn write_grid(text: &mut String, grid: &Grid<'_>, width: usize) {
     }
 }
 
-/// Columns in as few groups as fit into `room`, as even as can be.
+/// Splits columns into as few groups as fit into `room`, as even as possible.
 fn even(widths: &[usize], room: usize) -> Vec<std::ops::Range<usize>> {
     let fits = |groups: &Vec<std::ops::Range<usize>>| {
         groups.iter().all(|group| widths[group.clone()].iter().sum::<usize>() <= room)
@@ -242,7 +242,7 @@ fn even(widths: &[usize], room: usize) -> Vec<std::ops::Range<usize>> {
     (1..=all).map(split).find(fits).unwrap_or_else(|| split(all))
 }
 
-/// As GitHub's Markdown.
+/// Renders GitHub's Markdown.
 pub fn render_markdown(record: &Record) -> String {
     let escape = markdown::escape;
     let mut text = format!("# {}: {}\n", escape(&record.header.plan.name), evidence(record));
@@ -295,7 +295,7 @@ pub(crate) const COLUMNS: [&str; 15] = [
     "evidence",
 ];
 
-/// One row a figure.
+/// One row per figure.
 pub(crate) fn figures(record: &Record) -> impl Iterator<Item = [String; COLUMNS.len()]> + '_ {
     let number = |number: Option<u64>| number.map(|n| n.to_string()).unwrap_or_default();
     let cells = record.published.iter();
@@ -323,10 +323,10 @@ pub(crate) fn figures(record: &Record) -> impl Iterator<Item = [String; COLUMNS.
     )
 }
 
-/// One line a figure, as comma-separated values.
+/// Comma-separated values, one line per figure.
 ///
 /// # Errors
-/// None that memory does not give; the signature is that of writing.
+/// Never fails in practice; the result type is the writer's.
 pub fn render_csv(record: &Record) -> Result<String> {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     writer.write_record(COLUMNS)?;
@@ -339,7 +339,7 @@ pub fn render_csv(record: &Record) -> Result<String> {
 /// Sources and cells as JSON.
 ///
 /// # Errors
-/// They hold something that JSON cannot.
+/// Returns an error if they contain something that JSON cannot represent.
 pub fn render_json(record: &Record) -> Result<String> {
     #[derive(Serialize)]
     struct Tables<'a> {

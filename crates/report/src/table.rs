@@ -11,16 +11,16 @@ pub(crate) enum Place {
     Blank,
     /// A figure and its margin.
     Figure {
-        /// With its mark, aligned at its end.
+        /// The number with its mark, aligned at its end.
         number: String,
-        /// Aligned at its beginning.
+        /// The margin, aligned at its beginning.
         margin: String,
-        /// How the number looks.
+        /// The style of the number.
         style: Style,
     },
-    /// A word in place of a figure.
+    /// A word instead of a figure.
     Word(&'static str),
-    /// Words that take all that is left of the row.
+    /// Text that takes the rest of the row.
     Note(String),
 }
 
@@ -34,11 +34,11 @@ impl Place {
 /// Some rows under one heading.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
-    /// What the rows have in common.
+    /// The common part of the rows.
     pub(crate) heading: String,
-    /// What each column is.
+    /// The headings of the columns.
     pub(crate) columns: Vec<String>,
-    /// Names and places; as many places as columns.
+    /// Names and places; each row has as many places as there are columns.
     pub(crate) rows: Vec<(String, Vec<Place>)>,
 }
 
@@ -79,12 +79,12 @@ impl ColumnWidth {
     }
 }
 
-/// Lays blocks out in lines of at most `width`; as lists if they do not fit.
+/// Lays blocks out in lines of at most `width` columns, or as lists if they do not fit.
 pub(crate) fn render(blocks: &[Block], width: usize, look: Look) -> String {
     render_apart(blocks, width, look, "\n")
 }
 
-/// The same with something else than an empty line between blocks.
+/// The same with another separator than an empty line between blocks.
 pub(crate) fn render_apart(blocks: &[Block], width: usize, look: Look, between: &str) -> String {
     let (label, columns) = measure(blocks);
     let table = fits(blocks, width);
@@ -116,7 +116,7 @@ pub(crate) fn fits(blocks: &[Block], width: usize) -> bool {
     label + columns.max(longest.max().unwrap_or(0)) <= width
 }
 
-/// Room for names, and for each column.
+/// The widths of the names and of each column.
 fn measure(blocks: &[Block]) -> (usize, Vec<ColumnWidth>) {
     let count = blocks.iter().map(|block| block.columns.len()).max().unwrap_or(0);
     let mut columns = vec![ColumnWidth::default(); count];
@@ -139,7 +139,7 @@ fn grid(text: &mut String, block: &Block, label: usize, columns: &[ColumnWidth],
         names.push_str(&" ".repeat(GAP + column.width() - length(name)));
         names.push_str(name);
     }
-    // A long heading may reach over the room that the columns' names leave.
+    // A long heading may extend over the room that the columns' names leave.
     let heading = block.heading.lines().last().map_or(0, length);
     let names = " ".repeat(label) + &names;
     let free = names.chars().take_while(|c| *c == ' ').count();
@@ -228,23 +228,23 @@ fn end_line(text: &mut String) {
     text.push('\n');
 }
 
-/// How many columns of a terminal a text takes.
+/// The number of columns that a text takes on a terminal.
 pub(crate) fn length(text: &str) -> usize {
     ascii::width(text)
 }
 
-/// A text at the left of so many columns.
+/// A text aligned left in `width` columns.
 pub fn left(text: &str, width: usize) -> String {
     text.to_owned() + &" ".repeat(width.saturating_sub(length(text)))
 }
 
-/// A text at the right of so many columns.
+/// A text aligned right in `width` columns.
 pub fn right(text: &str, width: usize) -> String {
     " ".repeat(width.saturating_sub(length(text))) + text
 }
 
-/// A word in parts of at most `width`, each as long as may be, and where the word allows it broken
-/// behind a sign that lists have.
+/// Splits a word into parts of at most `width`, each as long as possible, and breaks after separators of
+/// lists if there are any.
 fn broken(mut word: &str, width: usize) -> Vec<&str> {
     let mut parts = Vec::new();
     while let Some((end, _)) = word.char_indices().nth(width.max(1)) {
@@ -257,7 +257,7 @@ fn broken(mut word: &str, width: usize) -> Vec<&str> {
     parts
 }
 
-/// Lines of at most `width`: a longer word goes on in the next line.
+/// Splits text into lines of at most `width`; a longer word continues on the next line.
 pub fn wrap(words: &str, width: usize) -> Vec<String> {
     let words = ascii::shown(words);
     let mut lines = vec![String::new()];

@@ -1,4 +1,4 @@
-//! The table an engineer acts on.
+//! The table for a terminal.
 
 use super::blocks::{self, MARGINS, Rates, SHOWN};
 use super::groups::{Comparisons, Group, groups};
@@ -10,25 +10,24 @@ use cpb_analysis::summary::Summary;
 use cpb_record::ProviderRecord;
 use std::collections::HashMap;
 
-/// What to show.
+/// The content of the report.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Every provider, every size, every number of threads, the latency of single operations, and all that is
-    /// known of the run.
+    /// Every provider, size and number of threads, the latency of single operations, and all details of the run.
     pub all: bool,
-    /// One column a message size, one block a figure, whatever the plan says.
+    /// One column per message size and one block per figure, whatever the plan says.
     pub by_size: bool,
-    /// The verdict below the figures: on a terminal that is what stays on the screen.
+    /// The verdict below the figures, where it stays visible on a terminal.
     pub verdict_last: bool,
 }
 
-/// Without `all`, a report of a plan like the default one is no longer than this.
+/// Without `all`, the report of a plan like the default one is no longer than this.
 const SCREEN: usize = 50;
 
-/// However many groups there are, each shows so many providers.
+/// Each group shows at least this many providers, however many groups there are.
 const LEAST_ROWS: usize = 2;
 
-/// The report for a terminal of `width` columns.
+/// Renders the report for a terminal of `width` columns.
 pub fn render(
     summary: &Summary,
     explanation: &Explanation,
@@ -90,7 +89,7 @@ pub fn render(
             labels: &labels,
         };
         let tried = MARGINS.map(|margins| rates.blocks(&shown, margins));
-        // If none fits, it becomes a list, which has room for everything.
+        // If nothing fits, the table becomes a list, which has room for everything.
         let blocks = tried.iter().find(|blocks| fits(blocks, width)).unwrap_or(&tried[0]);
         let between = if options.all { "\n" } else { "" };
         let mut tables = vec![table_apart(blocks, width, styles.look, between)];
@@ -134,10 +133,10 @@ pub fn render(
     text
 }
 
-/// Lines that the legend and the empty ones about it take.
+/// The number of lines of the legend and the empty lines around it.
 const LEGEND: usize = 6;
 
-/// How many providers of each group there is room for, if all else takes so many lines.
+/// The number of providers per group that fit if everything else takes `taken` lines.
 fn best(groups: &[&Group<'_>], taken: usize) -> usize {
     let lines = |rows: usize| -> usize {
         groups.iter().map(|group| 1 + group.ranked().len().min(rows)).sum()
@@ -147,7 +146,7 @@ fn best(groups: &[&Group<'_>], taken: usize) -> usize {
     fit.unwrap_or(LEAST_ROWS)
 }
 
-/// Providers that are one library in two versions, with the version that tells them apart.
+/// The names of providers; two versions of one library are shown with their versions.
 fn labels(summary: &Summary) -> HashMap<String, String> {
     let library = |name: &str| {
         let name = name.split(':').next().unwrap_or(name);
@@ -206,7 +205,7 @@ pub(crate) fn write_verdict(
     }
 }
 
-/// A verdict needs so many columns beside its operation.
+/// The least width of a verdict beside its operation.
 const BESIDE: usize = 40;
 
 fn write_notes(
@@ -245,16 +244,16 @@ fn write_faint(text: &mut String, words: &str, width: usize, style: Style) {
 
 #[derive(Clone, Copy)]
 pub(crate) struct Styles {
-    /// Headings and what is faint.
+    /// Headings and secondary text.
     pub(crate) look: Look,
-    /// The fastest figure, and what to do.
+    /// The fastest figure, and recommendations.
     pub(crate) fastest: Style,
-    /// What spoils figures.
+    /// Warnings about what spoils figures.
     pub(crate) warning: Style,
 }
 
 impl Styles {
-    /// With colours, or none at all.
+    /// The styles with or without colours.
     pub(crate) fn new(colour: bool) -> Styles {
         let plain = Style::new();
         if !colour {
@@ -301,7 +300,7 @@ fn write_legend(
         words.push("= a tie with it (within 3%)");
     }
     if marked('?') {
-        words.push("? not known whether slower");
+        words.push("? may be the fastest");
     }
     if shown.iter().any(has_key_pairs) {
         words.push("ops/s: operations per second; p99: 99 of 100 operations take no longer");
@@ -310,9 +309,9 @@ fn write_legend(
         words.push("c/byte: core cycles per byte at the largest size");
     }
     if rates.gains && rates.all {
-        words.push("gain: how many times as fast the library is with crypto instructions");
+        words.push("gain: speed-up from the CPU's crypto instructions");
     } else if rates.gains {
-        words.push("gain: by crypto instructions");
+        words.push("gain: speed-up from crypto instructions");
     }
     let mut words = words.join("; ");
     let most = shown.iter().map(|group| group.sizes.len()).max().unwrap_or(0);
@@ -332,12 +331,12 @@ fn write_legend(
     write_faint(text, &words, width, styles.look.faint);
 }
 
-/// A word at the left and wrapped text beside it.
+/// A label on the left with wrapped text beside it.
 pub(crate) fn write_note(text: &mut String, word: &str, words: &str, width: usize) {
     write_styled_note(text, word, words, width, Style::new());
 }
 
-/// The same in a style.
+/// The same with a style.
 pub(crate) fn write_styled_note(
     text: &mut String,
     word: &str,

@@ -1,12 +1,12 @@
-//! The answer that comes first: one or two lines for each operation.
+//! The recommendation that comes first: one or two lines for each operation.
 
 use super::explain_text::{verdict, what};
 use cpb_analysis::explain::Explanation;
 
-/// Of more operations than these the verdicts are a report of their own.
+/// With more operations than this, the verdicts are left to a separate report.
 const MOST: usize = 16;
 
-/// The verdict of each task: what is done, and which path to take. Of very many tasks the first.
+/// The verdict of each task: the operation and the path to take. With very many tasks, only the first ones.
 pub(crate) fn lines(explanation: &Explanation) -> Vec<(String, String)> {
     let several = explanation.tasks.iter().any(|task| task.machine != explanation.tasks[0].machine);
     let all: Vec<(String, String)> = explanation
@@ -21,7 +21,7 @@ pub(crate) fn lines(explanation: &Explanation) -> Vec<(String, String)> {
     let more = all.len().saturating_sub(MOST);
     let shown = all.len() - more;
     let rest = (more > 0).then(|| {
-        let words = format!("{more} operations more; `cpb explain` has them all");
+        let words = format!("{more} more operations; `cpb explain` shows all");
         ("...".to_owned(), words)
     });
     all.into_iter().take(shown).chain(rest).collect()

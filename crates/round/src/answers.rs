@@ -1,4 +1,4 @@
-//! The answers of a round: what they must be, and whether they still are.
+//! The answers of a round: what they must be, and whether they are still right.
 
 use crate::arena::Arena;
 use alloc::vec::Vec;
@@ -6,11 +6,11 @@ use cpb_core::check::{DISTINCT_FROM, once};
 use cpb_core::frame::output_checksum;
 use cpb_core::{CryptoWorkload, Error, Operation, Phase, Placement, Provider, Unsupported};
 
-/// Updates of a stream that are looked at, before and after it is timed.
+/// The number of updates of a stream that are checked, before and after it is timed.
 const STREAM_UPDATES: usize = 3;
 
-/// The workload's memory; for Decrypt with what this provider encrypted, for Verify with what it
-/// signed, for Decapsulate with what it encapsulated.
+/// Prepares the workload's memory. For Decrypt it contains what this provider encrypted, for Verify what it
+/// signed, and for Decapsulate what it encapsulated.
 pub(crate) fn prepare<'m>(
     provider: &dyn Provider,
     workload: &CryptoWorkload,
@@ -39,7 +39,7 @@ pub(crate) fn prepare<'m>(
     Ok(arena)
 }
 
-/// What the jobs come to.
+/// The results of the jobs.
 #[derive(PartialEq)]
 pub(crate) struct Answers {
     pub(crate) outputs: Vec<u8>,
@@ -56,7 +56,7 @@ impl Answers {
         output_checksum(core::iter::once(self.outputs.as_slice()).chain(tags))
     }
 
-    /// Only the first `jobs` of them.
+    /// Keeps only the first `jobs` of them.
     fn truncate(&mut self, jobs: usize) {
         let length = self.outputs.len() / self.tags.len().max(1);
         self.outputs.truncate(length * jobs);
@@ -64,8 +64,8 @@ impl Answers {
     }
 }
 
-/// What this provider answers, untimed, to every job; the arena is as before afterwards, with
-/// outputs cleared. A decryption must give the message back.
+/// This provider's answers to all jobs, untimed. Afterwards the arena is as before, with the outputs cleared.
+/// A decryption must return the original message.
 pub(crate) fn first(
     provider: &dyn Provider,
     workload: &CryptoWorkload,
@@ -89,11 +89,11 @@ pub(crate) fn first(
     Ok(answers)
 }
 
-/// After the timed batches the answers must still be the right ones.
+/// Checks that the answers are still right after the timed batches.
 ///
-/// Whole messages that went from buffer to buffer are simply looked at: what is there was written
-/// by the timed operations. A stream, a generator, and a message that overwrote itself again and again,
-/// have moved on; there the first answers are asked for once more.
+/// For whole messages with separate buffers, the outputs are simply compared: they were written by the timed
+/// operations. A stream, a generator, and a message that was overwritten in place have advanced, so for them
+/// the first answers are requested again.
 pub(crate) fn check_after(
     provider: &dyn Provider,
     workload: &CryptoWorkload,
@@ -123,8 +123,9 @@ pub(crate) fn check_after(
     if last == right { Ok(()) } else { Err(Error::WrongAnswer) }
 }
 
-/// What was drawn last is not what was drawn first, and its counterpart takes it: a signature is
-/// verified. (A secret's other half was shown to be right by the known-answer check, as was a pair.)
+/// Checks that the last random output differs from the first, and that its counterpart accepts it: a
+/// signature is verified. (The known-answer check has already verified that a secret matches the other half,
+/// and that a pair is right.)
 fn check_drawn(
     provider: &dyn Provider,
     workload: &CryptoWorkload,
@@ -144,8 +145,9 @@ fn check_drawn(
     run_once(provider, &verify, &mut taken)
 }
 
-/// What a generator wrote last was written whole, and the first job's is not what it wrote first; one
-/// that repeats answers as at first if it is seeded as at first.
+/// Checks that a generator wrote its last outputs completely, and that the output of the first job is not the
+/// one it wrote first. A generator that repeats must give the first answers again when it is seeded as at
+/// first.
 fn check_random(
     provider: &dyn Provider,
     workload: &CryptoWorkload,
@@ -153,7 +155,7 @@ fn check_random(
     right: Answers,
     run: u64,
 ) -> Result<(), Error> {
-    /// By chance such a piece is all zero, as the memory was, once in 2^128.
+    /// A piece of this size is all zero, as the memory was, with a probability of 1 in 2^128.
     const PIECE: usize = 16;
     let (jobs, message) = (arena.jobs(), arena.output_length());
     let reached = usize::try_from(run).unwrap_or(usize::MAX).min(jobs);
@@ -163,7 +165,7 @@ fn check_random(
     if pieces.any(|piece| piece.iter().all(|byte| *byte == 0)) {
         return Err(Error::WrongAnswer);
     }
-    // A new seed for each request leads a generator that repeats to the same answer each time.
+    // With a new seed for each request, a generator that repeats gives the same answer each time.
     let repeats = provider.repeats(workload);
     let goes_on = !repeats || (workload.phase == Phase::Message && run > jobs as u64);
     if goes_on && message >= DISTINCT_FROM && last.get(..message) == right.outputs.get(..message) {
@@ -177,7 +179,7 @@ fn check_random(
     if same { Ok(()) } else { Err(Error::WrongAnswer) }
 }
 
-/// Runs every job once, or for a stream the first few updates, in a session of its own, untimed.
+/// Runs every job once, or the first few updates of a stream, untimed and in a separate session.
 fn run_once(
     provider: &dyn Provider,
     workload: &CryptoWorkload,

@@ -7,8 +7,8 @@ use cpb_core::Lengths;
 use cpb_core::material::{self, Part};
 use cpb_core::{CryptoWorkload, Data, DataSet, Depth, Job, KeyUse, Operation, Placement};
 
-/// Outputs begin this far behind a page, inputs on it: equal low address bits of a load and an
-/// earlier store (4 KiB aliasing) would make some cores wait.
+/// Inputs begin on a page boundary, outputs at this offset from one: equal low address bits of a load and an
+/// earlier store (4 KiB aliasing) would stall some cores.
 const OUTPUT_OFFSET: usize = PAGE / 2;
 
 /// Keys, IVs, messages and outputs of one workload.
@@ -16,7 +16,7 @@ pub(crate) struct Arena<'m> {
     keys: Vec<Vec<u8>>,
     ivs: Vec<Vec<u8>>,
     associated: Vec<u8>,
-    /// What messages and outputs lie in.
+    /// The memory that contains messages and outputs.
     memory: Pages<'m>,
     tags: Vec<Vec<u8>>,
     layout: Layout,
@@ -28,13 +28,13 @@ struct Layout {
     input: usize,
     output: usize,
     in_place: bool,
-    /// Distance from one job's input to the next one's.
+    /// The distance from one job's input to the next.
     stride: usize,
 }
 
 impl<'m> Arena<'m> {
-    /// Memory for `workload`, filled with its made-up material: messages and outputs in `lent`, if
-    /// something is lent. `None` if it does not fit.
+    /// Memory for `workload`, filled with its generated material. Messages and outputs are in `lent`, if the
+    /// caller lends memory. `None` if it does not fit.
     pub(crate) fn new(workload: &CryptoWorkload, lent: Option<&'m mut [u8]>) -> Option<Self> {
         let shape = workload.algorithm.shape();
         let jobs = jobs(workload)?;
@@ -76,7 +76,7 @@ impl<'m> Arena<'m> {
         Some(arena)
     }
 
-    /// How many jobs there are.
+    /// The number of jobs.
     pub(crate) fn jobs(&self) -> usize {
         self.layout.jobs
     }
@@ -86,7 +86,7 @@ impl<'m> Arena<'m> {
         self.layout.output
     }
 
-    /// Makes `inputs` the inputs of all jobs, one after the other, and `tags` their tags; clears the
+    /// Sets the inputs of all jobs from the concatenated `inputs`, and their tags from `tags`. Clears the
     /// outputs.
     pub(crate) fn set_inputs(&mut self, inputs: &[u8], tags: &[Vec<u8>]) {
         let length = self.layout.input;
@@ -99,7 +99,7 @@ impl<'m> Arena<'m> {
         self.tags.clone_from_slice(tags);
     }
 
-    /// Whether `outputs` are the messages of all jobs, each with whatever a record has behind it.
+    /// Whether `outputs` are the messages of all jobs. Anything after the message in a record is ignored.
     pub(crate) fn are_messages(&mut self, outputs: &[u8], message: usize) -> bool {
         let outputs = outputs.chunks(self.layout.output.max(1));
         let start = |bytes: &[u8]| bytes.get(..message).map(<[u8]>::to_vec);
@@ -107,17 +107,17 @@ impl<'m> Arena<'m> {
         message == 0 || outputs.map(start).eq(inputs)
     }
 
-    /// The inputs of all jobs, one after the other.
+    /// The concatenated inputs of all jobs.
     pub(crate) fn inputs(&mut self) -> Vec<u8> {
         self.buffers().flat_map(|(input, _)| input.iter().copied()).collect()
     }
 
-    /// Inputs (and outputs where they are apart) of all jobs.
+    /// Inputs of all jobs, and outputs if they have separate buffers.
     fn buffers(&mut self) -> impl Iterator<Item = (&mut [u8], Option<&mut [u8]>)> {
         buffers(self.layout, self.memory.bytes())
     }
 
-    /// The keys and the jobs: what a session is opened with.
+    /// The keys and the jobs, for opening a session.
     pub(crate) fn parts(&mut self) -> (Vec<&[u8]>, Vec<Job<'_>>) {
         let one_key = self.keys.len() == 1;
         let places = buffers(self.layout, self.memory.bytes());
@@ -135,7 +135,7 @@ impl<'m> Arena<'m> {
         (self.keys.iter().map(Vec::as_slice).collect(), jobs.collect())
     }
 
-    /// All outputs, one after the other.
+    /// The concatenated outputs of all jobs.
     pub(crate) fn outputs(&mut self) -> Vec<u8> {
         let mut all = Vec::new();
         for (input, output) in self.buffers() {
@@ -165,9 +165,10 @@ fn buffers(
     })
 }
 
-/// As many jobs as the workload has chunks of data, or may have in flight. `None`: too many.
+/// The number of jobs: as many as the workload has chunks of data, or may have in flight. `None` if there are
+/// too many.
 fn jobs(workload: &CryptoWorkload) -> Option<usize> {
-    /// Enough to fill the ring of any engine we know (CAAM: 512 a ring).
+    /// Enough to fill the ring of any known engine (CAAM: 512 per ring).
     const RING: usize = 1024;
     let in_flight = match workload.dispatch.depth {
         Depth::Jobs(depth) => usize::from(depth.max(1)),

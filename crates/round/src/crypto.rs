@@ -4,13 +4,13 @@ use crate::{Measuring, Plan, Seen, Stage, answers};
 use cpb_core::measure::Expected;
 use cpb_core::{Checking, Clock, CryptoWorkload, Error, Phase, Placement, Unsupported};
 
-/// Whether a round leaves what it works on as it was.
+/// Returns an error if a round destroys its own input.
 pub(crate) fn repeatable(workload: &CryptoWorkload) -> Result<(), Unsupported> {
     let overwritten = workload.placement == Placement::InPlace;
     let once_only =
         workload.algorithm.refuses(workload.operation) && workload.phase != Phase::Update;
     if overwritten && once_only {
-        // After the first time the ciphertext is gone, and its tag or MAC refuses what took its place.
+        // The first operation overwrites the ciphertext, so its tag or MAC does not verify after that.
         return Err(Unsupported::Mode);
     }
     Ok(())

@@ -1,8 +1,8 @@
-//! One round of one workload in one thread: prepare memory, measure, look at the answers.
+//! One round of one workload in one thread: prepare memory, measure, check the answers.
 //!
-//! It needs an allocator and nothing else, so that a process of Linux and a board's firmware lay out
-//! the same buffers, run the same loop and check the same answers. What a target adds, it does when
-//! it is told that a [`Stage`] is reached.
+//! It needs only an allocator, so a Linux process and a board's firmware lay out the same buffers, run the
+//! same loop and check the same answers. A target adds its own actions in the callback that reports each
+//! [`Stage`].
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -24,40 +24,41 @@ use cpb_core::{
     Clock, Depth, Dispatch, Error, Histogram, Provider, Sample, Session, Unsupported, Workload,
 };
 
-/// What is measured, by what, and with what.
+/// What is measured, and with what.
 pub struct Plan<'a, C> {
-    /// Who runs it.
+    /// The provider that runs it.
     pub provider: &'a dyn Provider,
-    /// What is run.
+    /// The workload to run.
     pub workload: &'a Workload,
-    /// How much of it.
+    /// How much to measure.
     pub budget: &'a Budget,
-    /// What times it.
+    /// The clock that times it.
     pub clock: &'a C,
-    /// Whether there are answers to look at: a provider that does nothing has none.
+    /// Whether there are answers to check: a provider that computes nothing has none.
     pub computes: bool,
-    /// Where messages and outputs lie while they are timed; `None`: in memory of the allocator's.
+    /// Memory for messages and outputs while they are timed; `None`: memory from the allocator.
     pub memory: Option<&'a mut [u8]>,
 }
 
-/// What a round saw.
+/// The results of a round.
 pub struct Seen {
-    /// Raw samples, in the order they were taken.
+    /// Raw samples, in the order in which they were taken.
     pub samples: Vec<Sample>,
     /// Times of single operations.
     pub latency: Histogram,
     /// Times of operations with others in flight; `None` with depth 1.
     pub latency_in_flight: Option<Box<Histogram>>,
-    /// Operations a batch.
+    /// Operations per batch.
     pub iterations: u32,
-    /// Operations that were run, with the warm-up.
+    /// Operations that were run, including the warm-up.
     pub operations: u64,
-    /// CRC-64 over the outputs and tags of all jobs, or the sum that a memory read finds; 0 where they cannot be foretold.
+    /// CRC-64 over the outputs and tags of all jobs, or the sum computed by a memory read; 0 if the output
+    /// cannot be predicted.
     pub output: u64,
 }
 
 impl Seen {
-    /// What tells a host of it: samples and latencies of thread number `thread`.
+    /// The messages that report it to a host: samples and latencies of thread number `thread`.
     pub fn replies(&self, thread: u8) -> impl Iterator<Item = Reply<'static>> + '_ {
         let samples = self.samples.chunks(message::SAMPLES);
         let samples = samples
@@ -76,36 +77,36 @@ impl Seen {
     }
 }
 
-/// How far a round has come.
+/// The progress of a round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// Memory is ready, the session is about to be opened.
+    /// Memory is ready; the session is about to be opened.
     Prepared,
     /// The session is open: counting begins.
     Open,
     /// Measuring begins: threads that measure together wait for each other here.
     WarmedUp,
-    /// Everything is done that counts: counting ends.
+    /// All work that counts is done: counting ends.
     Done,
 }
 
-/// Whether a session for `workload` can be opened, and if not, why.
+/// Checks whether a session for `workload` can be opened.
 ///
 /// # Errors
-/// The provider's reason.
+/// Returns the provider's reason if it cannot be opened.
 pub fn supports(provider: &dyn Provider, workload: &Workload) -> Result<(), Unsupported> {
     match workload {
         Workload::Crypto(workload) => provider.supports(workload),
         Workload::MemoryRead(workload) => memory_read::reader(provider)?.supports(workload),
-        // A family that was added to cpb-core alone.
+        // A workload family that this crate does not implement.
         _ => Err(Unsupported::Algorithm),
     }
 }
 
-/// Whether `workload` can be measured with `provider` again and again.
+/// Checks whether `workload` can be measured repeatedly with `provider`.
 ///
 /// # Errors
-/// The provider's reason, or that a round would destroy what it works on.
+/// Returns the provider's reason, or an error if a round would destroy its own input.
 pub fn repeatable(provider: &dyn Provider, workload: &Workload) -> Result<(), Unsupported> {
     supports(provider, workload)?;
     match workload {
@@ -114,10 +115,10 @@ pub fn repeatable(provider: &dyn Provider, workload: &Workload) -> Result<(), Un
     }
 }
 
-/// Measures, and tells `reached` how far it has come.
+/// Measures, and calls `reached` at each stage.
 ///
 /// # Errors
-/// What the provider reported, that there is not enough memory, or [`Error::WrongAnswer`].
+/// Returns the provider's error, [`Error::WrongAnswer`], or an error if there is not enough memory.
 pub fn run<C: Clock>(plan: Plan<'_, C>, reached: &mut dyn FnMut(Stage)) -> Result<Seen, Error> {
     match plan.workload {
         Workload::Crypto(workload) => crypto::run(plan, workload, reached),
@@ -126,7 +127,7 @@ pub fn run<C: Clock>(plan: Plan<'_, C>, reached: &mut dyn FnMut(Stage)) -> Resul
     }
 }
 
-/// The loop's side of a round, whatever the family: where samples go, and which jobs are free.
+/// The loop's side of a round for all workload families: where samples go, and which jobs are free.
 struct Measuring<'a, C> {
     budget: &'a Budget,
     clock: &'a C,
@@ -154,7 +155,7 @@ impl<'a, C: Clock> Measuring<'a, C> {
         }
     }
 
-    /// One round in an open session.
+    /// Runs one round in an open session.
     fn round(
         &mut self,
         session: &mut dyn Session,
@@ -190,7 +191,7 @@ impl<'a, C: Clock> Measuring<'a, C> {
     }
 }
 
-/// An empty histogram that is not on the stack, which is small on a board.
+/// An empty histogram on the heap: the stack of a board is small.
 #[inline(never)]
 fn on_the_heap() -> Box<Histogram> {
     Box::default()

@@ -1,4 +1,4 @@
-//! Reads of memory.
+//! Memory reads.
 
 use crate::pages::{PAGE, Pages};
 use crate::{Measuring, Plan, Seen, Stage};
@@ -9,12 +9,13 @@ use cpb_core::{
     Clock, Dispatch, Error, MemoryReadWorkload, MemoryReader, Provider, Unsupported, WorkingSet,
 };
 
-/// What reads memory for `provider`.
+/// The implementation of memory reads by `provider`.
 pub(crate) fn reader(provider: &dyn Provider) -> Result<&dyn MemoryReader, Unsupported> {
     provider.memory_reader().ok_or(Unsupported::Algorithm)
 }
 
-/// The sum is held against the truth twice: after one untimed operation, and after all of them.
+/// Measures memory reads. The sum is compared with the expected one twice: after one untimed operation, and
+/// after all of them.
 pub(crate) fn run<C: Clock>(
     plan: Plan<'_, C>,
     workload: &MemoryReadWorkload,

@@ -1,17 +1,17 @@
-//! Memory that begins on a page: lent by the target, or the allocator's.
+//! Page-aligned memory, lent by the target or taken from the allocator.
 
 use alloc::vec::Vec;
 
-/// Buffers begin on a page of their own, so that no two providers see another alignment.
+/// Buffers begin on a page boundary, so that all providers see the same alignment.
 pub(crate) const PAGE: usize = 4096;
 
-/// The most memory that one round may take.
+/// The most memory that one round may use.
 const LIMIT: usize = 3 << 30;
 
-/// Some whole pages.
+/// A number of whole pages.
 pub(crate) struct Pages<'m> {
     memory: Memory<'m>,
-    /// Where the first page begins.
+    /// The offset of the first page.
     origin: usize,
 }
 
@@ -21,7 +21,7 @@ enum Memory<'m> {
 }
 
 impl<'m> Pages<'m> {
-    /// `size` zeros, in `lent` if something is lent; `None` if they do not fit.
+    /// `size` zeros, in `lent` if the caller lends memory; `None` if they do not fit.
     pub(crate) fn zeroed(size: usize, lent: Option<&'m mut [u8]>) -> Option<Self> {
         let size = size.checked_add(PAGE).filter(|size| *size <= LIMIT)?;
         let mut memory = Memory::zeroed(size, lent)?;
@@ -29,7 +29,7 @@ impl<'m> Pages<'m> {
         Some(Pages { memory, origin })
     }
 
-    /// From the first page on.
+    /// The bytes from the first page on.
     pub(crate) fn bytes(&mut self) -> &mut [u8] {
         &mut self.memory.bytes()[self.origin..]
     }

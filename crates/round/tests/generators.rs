@@ -1,4 +1,4 @@
-//! Rounds of random bytes: a generator that goes wrong while it is timed gives no figure.
+//! Rounds of random bytes: a generator that fails while it is timed gives no figure.
 
 use cpb_core::measure::Budget;
 use cpb_core::{
@@ -8,20 +8,20 @@ use cpb_core::{
 use cpb_round::{Plan, Seen, run};
 use std::cell::Cell;
 
-/// What becomes of its answers: the first, and those that are timed.
+/// The behaviour of its answers: of the first ones, and of those that are timed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Way {
-    /// Each is the seed's byte, and one more with each request.
+    /// Each is the seed's byte, incremented with each request.
     Repeats,
-    /// The same from another beginning in each session.
+    /// The same, but starting from a different value in each session.
     IsFresh,
-    /// Says that it repeats, and does not.
+    /// Claims that it repeats, but does not.
     OnlyClaimsToRepeat,
-    /// The same answer to each request.
+    /// Gives the same answer to each request.
     IsStuck,
-    /// The same, although it has entropy of its own.
+    /// Gives the same answer, although it claims to have its own entropy.
     IsStuckAndClaimsEntropy,
-    /// Leaves out the middle of what was asked for.
+    /// Does not write the middle of the output.
     LeavesAGap,
 }
 
@@ -87,7 +87,7 @@ impl Session for Open<'_, '_> {
     }
 }
 
-/// A clock of which each reading is a tick later.
+/// A clock that advances by one tick at each reading.
 struct Count(Cell<u64>);
 
 impl Clock for Count {

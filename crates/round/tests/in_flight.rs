@@ -1,4 +1,4 @@
-//! What a round tells of operations that had others in flight.
+//! What a round reports about operations that had others in flight.
 
 use cpb_core::measure::Budget;
 use cpb_core::message::Reply;
@@ -10,7 +10,7 @@ use cpb_round::{Plan, Seen, run};
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-/// A clock that moves on with what the engine does, and by a tick at each reading.
+/// A clock that advances with the engine's work, and by one tick at each reading.
 #[derive(Default)]
 struct Time(Cell<u64>);
 
@@ -35,7 +35,7 @@ impl Clock for &Time {
     }
 }
 
-/// An engine that takes 1,000 ticks for a job, one after the other.
+/// An engine that takes 1,000 ticks per job and runs jobs one after the other.
 struct Engine<'t>(&'t Time);
 
 impl Provider for Engine<'_> {
@@ -112,7 +112,8 @@ fn round(depth: u16) -> Seen {
     run(plan, &mut |_| ()).expect("nothing fails here")
 }
 
-/// How many operations the replies hold, and the longest: single ones, then those in flight.
+/// The number of operations in the replies and the longest time: of single operations, then of those in
+/// flight.
 fn told(seen: &Seen) -> [(u32, u64); 2] {
     let mut told = [(0, 0); 2];
     for reply in seen.replies(3) {

@@ -1,4 +1,4 @@
-//! A round of memory reads: its sum is held against the truth, whatever the provider does.
+//! A round of memory reads: its sum is always compared with the expected one.
 
 use cpb_core::measure::Budget;
 use cpb_core::memory_read::{Pattern, Region, Width};
@@ -13,15 +13,15 @@ use std::cell::Cell;
 /// What a provider does with a working set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
-    /// Reads it as it should.
+    /// Reads it correctly.
     Right,
     /// Reads nothing.
     Nothing,
-    /// Leaves the last byte out.
+    /// Omits the last byte.
     Short,
-    /// Does it rightly once, and reads nothing from then on.
+    /// Reads correctly once, and nothing from then on.
     Once,
-    /// Reads the second buffer in place of the first.
+    /// Reads the second buffer instead of the first.
     Swapped,
 }
 
@@ -149,10 +149,10 @@ fn the_right_sum_is_the_round_s_output() {
     for &pattern in Pattern::ALL {
         let read = read(pattern);
         let seen = round(&Reader(Way::Right), read, None).unwrap();
-        // One batch finds out whether the code is warm, three are kept; then single operations.
+        // One batch warms the code up, three are kept; then follow single operations.
         assert_eq!((seen.output, seen.samples.len(), seen.iterations), (sums::truth(&read), 3, 5));
         assert_eq!(seen.operations, 4 * 5 + 2);
-        // As much in memory that was lent, whatever was in it.
+        // The same in lent memory, whatever it contained.
         let mut lent = vec![0xa5; 6 * 4096];
         assert_eq!(round(&Reader(Way::Right), read, Some(&mut lent)).unwrap().output, seen.output);
     }

@@ -1,11 +1,10 @@
-//! Rounds in this very process, by the product's loop, with what `cpb run` leaves no choice about:
-//! for the experiments of `bench/`.
+//! Rounds in this process, with the product's loop and with settings that `cpb run` does not offer: for the
+//! experiments of `bench/`.
 //!
-//! `direct [--cpus N] PROVIDER WORKLOAD=WARMUP,BATCH,BATCHES,SESSIONS,REFERENCE[,REGISTERS]...`
-//! measures each round in the order given, times in microseconds, and prints it as a line of JSON
-//! in the shape of a record's. REGISTERS is how a session finds the vector registers: `clear` (the
-//! product's choice), `ymm` or `zmm` (upper halves in use). A process is what `cpb run` calls a
-//! pass.
+//! `direct [--cpus N] PROVIDER WORKLOAD=WARMUP,BATCH,BATCHES,SESSIONS,REFERENCE[,REGISTERS]...` measures each
+//! round in the order given, with times in microseconds, and prints it as a line of JSON in the same form as
+//! a record's. REGISTERS is the state of the vector registers at the start of a session: `clear` (the
+//! product's choice), `ymm` or `zmm` (upper halves in use). One process corresponds to one pass of `cpb run`.
 
 use cpb_core::catalog;
 use cpb_core::material::{Part, fill, fill_associated};
@@ -45,9 +44,9 @@ fn run(arguments: &Arguments) -> Result<(), String> {
 struct Round {
     workload: CryptoWorkload,
     budget: Budget,
-    /// Over how many sessions, opened one after the other, the batches are spread.
+    /// The number of successive sessions over which the batches are spread.
     sessions: usize,
-    /// How long a reading of the reference chain is to take.
+    /// The target duration of a reading of the reference chain.
     reference: Ticks,
     registers: Registers,
 }
@@ -83,7 +82,7 @@ fn parse(text: &str) -> Option<Round> {
     Some(Round { workload, budget, sessions, reference: ticks(4)?, registers })
 }
 
-/// The runner's clock with a reference chain of another length.
+/// The runner's clock with a reference chain of a different length.
 struct Sensed<'a> {
     clock: &'a MonotonicRaw,
     chain: Option<Chain>,
@@ -112,7 +111,7 @@ impl Clock for Sensed<'_> {
     }
 }
 
-/// Measures one round in fresh memory, laid out as the runner does.
+/// Measures one round in fresh memory, laid out as in the runner.
 fn one(
     provider: &dyn cpb_core::Provider,
     round: &Round,
@@ -171,8 +170,8 @@ fn one(
 fn set(registers: Registers) -> Result<(), String> {
     macro_rules! vectors {
         ($($instruction:literal),* $(,)?) => {
-            // SAFETY: the CPU has the instructions; they change vector registers only, all of which
-            // are named.
+            // SAFETY: the CPU has the instructions. They change only vector registers, all of which are
+            // named.
             unsafe {
                 core::arch::asm!(
                     $($instruction,)*

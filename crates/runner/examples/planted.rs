@@ -1,14 +1,14 @@
-//! A runner for `bench/sensitivity.py`: OpenSSL behind a wrapper that makes operations dearer by a
+//! A runner for `bench/sensitivity.py`: OpenSSL behind a wrapper that makes operations more expensive by a
 //! known share.
 //!
-//! `planted` and `planted:same` add nothing, `planted:slower` adds to each operation a chain of
-//! dependent instructions. All three wait, before and after the chain, for everything to finish,
-//! so that what the chain takes is added to the time, not hidden under the operations around it.
-//! `PLANTED=same,slower` leaves out what is not named (`planted` is always there);
-//! `PLANTED_TURNS=1024:12,16384:200` says how long the chain is, by message size.
+//! `planted` and `planted:same` add nothing; `planted:slower` adds a chain of dependent instructions to each
+//! operation. All three wait for all instructions to finish before and after the chain, so the chain's time
+//! is added and not hidden by the surrounding operations. `PLANTED=same,slower` lists the ones to offer
+//! (`planted` is always offered). `PLANTED_TURNS=1024:12,16384:200` sets the length of the chain by message
+//! size.
 //!
-//! `planted --calibrate WORKLOAD...` finds the number of turns that make 1 %, and measures with a
-//! loop of its own, apart from cpb's, how much they really add.
+//! `planted --calibrate WORKLOAD...` finds the number of turns that add 1 %, and measures how much they
+//! really add, using its own loop independently of cpb's.
 
 use cpb_core::catalog;
 use cpb_core::material::{Part, fill};
@@ -21,7 +21,7 @@ use std::io;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// The share that is planted.
+/// The share that is added.
 const SHARE: f64 = 0.01;
 
 fn main() -> ExitCode {
@@ -127,12 +127,12 @@ impl Session for Slowed<'_> {
     }
 }
 
-/// Squares `seed` `turns` times, each time waiting for the time before; nothing of what is around
-/// it runs at the same time.
+/// Squares `seed` `turns` times, waiting for each result before the next. None of the surrounding code runs
+/// at the same time.
 #[cfg(target_arch = "x86_64")]
 fn chain(turns: u32, seed: u8) {
-    // SAFETY: arithmetic on registers of its own. LFENCE waits for all instructions before it, and
-    // none after it begins earlier (Intel SDM volume 2; on AMD as Linux sets it up, MSR C001_1029).
+    // SAFETY: arithmetic on the block's own registers. LFENCE waits for all instructions before it, and none
+    // after it begins earlier (Intel SDM volume 2; on AMD as set up by Linux, MSR C001_1029).
     unsafe {
         core::arch::asm!(
             "lfence",
@@ -151,10 +151,10 @@ fn chain(turns: u32, seed: u8) {
     }
 }
 
-/// The same; ISB waits for all instructions before it (Arm ARM, B2.3).
+/// The same for AArch64. ISB waits for all instructions before it (Arm ARM, B2.3).
 #[cfg(target_arch = "aarch64")]
 fn chain(turns: u32, seed: u8) {
-    // SAFETY: arithmetic on registers of its own.
+    // SAFETY: arithmetic on the block's own registers.
     unsafe {
         core::arch::asm!(
             "isb",
@@ -180,8 +180,8 @@ fn chain(turns: u32, seed: u8) {
     }
 }
 
-/// Finds the turns that add [`SHARE`] to `workload`; prints `size:turns added margin`, what they
-/// really add as a share.
+/// Finds the number of turns that add [`SHARE`] to `workload`. Prints `size:turns added margin`, where
+/// `added` is the share that they really add.
 fn calibrate(workload: &str) -> Result<(), String> {
     let workload: CryptoWorkload =
         workload.parse().map_err(|error| format!("{workload}: {error}"))?;
@@ -195,10 +195,10 @@ fn calibrate(workload: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What a chain adds to an operation, as a share: the median over pairs of neighbouring loops in
-/// wall-clock time, and half the width of its 95 % interval.
+/// The share that a chain adds to an operation: the median over pairs of adjacent loops in wall-clock time,
+/// and half the width of its 95 % interval.
 fn added(workload: &CryptoWorkload, turns: u32, time: Duration) -> Result<(f64, f64), String> {
-    /// Short against the time between interrupts and between changes of the core's clock.
+    /// Short compared with the time between interrupts and between changes of the core's clock.
     const LOOP: Duration = Duration::from_micros(200);
     let shape = workload.algorithm.shape();
     let made = |part, length| {
@@ -228,7 +228,7 @@ fn added(workload: &CryptoWorkload, turns: u32, time: Duration) -> Result<(f64, 
         let count = (LOOP.as_secs_f64() * 100.0 / looped(0, 100)?).ceil() as u32;
         let end = Instant::now() + time;
         while Instant::now() < end {
-            // There and back, so that a clock that climbs or falls steadily cancels out.
+            // Measured forwards and backwards, so that a steady rise or fall of the clock cancels out.
             let first = looped(0, count)?;
             let slowed = looped(turns, count)? + looped(turns, count)?;
             shares.push(slowed / (first + looped(0, count)?) - 1.0);
@@ -237,7 +237,8 @@ fn added(workload: &CryptoWorkload, turns: u32, time: Duration) -> Result<(f64, 
     });
     outcome.map_err(|error| error.to_string())?;
     shares.sort_unstable_by(f64::total_cmp);
-    // The order of the values alone bounds their median (binomial, by its normal approximation).
+    // The interval of the median follows from the order of the values alone (binomial, in its normal
+    // approximation).
     let (middle, last) = (shares.len() / 2, shares.len() - 1);
     let around = (0.98 * (shares.len() as f64).sqrt()).ceil() as usize;
     let low = shares[middle.saturating_sub(around)];

@@ -1,9 +1,9 @@
-//! The command line of a runner: few options, so that any program can be one without a parser.
+//! The command line of a runner: so few options that any program can be a runner without an argument parser.
 
 use crate::Affinity;
 use std::ffi::OsString;
 
-/// What a host tells a runner when it starts it.
+/// What a host passes to a runner that it starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
     /// `--cpus N,N`: see [`Affinity::cpus`].
@@ -15,10 +15,10 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Reads a command line without the program's name.
+    /// Parses a command line without the program's name.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// Returns a description of what is wrong with it.
     pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, String> {
         let mut parsed = Arguments::default();
         let mut arguments = arguments.into_iter();

@@ -1,29 +1,29 @@
-//! The core's effective clock, sensed from user space: chains of dependent instructions.
+//! The core's effective clock, measured from user space with chains of dependent instructions.
 //!
-//! A chain in which every instruction needs the one before takes a known number of core cycles
-//! whatever the machine around it does, so its duration tells the clock. The chains are assembly:
-//! a compiler would shorten them. They are used only if two different ones agree: a CPU that folds
-//! one of them at register renaming, or an emulator, makes one chain alone lie.
+//! A chain in which every instruction depends on the previous one takes a known number of core cycles,
+//! whatever the rest of the machine does, so its duration gives the clock. The chains are assembly, because a
+//! compiler would shorten them. They are used only if two different chains agree: on a CPU that folds one of
+//! them at register renaming, or in an emulator, a single chain would give a wrong result.
 
 use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering};
 use cpb_core::{Reference, Ticks};
 
-/// Dependent instructions in one turn of a chain's loop.
+/// Dependent instructions in one iteration of a chain's loop.
 const TURN: u32 = 64;
 
-/// Latencies, in cycles, that integer multiplication has on cores we know: 3 on x86-64 since
-/// Nehalem and Zen (uops.info) and on most ARM cores, 4 or 5 on older or smaller ones (Arm's
-/// software optimisation guides, MADD and MUL).
+/// Latencies of integer multiplication on known cores, in cycles: 3 on x86-64 since Nehalem and Zen
+/// (uops.info) and on most ARM cores, 4 or 5 on older or smaller ones (Arm's software optimisation guides,
+/// MADD and MUL).
 const MULTIPLY_LATENCIES: core::ops::RangeInclusive<u32> = 3..=5;
 
-/// Two readings that differ by less than this share are of the same clock.
+/// Two readings that differ by less than this share have the same clock.
 const SAME: f64 = 0.003;
 
-/// How often a chain is run for one reading at most.
+/// The most times a chain is run for one reading.
 const MOST_RUNS: usize = 4;
 
-/// How far the ratio of the two chains may be from a whole number and still count as agreement.
+/// The two chains agree if their ratio is at most this far from a whole number.
 const AGREEMENT: f64 = 0.02;
 
 /// A chain of multiplications whose length in cycles has been confirmed by a chain of additions.
@@ -31,15 +31,15 @@ const AGREEMENT: f64 = 0.02;
 pub struct Chain {
     turns: u32,
     latency: u32,
-    /// Two readings of the same clock may be a step of what times them apart.
+    /// Two readings of the same clock may differ by one step of the timer.
     step: Ticks,
     /// The last reading, in ticks.
     last: AtomicU64,
 }
 
 impl Chain {
-    /// Makes a chain that takes about `aim` ticks on a core whose multiplications take `latency`
-    /// cycles. `time` measures what it is given, in steps of `step`.
+    /// Makes a chain that takes about `aim` ticks on a core whose multiplications take `latency` cycles.
+    /// `time` times a function, with a resolution of `step`.
     pub fn new(latency: u32, aim: Ticks, step: Ticks, time: impl Fn(&dyn Fn()) -> Ticks) -> Chain {
         const TURNS: u32 = 100;
         multiplies(TURNS);
@@ -48,34 +48,34 @@ impl Chain {
         Chain { turns, latency, step, last: AtomicU64::new(0) }
     }
 
-    /// Finds out how many cycles a multiplication takes on this core, if the two chains agree about
-    /// it. `None`: the core's clock is unknown.
+    /// Determines how many cycles a multiplication takes on this core. Returns `None` if the two chains do
+    /// not agree: the core's clock is then unknown.
     ///
-    /// A neighbour on the same core (SMT) holds additions up a little, an interrupt one of the two
-    /// chains a lot; so the vote is by many short pairs, and is repeated a few times.
+    /// Another thread on the same core (SMT) slows additions down a little, and an interrupt slows one of the
+    /// two chains down a lot. The vote therefore uses many short pairs, and is repeated a few times.
     pub fn latency(time: impl Fn(&dyn Fn()) -> Ticks) -> Option<u32> {
         const ELECTIONS: usize = 20;
         (0..ELECTIONS).find_map(|_| election(&time))
     }
 
-    /// Core cycles of a multiplication, as it was confirmed.
+    /// The confirmed latency of a multiplication in core cycles.
     pub fn multiply_latency(&self) -> u32 {
         self.latency
     }
 
-    /// Core cycles that one run takes.
+    /// The core cycles of one run.
     pub fn cycles(&self) -> u32 {
         self.turns * TURN * self.latency
     }
 
-    /// What the core is like now, timed by `time`.
+    /// The current state of the core, timed by `time`.
     ///
-    /// A chain counts if it takes as long as the one before it, else the next one does: an Intel core
-    /// stands still for 1.6 us of the first 20 after it has multiplied in 512-bit vectors, and that is
-    /// not its clock. By a single chain, such code took 14 % too few cycles.
+    /// A chain counts if it takes as long as the previous one; otherwise the next one is tried. An Intel core
+    /// stops for 1.6 us of the first 20 us after it has multiplied in 512-bit vectors, and that is not its
+    /// clock. With a single chain, such code appeared to take 14 % too few cycles.
     ///
-    /// The burst has six additions for each multiplication of the chain: a core takes from half as
-    /// long for it to twice as long, by its width.
+    /// The burst has six additions for each multiplication of the chain. Depending on the core's width, it
+    /// takes from half as long as the chain to twice as long.
     pub fn reference(&self, time: impl Fn(&dyn Fn()) -> Ticks) -> Reference {
         let mut last = self.last.load(Ordering::Relaxed);
         for _ in 0..MOST_RUNS {
@@ -90,9 +90,9 @@ impl Chain {
     }
 }
 
-/// One vote about the latency of a multiplication: more than half of the pairs must agree.
+/// One vote on the latency of a multiplication. More than half of the pairs must agree.
 fn election(time: &impl Fn(&dyn Fn()) -> Ticks) -> Option<u32> {
-    // Long enough for 1 % against a clock of 100 ns, short enough to fit between interrupts.
+    // Long enough for 1 % with a clock of 100 ns, short enough to fit between interrupts.
     const ADDS: u32 = 600;
     const MULTIPLIES: u32 = ADDS / 3;
     const PAIRS: usize = 15;
@@ -113,11 +113,11 @@ fn election(time: &impl Fn(&dyn Fn()) -> Ticks) -> Option<u32> {
 
 macro_rules! chain {
     ($name:ident: $($instruction:literal $register:ident)+; $count:literal, $branch:literal) => {
-        // LLVM takes a repeated instruction for one, and puts the constants of a function that has
-        // several chains out of the reach of 32-bit Arm's loads.
+        // LLVM counts a repeated instruction as one, and places the constants of a function with several
+        // chains out of reach of 32-bit Arm's loads.
         #[cfg_attr(target_arch = "arm", inline(never))]
         pub(super) fn $name(turns: u32) {
-            // SAFETY: arithmetic on registers of its own; touches neither memory nor stack, and ends
+            // SAFETY: arithmetic on the block's own registers. It touches neither memory nor stack, and ends
             // when `turns` (at least 1) reaches 0.
             unsafe {
                 asm!(
@@ -140,7 +140,7 @@ macro_rules! chain {
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 mod instructions {
     use super::asm;
-    // Register with register: additions of constants are folded at renaming on some cores.
+    // Register-register additions, because additions of constants are folded at renaming on some cores.
     chain!(adds: "add {a}, {y}" a; "dec {n}", "jnz 2b");
     chain!(multiplies: "imul {a}, {y}" a; "dec {n}", "jnz 2b");
     #[cfg(target_arch = "x86_64")]
@@ -196,14 +196,14 @@ mod tests {
     fn a_chain_counts_if_it_takes_as_long_as_the_one_before() {
         let new = |step, last| Chain { turns: 1, latency: 3, step, last: AtomicU64::new(last) };
         let chain = new(Ticks(0), 1000);
-        // What the clock shows one after the other, and the chain and the burst read from it.
+        // The successive times shown by the clock, and the resulting chain and burst.
         for (shown, read) in [
             (vec![1001, 500], (1001, 500)),
-            // A pause, then the clock as it was.
+            // A pause, then the same clock as before.
             (vec![1160, 1000, 1002, 500], (1002, 500)),
-            // Another clock.
+            // A different clock.
             (vec![1200, 1201, 600], (1201, 600)),
-            // No peace at all.
+            // The clock never settles.
             (vec![1, 2, 3, 4, 5], (4, 5)),
         ] {
             let next = core::cell::RefCell::new(shown.into_iter());
@@ -211,7 +211,7 @@ mod tests {
             assert_eq!((found.chain, found.burst), (Ticks(read.0), Ticks(read.1)));
             assert_eq!(next.borrow().len(), 0);
         }
-        // Of a clock of 24 MHz two readings in a row may be 42 ns apart.
+        // With a clock of 24 MHz, two consecutive readings may differ by 42 ns.
         let runs = core::cell::Cell::new(0);
         new(Ticks(42), 10_000).reference(|_| {
             runs.set(runs.get() + 1);

@@ -1,6 +1,5 @@
-//! What Linux counts while a thread runs: its CPU time, context switches, page faults, and where
-//! the machine lets us, the CPU's own cycle and instruction counters. And what it counts for the
-//! machine as a whole.
+//! What Linux counts while a thread runs: its CPU time, context switches and page faults, and, if the machine
+//! allows it, the CPU's own cycle and instruction counters. Also what Linux counts for the whole machine.
 
 use crate::perf::HardwareCounters;
 use cpb_core::message::{Counters, CpuTime};
@@ -46,28 +45,28 @@ impl ThreadCounters {
     }
 }
 
-/// Counts that belong to no thread: read while all of them wait, before and after their work.
+/// Counts that belong to no thread. They are read while all threads wait, before and after their work.
 pub(crate) struct SharedCounters {
     interrupts: Option<u64>,
     machine: Option<CpuTime>,
 }
 
 impl SharedCounters {
-    /// Reads the interrupts of the provider's engine, or for software of all engines that there are,
-    /// which are to stand still meanwhile; and if `machine`, the whole machine's CPU time: it takes
-    /// too long to read for a round that is short.
+    /// Reads the interrupts of the provider's engine, or for software those of all engines, which should be
+    /// idle meanwhile. If `machine` is set, also reads the CPU time of the whole machine, which takes too
+    /// long for short rounds.
     pub(crate) fn read(provider: &dyn Provider, machine: bool) -> Self {
         let machine = if machine { cpu_time() } else { None };
         let engines = || match provider.claim() {
-            // Its own lines or nothing: another engine's would prove the wrong thing.
+            // Only its own lines: those of another engine would prove the wrong thing.
             Claim::Engine | Claim::Unknown => None,
             Claim::Process | Claim::Kernel | Claim::Fallback => interrupts::of_engines(),
         };
         SharedCounters { interrupts: provider.interrupts().or_else(engines), machine }
     }
 
-    /// Adds what happened between `self` and `after` to what the threads counted. A count that
-    /// went backwards, as for a device that was unplugged, tells nothing.
+    /// Adds what happened between `self` and `after` to the threads' counts. A count that went backwards, for
+    /// example because a device was unplugged, is dropped.
     pub(crate) fn add_to(&self, counters: &mut Counters, after: &SharedCounters) {
         let interrupts = after.interrupts.zip(self.interrupts);
         counters.interrupts = interrupts.and_then(|(now, then)| now.checked_sub(then));
@@ -75,7 +74,7 @@ impl SharedCounters {
             Some(CpuTime {
                 busy_ns: now.busy_ns.checked_sub(then.busy_ns)?,
                 softirq_ns: now.softirq_ns.checked_sub(then.softirq_ns)?,
-                // Linux may take idle time back when a CPU is switched off.
+                // Linux may decrease idle time when a CPU is switched off.
                 total_ns: now.total_ns.checked_sub(then.total_ns)?,
             })
         });
@@ -89,8 +88,8 @@ fn cpu_time() -> Option<CpuTime> {
     parse_cpu_time(&std::fs::read_to_string("/proc/stat").ok()?, ticks)
 }
 
-/// The first line of /proc/stat, in units of 1/`ticks` s: user, nice, system, idle, iowait, irq,
-/// softirq, steal; guest time, which follows, is part of user time (proc_stat(5)).
+/// Parses the first line of /proc/stat, in units of 1/`ticks` s: user, nice, system, idle, iowait, irq,
+/// softirq, steal. Guest time, which follows, is already part of user time (proc_stat(5)).
 fn parse_cpu_time(text: &str, ticks: u64) -> Option<CpuTime> {
     let numbers = text.lines().next()?.strip_prefix("cpu ")?.split_whitespace();
     let fields: Vec<u64> = numbers.map_while(|number| number.parse().ok()).collect();
@@ -127,7 +126,7 @@ pub(crate) fn sum(all: &[Counters]) -> Counters {
     })
 }
 
-/// CPU time of the calling thread up to now: unlike that of [`usage`], not in steps.
+/// CPU time of the calling thread up to now. Unlike that of [`usage`], it is not in coarse steps.
 fn cpu_ns() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is ours; every thread has this clock.

@@ -1,7 +1,7 @@
 //! Frames in, samples out: the program that measures, with the clocks and counters of Linux.
 //!
-//! A runner is one process with one or more providers. The host (`cpb`) starts it, asks, and keeps
-//! what it answers; a runner writes no file and makes no decision.
+//! A runner is one process with one or more providers. The host (`cpb`) starts it, sends requests and stores
+//! the replies. A runner writes no files and makes no decisions.
 
 mod arguments;
 mod chain;
@@ -24,13 +24,14 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// The runner as a process: serves the providers named in `names` on standard input and output; all
-/// that this process can be, where none is named. An interface's name stands for all its executors.
+/// Runs this process as a runner: serves the providers listed in `names` on standard input and output, or all
+/// providers that are possible in this process if `names` is empty. An interface's name stands for all its
+/// executors.
 ///
-/// Standard output is kept for frames alone: whatever a library prints goes to standard error.
+/// Standard output is reserved for frames. Anything that a library prints goes to standard error.
 ///
 /// # Errors
-/// An unknown provider, a CPU that cannot be used, or a broken pipe.
+/// Returns an error for an unknown provider, a CPU that cannot be used, or a broken pipe.
 pub fn run(names: &[OsString], place: Affinity<'_>) -> io::Result<()> {
     run_offers(|| offers(names), place)
 }
@@ -57,17 +58,18 @@ fn offers(names: &[OsString]) -> io::Result<Vec<Offer>> {
     Ok(offers)
 }
 
-/// Whether this process was started with what the entry's library must be told; without it, the
-/// library would be another provider under this one's name.
+/// Whether this process was started with the environment that the entry's library needs. Without it, the
+/// library would be a different provider under this entry's name.
 fn has_its_environment(entry: &Entry) -> bool {
     let told = |(name, value): (&str, &str)| std::env::var(name).is_ok_and(|is| is == value);
     cpb_providers::environment(entry).into_iter().all(told)
 }
 
-/// The same for providers of another crate's, opened by `offers` once standard output is safe.
+/// Like [`run`], for providers of another crate. `offers` opens them after standard output has been
+/// redirected.
 ///
 /// # Errors
-/// As [`run`].
+/// Returns the same errors as [`run`].
 pub fn run_offers(
     offers: impl FnOnce() -> io::Result<Vec<Offer>>,
     place: Affinity<'_>,
@@ -83,16 +85,16 @@ pub fn run_offers(
     serve(&offers, if place.cpus.is_empty() { here } else { place }, input, output)
 }
 
-/// A host that is killed takes its runners with it, even one that hangs in a library.
+/// Makes the kernel kill this runner when its host is killed, even if it hangs in a library.
 fn die_with_host() {
-    // SAFETY: takes two integers. Where it fails, the end of standard input ends a runner as well.
+    // SAFETY: takes two integers. If it fails, the end of standard input still ends the runner.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
 }
 
-/// A copy of standard output; the number itself then leads to standard error.
+/// Returns a copy of standard output and redirects its file descriptor to standard error.
 fn take_stdout() -> io::Result<OwnedFd> {
     let output = io::stdout().as_fd().try_clone_to_owned()?;
-    // SAFETY: both numbers are open for the life of a process that was started as a runner.
+    // SAFETY: both descriptors are open for the life of a process that was started as a runner.
     match unsafe { libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(output),

@@ -1,5 +1,5 @@
-//! The runner on its own: `cpb-runner [--cpus N,N] [--latency N] [PROVIDER...]`, for targets that
-//! carry no host. All providers, where none is named.
+//! The runner as a separate program: `cpb-runner [--cpus N,N] [--latency N] [PROVIDER...]`, for targets
+//! without a host. Serves all providers if none is named.
 
 use cpb_runner::{Arguments, run};
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
-//! The CPU's own counters of cycles and instructions, where the system lets us read them: on most
-//! virtual machines it does not.
+//! The CPU's own counters of cycles and instructions, if the system allows reading them. Most virtual
+//! machines do not.
 
 #[cfg(target_arch = "arm")]
 pub(crate) use absent::HardwareCounters;
@@ -18,7 +18,7 @@ mod available {
     }
 
     impl HardwareCounters {
-        /// Begins to count; `None` where that is not possible.
+        /// Starts counting; `None` if that is not possible.
         pub(crate) fn start() -> Option<Self> {
             let open = |event| Builder::new(event).observe_self().exclude_kernel(true).build().ok();
             let mut counters = HardwareCounters {
@@ -38,10 +38,10 @@ mod available {
     }
 }
 
-/// The library for them does not build for 32-bit Arm.
+/// The perf-event2 library does not build for 32-bit Arm.
 #[cfg(target_arch = "arm")]
 mod absent {
-    /// Never there.
+    /// Never constructed.
     pub(crate) enum HardwareCounters {}
 
     impl HardwareCounters {

@@ -1,11 +1,11 @@
-//! Which CPU a thread runs on.
+//! Thread affinity.
 
 use std::io;
 
-/// The CPUs that this thread may run on.
+/// Returns the CPUs that this thread may run on.
 ///
 /// # Errors
-/// The system call's.
+/// Returns an error if the system call fails.
 pub fn allowed() -> io::Result<Vec<usize>> {
     let mut set = empty();
     // SAFETY: `set` is ours and of the size given; 0 is the calling thread.
@@ -19,10 +19,10 @@ pub fn allowed() -> io::Result<Vec<usize>> {
         .collect())
 }
 
-/// Keeps the calling thread on `cpu`.
+/// Pins the calling thread to `cpu`.
 ///
 /// # Errors
-/// The system call's: EINVAL if there is no such CPU, or this process may not use it.
+/// Returns an error if the system call fails: EINVAL if the CPU does not exist, or if this process may not use it.
 pub fn pin(cpu: usize) -> io::Result<()> {
     if cpu >= libc::CPU_SETSIZE as usize {
         return Err(io::Error::from_raw_os_error(libc::EINVAL));

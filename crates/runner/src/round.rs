@@ -1,4 +1,4 @@
-//! One round of one workload in one or several threads, and what Linux counts meanwhile.
+//! One round of one workload in one or more threads, and what Linux counts meanwhile.
 
 use crate::counters::{self, SharedCounters, ThreadCounters};
 use crate::{pin, vector_state};
@@ -11,8 +11,8 @@ use std::sync::Barrier;
 
 type Outcome = Result<(Seen, Counters), Error>;
 
-/// Measures `workload` in `cpus.len()` threads, each on its CPU; a single one on the CPU where the
-/// caller is.
+/// Measures `workload` in `cpus.len()` threads, each pinned to its CPU. A single thread runs on the caller's
+/// current CPU.
 pub(crate) fn run<C: Clock + Sync>(
     provider: &(dyn Provider + Sync),
     workload: &Workload,
@@ -31,7 +31,7 @@ pub(crate) fn run<C: Clock + Sync>(
         };
         vec![thread(provider, workload, budget, clock, &mut reached)]
     } else {
-        // The threads and this one, which counts while they wait.
+        // The measuring threads and this one, which reads the shared counts while they wait.
         let barrier = Barrier::new(cpus.len() + 1);
         std::thread::scope(|scope| {
             let start = |cpu: usize| {
@@ -72,12 +72,12 @@ pub(crate) fn run<C: Clock + Sync>(
     Ok((seen, round))
 }
 
-/// How often threads that measure together wait for each other: twice at [`Stage::Open`] and
-/// [`Stage::Done`], for in between the counts that they share are read, and once between the two.
+/// How often threads that measure together wait for each other: twice each at [`Stage::Open`] and
+/// [`Stage::Done`], because the shared counts are read in between, and once at [`Stage::WarmedUp`].
 const MEETINGS: u8 = 5;
 
-/// A thread's meetings with the others. One that fails keeps the rest of them when it is dropped, so
-/// that it does not leave the others waiting.
+/// The points at which a thread waits for the others. A thread that fails passes the remaining ones when this
+/// is dropped, so the others do not wait forever.
 struct Meetings<'a> {
     barrier: &'a Barrier,
     left: u8,

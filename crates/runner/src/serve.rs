@@ -1,4 +1,4 @@
-//! The runner's conversation with its host: one frame in, one or more frames out.
+//! The runner's side of the protocol: one frame in, one or more frames out.
 
 use crate::round;
 use crate::time::MonotonicRaw;
@@ -9,11 +9,11 @@ use cpb_core::{Error, Provider, Unsupported};
 use cpb_providers::Unavailable;
 use std::io::{self, Read, Write};
 
-/// A provider that a runner offers, or why it cannot.
+/// A provider that a runner offers, or the reason why it is not available.
 pub struct Offer {
-    /// Its name as a user types it.
+    /// The provider's name as a user types it.
     pub name: String,
-    /// It, or what is missing.
+    /// The provider, or what is missing.
     pub provider: Result<Box<dyn Provider + Send + Sync>, Unavailable>,
 }
 
@@ -22,14 +22,14 @@ pub struct Offer {
 pub struct Affinity<'a> {
     /// The CPUs of a round's threads, in this order; the caller runs on the first.
     pub cpus: &'a [usize],
-    /// Cycles of a multiplication on them, if an earlier runner found out.
+    /// Cycles of a multiplication on these CPUs, if an earlier runner measured it.
     pub latency: Option<u32>,
 }
 
-/// Answers requests from `input` on `output` until it is told to stop or the host is gone.
+/// Answers requests from `input` on `output` until the host sends Stop or disconnects.
 ///
 /// # Errors
-/// Reading or writing failed.
+/// Returns an error if reading or writing fails.
 pub fn serve(
     offers: &[Offer],
     Affinity { cpus, latency }: Affinity<'_>,
@@ -55,11 +55,11 @@ pub fn serve(
             match frame.and_then(frame::parse_request) {
                 Ok(Request::Stop) => return Ok(()),
                 Ok(request) => runner.answer(request)?,
-                // Our own version tells the host what is wrong.
+                // Replying with this runner's version shows the host what is wrong.
                 Err(FrameError::Version(_)) => runner.hello()?,
-                // A whole frame that says nothing we know: built from another source.
+                // A complete frame with an unknown message: the host was built from another source.
                 Err(FrameError::Message) => runner.wire.send(&Reply::Failed(Error::Contract))?,
-                // Noise, or a request cut short: the host's patience ends and it asks again.
+                // Noise or a truncated request: the host will time out and ask again.
                 Err(_) => {}
             }
         }
@@ -145,7 +145,7 @@ fn offered(offers: &[Offer], index: u8) -> Result<&(dyn Provider + Sync), Error>
     }
 }
 
-/// The way to the host.
+/// The connection to the host.
 struct Wire<W: Write> {
     output: W,
     frame: Box<[u8; MAX_FRAME]>,

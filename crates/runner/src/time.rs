@@ -1,14 +1,14 @@
-//! Linux's clock for measuring: CLOCK_MONOTONIC_RAW, which no time service steers.
+//! The Linux clock used for measuring: CLOCK_MONOTONIC_RAW, which no time service adjusts.
 
 use crate::chain::Chain;
 use cpb_core::message::ClockDescription;
 use cpb_core::{Clock, Reference, Ticks};
 
-/// How long one reading of the reference chain should take: long against the clock's cost, short
-/// against a batch and against the time between interrupts. `bench/` has the experiment.
+/// The target duration of one reading of the reference chain: long compared with the clock's cost, short
+/// compared with a batch and with the time between interrupts. `bench/` has the experiment.
 const REFERENCE: Ticks = Ticks(10_000);
 
-/// CLOCK_MONOTONIC_RAW in nanoseconds, and the core's clock by a confirmed [`Chain`].
+/// CLOCK_MONOTONIC_RAW in nanoseconds, with the core's clock from a confirmed [`Chain`].
 #[derive(Debug)]
 pub struct MonotonicRaw {
     resolution: Ticks,
@@ -17,9 +17,9 @@ pub struct MonotonicRaw {
 }
 
 impl MonotonicRaw {
-    /// Measures the clock's own cost and resolution and senses the core, on the CPU that will be
-    /// measured. `latency` is what an earlier process on this CPU found a multiplication to take;
-    /// without it the two chains are asked, which takes a millisecond or, if they disagree, ten.
+    /// Measures the clock's own cost and resolution and the core's clock. Must be called on the CPU that will
+    /// be measured. `latency` is the latency of a multiplication that an earlier process found on this CPU.
+    /// Without it, the two chains are run, which takes one millisecond, or ten if they disagree.
     pub fn new(latency: Option<u32>) -> Self {
         let mut steps: Vec<u64> = (0..200).map(|_| elapsed(&|| ()).0).collect();
         steps.sort_unstable();
@@ -33,7 +33,7 @@ impl MonotonicRaw {
         }
     }
 
-    /// What a host must know to read its ticks.
+    /// What a host needs to know to interpret the ticks.
     pub fn describe(&self) -> ClockDescription {
         ClockDescription {
             frequency: self.frequency(),
@@ -69,9 +69,9 @@ impl Clock for MonotonicRaw {
     }
 }
 
-/// What a reading costs, by many in a row: a single one cannot be told more finely than the clock's
-/// steps, and ten nanoseconds too much are a thousandth of a reference chain. The least of several
-/// rows, because an interrupt or a thread on the same core only lengthens one.
+/// The cost of a reading, from many in a row: a single reading is limited by the clock's steps, and an error
+/// of ten nanoseconds is a thousandth of a reference chain. The minimum of several rows is used, because an
+/// interrupt or a thread on the same core can only lengthen a row.
 fn cost() -> Ticks {
     const ROWS: u64 = 20;
     const READINGS: u64 = 100;
@@ -89,8 +89,8 @@ fn elapsed(work: &dyn Fn()) -> Ticks {
 #[inline]
 fn now() -> Ticks {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a timespec of our own. The clock exists since Linux 2.6.28; were the call to
-    // fail, the time would stand still at 0 and no figure would come of it.
+    // SAFETY: `time` is a local timespec. The clock exists since Linux 2.6.28. If the call failed, the time
+    // would stay 0 and no figure would result.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_RAW, &mut time) };
     Ticks(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }

@@ -1,4 +1,4 @@
-//! What a round counts belongs to the operations that it says it ran, and to no others.
+//! A round counts only events of the operations that it reports as run.
 
 use cpb_core::frame::{self, Decoder, MAX_FRAME};
 use cpb_core::measure::Budget;
@@ -10,13 +10,13 @@ use cpb_core::{
 use cpb_runner::{Affinity, Offer, pin, serve};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A software provider with an engine that interrupts once for each operation that it is given.
+/// A software provider with an engine that raises one interrupt for each operation.
 #[derive(Default)]
 struct Interrupting {
     interrupts: AtomicU64,
-    /// Sessions that were opened.
+    /// The number of sessions that were opened.
     sessions: AtomicU64,
-    /// The one of them that cannot be, counted from 1.
+    /// The number of the session that fails to open, counted from 1.
     fails: u64,
 }
 
@@ -72,7 +72,7 @@ const BUDGET: Budget = Budget {
     counted: Ticks(0),
 };
 
-/// One round in so many threads.
+/// Runs one round in `threads` threads.
 fn round(provider: Interrupting, budget: Budget, threads: u8) -> Result<Round, Error> {
     let workload = CryptoWorkload::new(Algorithm::Aes128Cbc, Operation::Encrypt, 64);
     let workload = Workload::Crypto(workload);
@@ -81,7 +81,7 @@ fn round(provider: Interrupting, budget: Budget, threads: u8) -> Result<Round, E
     let request = frame::encode(&request, &mut buffer).expect("it fits");
     let name = provider.identity().provider.to_owned();
     let offers = [Offer { name, provider: Ok(Box::new(provider)) }];
-    // All on one CPU: a machine may have no more.
+    // All threads use the same CPU, because a machine may have only one.
     let cpu = *pin::allowed().expect("Linux tells").last().expect("one at least");
     let cpus = vec![cpu; threads.into()];
     let mut output = Vec::new();
@@ -102,7 +102,7 @@ fn round(provider: Interrupting, budget: Budget, threads: u8) -> Result<Round, E
 
 #[test]
 fn interrupts_are_those_of_the_operations_that_were_counted_in_any_number_of_threads() {
-    // Each operation interrupts once, those before and after the counted ones as well.
+    // Each operation raises one interrupt, including those before and after the counted ones.
     for threads in [1, 2, 3] {
         let counters = round(Interrupting::default(), BUDGET, threads).unwrap().counters;
         assert!(counters.operations > 8 * u64::from(threads), "{counters:?}");
@@ -112,7 +112,7 @@ fn interrupts_are_those_of_the_operations_that_were_counted_in_any_number_of_thr
 
 #[test]
 fn a_thread_that_fails_before_or_while_the_others_measure_leaves_none_waiting() {
-    // Each thread opens two sessions before its work is done: for its first answers, and to measure.
+    // Each thread opens two sessions before its work is done: for the first answers, and to measure.
     for fails in 1..=6 {
         let provider = Interrupting { fails, ..Interrupting::default() };
         assert_eq!(round(provider, BUDGET, 3), Err(Error::Device(5)), "session {fails}");
@@ -123,7 +123,7 @@ fn a_thread_that_fails_before_or_while_the_others_measure_leaves_none_waiting() 
 fn a_round_that_is_to_last_for_what_is_counted_lasts_and_tells_the_machine_s_time() {
     let short = round(Interrupting::default(), BUDGET, 1).unwrap().counters;
     assert_eq!(short.machine, None);
-    // Some steps of 10 ms, in which Linux tells it.
+    // Some steps of 10 ms, the granularity of Linux.
     let budget = Budget { counted: Ticks(60_000_000), ..BUDGET };
     for threads in [1, 2] {
         let counters = round(Interrupting::default(), budget, threads).unwrap().counters;

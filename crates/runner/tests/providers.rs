@@ -1,5 +1,5 @@
-//! What every runner owes, as a process: the same answers as all the others, whatever it measures, and a refusal of what
-//! its provider does not support. What a provider owes without a runner is tested where the providers are.
+//! What every runner must do as a process: give the same answers as all other runners for every workload, and
+//! reject what its provider does not support. The providers themselves are tested in their own crate.
 
 mod process;
 
@@ -16,16 +16,18 @@ use cpb_test_support::workloads::{sensible_ways, ways_with_key_pairs};
 use process::Runner;
 use std::collections::HashMap;
 
-/// The names of all that can be started here as runners.
+/// The names of all providers that can be started as runners here.
 fn names_here() -> Vec<String> {
-    let choices = catalog::LIST.iter().map(|entry| catalog::Choice { entry, variant: "" });
+    // A library of the user's needs the name of a file.
+    let named = catalog::LIST.iter().filter(|entry| entry.name != catalog::C_LIBRARY);
+    let choices = named.map(|entry| catalog::Choice { entry, variant: "" });
     let reachable = |choice: &catalog::Choice<'_>| {
         !choice.is_interface() || cpb_providers::expand(choice) != [choice.entry.name]
     };
     choices.filter(reachable).flat_map(|choice| cpb_providers::expand(&choice)).collect()
 }
 
-/// One pass is code for the AES instructions of x86; two calls are not.
+/// The single pass uses the AES instructions of x86; two calls do not need them.
 #[test]
 fn a_masked_libcrypto_has_no_single_pass_over_a_record() {
     let workload = CryptoWorkload::new(Algorithm::Aes128CbcHmacSha1Tls, Operation::Encrypt, 1024);
@@ -50,7 +52,7 @@ fn a_masked_libcrypto_has_no_single_pass_over_a_record() {
     }
 }
 
-/// As little as a round can be.
+/// The smallest possible round.
 const BUDGET: Budget = Budget {
     warmup: Ticks(0),
     batch: Ticks(1_000),
@@ -87,7 +89,7 @@ fn runners_read_memory_and_find_the_truth_or_say_that_they_do_not() {
             assert_eq!(outcome, supported.map(|()| sums::truth(read)).map_err(Error::from));
             right += u32::from(outcome.is_ok());
         }
-        // Without vectors, and where a word of 64 bits is two, fewer.
+        // Fewer without vectors, or if a 64-bit word is two loads.
         let least = if name == catalog::MEMCPY { 0 } else { 6 };
         assert!(right >= least && (right > 0) == (name != catalog::MEMCPY), "{name}: {right}");
     }
@@ -123,7 +125,7 @@ fn all_runners_agree_about_every_round_and_refuse_what_they_do_not_support() {
                     assert_eq!(checksum, other, "{name} and {who} differ: {workload}");
                     compared += 1;
                 }
-                // A message that overwrote itself can be decrypted once only.
+                // A message that overwrote itself can be decrypted only once.
                 (Ok(()), Err(Error::Unsupported(_)))
                     if workload.placement == Placement::InPlace => {}
                 (Err(reason), Err(Error::Unsupported(other))) => assert_eq!(reason, other),
@@ -136,7 +138,7 @@ fn all_runners_agree_about_every_round_and_refuse_what_they_do_not_support() {
     assert!(compared > 2 * checksums.len(), "{compared} of {}", checksums.len());
 }
 
-/// What a runner's library says of itself.
+/// What a runner's library reports as its executor.
 fn executor(name: &str) -> String {
     Runner::start(name).ask(&Request::Describe { provider: 0 }, |reply| match reply {
         Reply::Description { identity, .. } => Some(identity.executor.to_owned()),
@@ -189,7 +191,7 @@ fn a_mask_changes_what_the_library_itself_says_of_the_cpu() {
         let crypto = 1 << 57 | 1 << 33;
         assert_eq!(settings(masked)[0] & crypto, 0, "{masked}");
         assert!(settings(masked)[0] != 0, "vector instructions stay: {masked}");
-        // Bit 10 says that the words have been filled in (crypto/x86_64cpuid.pl).
+        // Bit 10 indicates that the words have been initialised (crypto/x86_64cpuid.pl).
         let [first, rest @ ..] = &settings(scalar)[..] else { panic!("{scalar}") };
         assert!(first & !(1 << 10) == 0 && rest.iter().all(|word| *word == 0), "{scalar}");
     }

@@ -1,5 +1,5 @@
-//! Sessions of libraries that keep one context for an algorithm, and take a key, a message, or the next
-//! part of one. What a phase is made of is the same for all of them.
+//! Sessions for libraries that keep one context per algorithm and pass it a key, a message, or the next part
+//! of a message. The steps of each phase are the same for all of them.
 
 use crate::Body;
 use crate::raw_jobs::{RawJob, RawJobs};
@@ -8,52 +8,54 @@ use alloc::vec::Vec;
 use core::ffi::c_void;
 use cpb_core::{Algorithm, CryptoWorkload, Error, Operation, Phase, Progress, Session};
 
-/// A library's context for one algorithm in one direction. Pointers of jobs are valid for [`Lengths`].
+/// A library's context for one algorithm in one direction. The pointers of jobs are valid for [`Lengths`].
 pub trait Context {
-    /// Takes a key, whose length has been checked. A hash has none.
+    /// Sets a key whose length has been checked. A hash has no key.
     ///
     /// # Errors
-    /// The library's.
+    /// Returns an error if the library reports one.
     fn key(&mut self, _key: &[u8]) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Begins a message with the key that is there: IV and associated data. Nothing for who is ready since
-    /// the key, or since the last message's end, or takes a message in one call.
+    /// Begins a message with the current key: sets IV and associated data. Does nothing for a context that is
+    /// ready as soon as it has the key or has ended the last message, or that processes a message in one
+    /// call.
     ///
     /// # Errors
-    /// The library's.
+    /// Returns an error if the library reports one.
     #[inline]
     fn begin(&mut self, _job: &RawJob) -> Result<(), Error> {
         Ok(())
     }
 
-    /// The next part of it.
+    /// Processes the next part of the message.
     ///
     /// # Errors
-    /// The library's; [`Error::Refused`] where the tag does not fit.
+    /// Returns the library's error, or [`Error::Refused`] if the tag does not match.
     fn part(&mut self, job: &RawJob) -> Result<(), Error>;
 
-    /// Its end: a digest is written, a tag written or verified.
+    /// Ends the message: writes a digest, or writes or verifies a tag.
     ///
     /// # Errors
-    /// As of a part.
+    /// Returns the same errors as [`Context::part`].
     #[inline]
     fn end(&mut self, _job: &RawJob) -> Result<(), Error> {
         Ok(())
     }
 }
 
-/// Memory of a context that the caller holds, zeroed, aligned as malloc would, and never moved.
+/// Memory for a context that the caller must provide: zeroed, aligned like memory from malloc, and never
+/// moved.
 pub struct Memory(Vec<u128>);
 
 impl Memory {
-    /// So many bytes.
+    /// Allocates `bytes` bytes.
     pub fn new(bytes: u32) -> Memory {
         Memory(vec![0; (bytes as usize).div_ceil(size_of::<u128>())])
     }
 
-    /// Where it is.
+    /// The address of the memory.
     #[inline]
     pub fn pointer(&mut self) -> *mut c_void {
         self.0.as_mut_ptr().cast()
@@ -63,20 +65,20 @@ impl Memory {
 /// What all jobs of a session have in common.
 #[derive(Clone, Copy)]
 pub struct Lengths {
-    /// Of a message.
+    /// Length of a message.
     pub message: usize,
-    /// Of its associated data.
+    /// Length of its associated data.
     pub associated: usize,
-    /// Of its tag.
+    /// Length of its tag.
     pub tag: usize,
-    /// Of its digest.
+    /// Length of its digest.
     pub digest: usize,
     /// Whether messages are decrypted.
     pub decrypts: bool,
 }
 
 impl Lengths {
-    /// Those of a workload.
+    /// The lengths of a workload.
     pub fn of(workload: &CryptoWorkload) -> Lengths {
         let shape = workload.algorithm.shape();
         Lengths {
@@ -89,10 +91,10 @@ impl Lengths {
     }
 }
 
-/// Hands a session of `context` to `body`. `keys` fit the algorithm.
+/// Passes a session with `context` to `body`. The `keys` must fit the algorithm.
 ///
 /// # Errors
-/// The library does not take the first key, or does not begin, or what `body` returns.
+/// Returns an error if the library rejects the first key or cannot begin, or any error from `body`.
 pub fn run<C: Context>(
     mut context: C,
     workload: &CryptoWorkload,
@@ -103,7 +105,7 @@ pub fn run<C: Context>(
     let phase = workload.phase;
     let takes_key = match phase {
         Phase::MessageWithKey | Phase::Setup => true,
-        // Its key is good for one message.
+        // A Poly1305 key may be used for one message only.
         Phase::Message => workload.algorithm == Algorithm::Poly1305,
         Phase::Update => false,
     };
@@ -130,19 +132,23 @@ impl<C: Context> Session for ContextSession<'_, C> {
     fn submit(&mut self, job: usize) -> Result<Progress, Error> {
         let job = self.jobs.job(job)?;
         if self.takes_key {
-            // Of a hash there is none.
+            // A hash has no key.
             if let Some(key) = self.keys.get(job.key) {
                 self.context.key(key)?;
             }
         }
-        match self.phase {
-            Phase::Message | Phase::MessageWithKey => {
-                self.context.begin(job)?;
-                self.context.part(job)?;
-                self.context.end(job)?;
-            }
-            Phase::Update => self.context.part(job)?,
-            Phase::Setup => {}
+        let whole = match self.phase {
+            Phase::Message | Phase::MessageWithKey => true,
+            Phase::Update => false,
+            Phase::Setup => return Ok(Progress::Done),
+        };
+        if whole {
+            self.context.begin(job)?;
+        }
+        // This is the only call, so the compiler inlines it into this function.
+        self.context.part(job)?;
+        if whole {
+            self.context.end(job)?;
         }
         Ok(Progress::Done)
     }

@@ -1,20 +1,20 @@
-//! How long keys and requests may be.
+//! The permitted lengths of keys and requests.
 
 use cpb_core::algorithm::Shape;
 use cpb_core::{Algorithm, Kind, Unsupported};
 
-/// The most that a generator is asked for at once, in bytes (SP 800-90A, tables 2 and 3): libraries
-/// that chained smaller requests would have other outputs.
+/// The largest request to a generator, in bytes (SP 800-90A, tables 2 and 3). A library that chained smaller
+/// requests would give other outputs.
 pub const REQUEST: usize = 1 << 16;
 
 /// Bytes of a generator's key before the personalisation string: the entropy input and the nonce.
 pub const SEED: usize = Algorithm::HmacDrbgSha256.shape().key;
 
-/// Whether keys are as long as an algorithm takes them: an HMAC's may be of any length, and behind a
-/// generator's seed there may be a personalisation string.
+/// Checks that the keys have a length that the algorithm accepts. An HMAC key may have any length, and a
+/// personalisation string may follow a generator's seed.
 ///
 /// # Errors
-/// [`Unsupported::Length`] if one has another length, or if there is none.
+/// Returns [`Unsupported::Length`] if a key has another length, or if there is no key.
 pub fn keys_fit(algorithm: Algorithm, keys: &[&[u8]]) -> Result<(), Unsupported> {
     let Shape { key: length, kind, .. } = algorithm.shape();
     let fits = |key: &&[u8]| match kind {

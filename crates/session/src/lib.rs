@@ -1,8 +1,8 @@
-//! What sessions over C libraries have in common: jobs as pointers ([`raw_jobs`]), how long keys may be
-//! ([`lengths`]), what a phase is made of where a library keeps one context ([`context`]), and where each job is one
-//! function ([`submit`]).
+//! The common parts of sessions over C libraries: jobs as pointers ([`raw_jobs`]), permitted key lengths
+//! ([`lengths`]), the steps of a phase for libraries that keep one context ([`context`]), and for libraries
+//! that run each job with one function ([`submit`]).
 //!
-//! It needs an allocator and nothing else: the providers of Linux and a board's firmware share it.
+//! It needs only an allocator: the providers for Linux and a board's firmware share it.
 
 #![no_std]
 
@@ -15,5 +15,5 @@ pub mod submit;
 
 use cpb_core::{Error, Session};
 
-/// What a session is handed to: the `body` of [`cpb_core::Provider::session`].
+/// The function that receives a session: the `body` of [`cpb_core::Provider::session`].
 pub type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;

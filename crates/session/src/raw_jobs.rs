@@ -1,4 +1,4 @@
-//! A session's jobs in the form that C functions take them.
+//! A session's jobs as pointers, for C functions.
 
 use alloc::vec::Vec;
 use cpb_core::Lengths;
@@ -7,21 +7,21 @@ use cpb_core::{CryptoWorkload, Error, Job, Kind, Unsupported};
 
 /// Pointers into one job, valid as long as the session's jobs are borrowed.
 pub struct RawJob {
-    /// The number of its key.
+    /// The index of its key.
     pub key: usize,
     /// Its IV, nonce or counter.
     pub iv: *const u8,
     /// Its associated data.
     pub associated: *const u8,
-    /// What is read.
+    /// The input.
     pub input: *const u8,
-    /// Where the answer goes: in place, the input.
+    /// Where the answer goes; in place, this is the input.
     pub output: *mut u8,
-    /// Where a tag or a signature is, or goes.
+    /// Where a tag or a signature is read or written.
     pub tag: *mut u8,
 }
 
-/// All jobs of a session, and the lengths that they share.
+/// All jobs of a session, and their common lengths.
 pub struct RawJobs<'a> {
     jobs: Vec<RawJob>,
     /// Message length.
@@ -34,11 +34,10 @@ pub struct RawJobs<'a> {
 }
 
 impl<'a> RawJobs<'a> {
-    /// Takes the pointers, once the lengths are known to be those that the workload states: FFI
-    /// relies on them.
+    /// Takes the pointers after checking that all lengths are those of the workload. FFI calls rely on this.
     ///
     /// # Errors
-    /// A buffer has another length, a job's key is not there, or there is no job.
+    /// Returns an error if a buffer has another length, if a job's key does not exist, or if there is no job.
     pub fn new(
         workload: &CryptoWorkload,
         keys: &[&[u8]],
@@ -74,34 +73,34 @@ impl<'a> RawJobs<'a> {
         Ok(RawJobs { jobs: jobs.collect(), message, associated, output, _borrowed: borrowed })
     }
 
-    /// Job number `job`.
+    /// The job with index `job`.
     ///
     /// # Errors
-    /// [`Error::Contract`] if there is none of that number.
+    /// Returns [`Error::Contract`] if no job has that index.
     #[inline]
     pub fn job(&self, job: usize) -> Result<&RawJob, Error> {
         self.jobs.get(job).ok_or(Error::Contract)
     }
 
-    /// All of them, in order.
+    /// All jobs, in order.
     pub fn all(&self) -> &[RawJob] {
         &self.jobs
     }
 
-    /// What job number `job` wrote.
+    /// The output of the job with index `job`.
     pub fn output(&self, job: usize) -> Option<&[u8]> {
         let job = self.jobs.get(job)?;
-        // SAFETY: `new` found the output to be this long; it is borrowed for 'a, and the C library
+        // SAFETY: `new` checked that the output has this length. It is borrowed for 'a, and the C library
         // that writes to it is not running while `self` is borrowed here.
         Some(unsafe { core::slice::from_raw_parts(job.output, self.output) })
     }
 }
 
-/// What no library that works on the caller's own thread does: more than one job at a time. A key
-/// for each message needs the key schedule in the message's own time.
+/// Rejects what a library that works on the caller's thread cannot do: more than one job at a time, and a
+/// different key per message unless the key schedule is part of the message's time.
 ///
 /// # Errors
-/// The workload is none, or asks for what such a library does not do.
+/// Returns an error if the workload is invalid, or asks for something that such a library cannot do.
 pub fn software_supports(workload: &CryptoWorkload) -> Result<(), Unsupported> {
     workload.valid()?;
     if workload.algorithm.shape().kind == Kind::Copy {

@@ -1,16 +1,16 @@
-//! Sessions that do one function to each job.
+//! Sessions that run one function for each job.
 
 use crate::Body;
 use crate::raw_jobs::{RawJob, RawJobs};
 use cpb_core::{Error, Phase, Progress, Session};
 
-/// A session that does `run` to each job that is submitted.
+/// A session that calls `run` for each submitted job.
 pub struct Submit<'a, F> {
     /// The session's jobs.
     pub jobs: &'a RawJobs<'a>,
     /// See [`Session::period`].
     pub period: u32,
-    /// What is done to a job.
+    /// The function that runs a job.
     pub run: F,
 }
 
@@ -30,10 +30,10 @@ impl<F: FnMut(&RawJob) -> Result<(), Error>> Session for Submit<'_, F> {
     }
 }
 
-/// Hands a session to `body` that does `run` to each job, none of which does the work of others.
+/// Passes a session to `body` that calls `run` for each job. No job does work for others.
 ///
 /// # Errors
-/// What `body` returns.
+/// Returns any error from `body`.
 pub fn each(
     jobs: &RawJobs<'_>,
     run: impl FnMut(&RawJob) -> Result<(), Error>,
@@ -42,11 +42,12 @@ pub fn each(
     body(&mut Submit { jobs, period: 1, run })
 }
 
-/// Hands a session of key agreements to `body`: `peer` reads a job's public key, and `derive` computes the secret
-/// from it. In `Update` the first job's peer is read before the clock starts, and is every job's.
+/// Passes a session of key agreements to `body`: `peer` reads a job's public key, and `derive` computes the
+/// secret from it. In `Update`, the first job's public key is read before the clock starts and used for every
+/// job.
 ///
 /// # Errors
-/// What `body` returns, or that the first peer's key is none.
+/// Returns any error from `body`, or an error if the first peer's key is invalid.
 pub fn agree<P>(
     jobs: &RawJobs<'_>,
     phase: Phase,

@@ -1,4 +1,5 @@
-//! The least that runs a program: `run PROGRAM.elf [CHIP]`. Prints cycles and how fast it was.
+//! The minimum needed to run a program: `run PROGRAM.elf [CHIP]`. Prints the cycles and the speed of the
+//! simulation.
 
 use cpb_sim::{Chip, Console, Image, Machine};
 use std::time::Instant;

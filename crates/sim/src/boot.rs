@@ -1,4 +1,4 @@
-//! What happens before the program's first instruction: reset, or the boot ROM's work.
+//! The state before the program's first instruction: after reset, or after the boot ROM's work.
 
 use crate::image::Image;
 use crate::machine::Machine;
@@ -11,20 +11,21 @@ const VECTORS_TAG: u32 = 0x4020_00D1;
 /// How the program was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// The ROM found a flash image and its vector table at this address.
+    /// The ROM found a flash image with its vector table at this address.
     Rom(u32),
     /// A vector table was found at this address.
     Vectors(u32),
-    /// Without one: at the file's entry point.
+    /// No vector table was found: the program starts at the file's entry point.
     Entry,
 }
 
 impl Machine {
-    /// Puts the core where the program begins.
+    /// Starts the core at the beginning of the program.
     ///
-    /// As the boot ROM would, a flash configuration block and an image vector table are looked for;
-    /// else a vector table at the start of a segment (its second word is the entry point); else the
-    /// entry point is called with a stack at the end of the first memory that is not for code.
+    /// Like the boot ROM, this first looks for a flash configuration block and an image vector table. If
+    /// there is none, it looks for a vector table at the start of a segment (its second word is the entry
+    /// point). Otherwise it starts at the entry point, with a stack at the end of the first memory that is
+    /// not for code.
     pub fn boot(&mut self, image: &Image) -> Start {
         let start = if let Some(vectors) = self.rom_vectors() {
             Start::Rom(vectors)
@@ -48,7 +49,7 @@ impl Machine {
         start
     }
 
-    /// The table that the flash image names, where there is one.
+    /// The vector table that the flash image refers to; `None` if there is no such image.
     fn rom_vectors(&self) -> Option<u32> {
         let boot = self.chip.boot.as_ref()?;
         let word = |offset: u32| self.memory.word(boot.flash.wrapping_add(offset));
@@ -56,7 +57,7 @@ impl Machine {
             return None;
         }
         let tag = word(boot.vectors)?;
-        // The version's last digit differs between ROMs.
+        // The last digit of the version differs between ROMs.
         if tag & 0xF0FF_FFFF != VECTORS_TAG & 0xF0FF_FFFF {
             return None;
         }

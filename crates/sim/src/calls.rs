@@ -1,24 +1,24 @@
-//! Who called whom, by watching calls and returns: right for code without frame pointers too.
+//! The call stack, from observed calls and returns. It is also right for code without frame pointers.
 
 /// One call that has not returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
-    /// Where it returns to.
+    /// The return address.
     pub(crate) back: u32,
     /// The stack pointer at the call.
     stack: u32,
-    /// What was called.
+    /// The address of the called function.
     pub(crate) function: u32,
 }
 
-/// More than this is a recursion that will not end well, or a stack switched by hand.
+/// The most frames that are kept. A deeper stack means a runaway recursion, or a manually switched stack.
 const DEEPEST: usize = 4096;
 
 /// The calls that have not returned, outermost first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calls {
     pub(crate) frames: Vec<Frame>,
-    /// Changes with the frames.
+    /// Changes whenever the frames change.
     pub(crate) version: u64,
 }
 
@@ -31,11 +31,11 @@ impl Calls {
         self.version += 1;
     }
 
-    /// A branch that may be a return went to `target`, and the stack pointer is `stack` now.
+    /// Handles a branch to `target` that may be a return. `stack` is the current stack pointer.
     pub(crate) fn returned(&mut self, target: u32, stack: u32) {
         while let Some(newest) = self.frames.last() {
             let ends = newest.back == target && newest.stack == stack;
-            // A frame below the stack pointer is gone, however it was left.
+            // A frame below the stack pointer is gone, however the function was left.
             if !ends && newest.stack >= stack {
                 return;
             }

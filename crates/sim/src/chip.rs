@@ -1,39 +1,39 @@
-//! A chip: one data file of memories, clocks, devices and timing constants, each with its source.
+//! A chip: one data file with memories, clocks, devices and timing constants, each with its source.
 
 use serde::Deserialize;
 use std::fmt;
 
-/// The chips that are built in: a file each in `chips/`.
+/// The built-in chips, with one file each in `chips/`.
 pub const CHIPS: [(&str, &str); 3] = [
     ("imxrt1060", include_str!("../chips/imxrt1060.toml")),
     ("imxrt1170", include_str!("../chips/imxrt1170.toml")),
     ("mps2-an500", include_str!("../chips/mps2-an500.toml")),
 ];
 
-/// A figure and where it is from.
+/// A figure and its source.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Constant {
-    /// In the unit that the field's documentation names.
+    /// The value, in the unit given in the field's documentation.
     pub value: f64,
     /// A document, `inferred: …` or `fitted to …`.
     pub source: String,
 }
 
-/// A chip as its file describes it.
+/// A chip, as described by its file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Chip {
-    /// As `--chip` has it.
+    /// The name for `--chip`.
     pub name: String,
-    /// What it is, in words.
+    /// A description in words.
     pub description: String,
     /// Clocks in MHz.
     pub clock: Clocks,
     /// First-level caches.
     #[serde(default)]
     pub cache: Caches,
-    /// The core's and the buses' costs.
+    /// Timing costs of the core and the buses.
     pub timing: TimingFile,
     /// Memories.
     pub memory: Vec<MemoryDescription>,
@@ -48,11 +48,11 @@ pub struct Chip {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Clocks {
-    /// The core's.
+    /// The core clock.
     pub core: Constant,
-    /// The bus's that on-chip memory answers at.
+    /// The bus clock at which on-chip memory responds.
     pub bus: Constant,
-    /// The serial flash's.
+    /// The serial flash clock.
     pub flash: Option<Constant>,
 }
 
@@ -66,15 +66,15 @@ pub struct Caches {
     pub data: Option<CacheShape>,
 }
 
-/// One cache; lines are of 32 bytes (Cortex-M7 Technical Reference Manual).
+/// One cache. Lines have 32 bytes (Cortex-M7 Technical Reference Manual).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheShape {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u32,
-    /// Lines that one address can be in.
+    /// The number of lines that can hold one address.
     pub ways: u32,
-    /// Document.
+    /// Source document.
     pub source: String,
 }
 
@@ -86,97 +86,98 @@ pub struct MemoryDescription {
     pub name: String,
     /// First address.
     pub base: u32,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u32,
-    /// How it is reached.
+    /// How the core reaches it.
     pub kind: MemoryKind,
-    /// Document.
+    /// Source document.
     pub source: String,
 }
 
-/// How a memory is reached.
+/// How the core reaches a memory.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum MemoryKind {
-    /// Tightly coupled: without delay.
+    /// Tightly coupled, without delay.
     Tcm,
-    /// On chip, behind the bus.
+    /// On-chip, behind the bus.
     Sram,
     /// Serial flash behind the bus, read-only.
     Flash,
 }
 
-/// A device, or a block of registers that only remember.
+/// A device, or a block of registers that only store values.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceDescription {
-    /// As the file of its model is called.
+    /// The name of the model's file.
     pub kind: String,
-    /// Of `unmodelled`: what it is.
+    /// The name of an `unmodelled` device.
     #[serde(default)]
     pub name: String,
     /// First address.
     pub base: u32,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u32,
     /// Interrupt number.
     pub interrupt: Option<u16>,
-    /// Of `registers`: reads at an offset return these bits set, whatever was written.
+    /// For `registers`: bits that always read as one, by offset.
     #[serde(default)]
     pub ones: Vec<(u32, u32)>,
-    /// Of `registers`: these bits read as zero.
+    /// For `registers`: bits that always read as zero, by offset.
     #[serde(default)]
     pub zeros: Vec<(u32, u32)>,
-    /// Of `registers`: each is followed by three that set, clear and toggle its bits.
+    /// For `registers`: whether each is followed by three registers that set, clear and toggle its bits.
     #[serde(default)]
     pub set_clear_toggle: bool,
-    /// Document.
+    /// Source document.
     pub source: String,
 }
 
-/// Where the boot ROM looks: offsets from `flash`.
+/// Where the boot ROM looks, as offsets from `flash`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Boot {
-    /// Where the flash begins.
+    /// The start of the flash.
     pub flash: u32,
     /// The flash configuration block.
     pub configuration: u32,
     /// The image vector table.
     pub vectors: u32,
-    /// Document.
+    /// Source document.
     pub source: String,
 }
 
-/// Timing constants as the file has them.
+/// Timing constants as written in the file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TimingFile {
-    /// Cycles lost where a branch went the other way.
+    /// Cycles lost by a mispredicted branch.
     pub mispredict: Constant,
-    /// The same where the flags were set three cycles before.
+    /// The same if the flags were set three cycles before.
     pub mispredict_early: Constant,
-    /// Cycles that an unaligned load takes longer.
+    /// Additional cycles of an unaligned load.
     pub unaligned_load: Constant,
-    /// Stores that can wait.
+    /// The number of stores that can wait in the store buffer.
     pub store_buffer: Constant,
-    /// Cycles for which less than an aligned word keeps a bank.
+    /// Cycles for which a store of less than an aligned word occupies a bank.
     pub partial_store: Constant,
     /// Cycles to enter or leave an exception.
     pub exception: Constant,
     /// Bus clocks of one read of on-chip memory.
     pub bus_read: Constant,
-    /// Bus clocks of one beat: a write, which nobody waits for, and each further eight bytes of a line.
+    /// Bus clocks of one beat: a write, which the core does not wait for, and every further eight bytes of a
+    /// line.
     pub bus_beat: Constant,
-    /// Flash clocks until the first byte.
+    /// Flash clocks up to the first byte.
     pub flash_first: Option<Constant>,
-    /// Flash clocks a byte.
+    /// Flash clocks per byte.
     pub flash_byte: Option<Constant>,
-    /// Core cycles of a read that the flash controller has already fetched.
+    /// Core cycles of a read from the flash controller's prefetch buffer.
     pub flash_buffered: Option<Constant>,
 }
 
-/// Timing constants as the scoreboard takes them: core cycles.
+/// Timing constants in core cycles, as used by the scoreboard.
 #[derive(Clone, Debug, Default)]
 #[allow(missing_docs, reason = "the fields of TimingFile")]
 pub struct Timing {
@@ -186,18 +187,18 @@ pub struct Timing {
     pub store_buffer: u32,
     pub partial_store: u32,
     pub exception: u32,
-    /// One read of on-chip memory that no cache holds.
+    /// One uncached read of on-chip memory.
     pub bus_read: u32,
-    /// One write to it.
+    /// One write to on-chip memory.
     pub bus_write: u32,
-    /// A line of 32 bytes from it.
+    /// A line of 32 bytes from on-chip memory.
     pub bus_line: u32,
     pub flash_first: f64,
     pub flash_byte: f64,
     pub flash_buffered: f64,
 }
 
-/// What is wrong with a chip's file or name.
+/// An error in a chip's file or name.
 #[derive(Debug)]
 pub struct ChipError(String);
 
@@ -210,11 +211,11 @@ impl fmt::Display for ChipError {
 impl std::error::Error for ChipError {}
 
 impl Chip {
-    /// A built-in chip.
+    /// Returns a built-in chip.
     ///
     /// # Errors
     ///
-    /// No chip has that name; the message lists those that there are.
+    /// Returns an error if no chip has that name. The message lists the existing names.
     pub fn named(name: &str) -> Result<Chip, ChipError> {
         let found = CHIPS.iter().find(|(known, _)| *known == name);
         let Some((_, text)) = found else {
@@ -224,11 +225,11 @@ impl Chip {
         Chip::parse(text)
     }
 
-    /// A chip from the text of a file like those in `chips/`.
+    /// Parses the text of a chip file like those in `chips/`.
     ///
     /// # Errors
     ///
-    /// The text is not such a file, or memories overlap.
+    /// Returns an error if the text is not a valid chip file, or if memories overlap.
     pub fn parse(text: &str) -> Result<Chip, ChipError> {
         let chip: Chip = toml::from_str(text).map_err(|e| ChipError(e.to_string()))?;
         let mut taken: Vec<(u64, u64, &str)> = Vec::new();
@@ -238,7 +239,7 @@ impl Chip {
             if first + size > 1 << 32 || size > 1 << 28 {
                 return Err(ChipError(format!("{} is too large", memory.name)));
             }
-            // The simulator finds a memory by an address's upper twelve bits.
+            // The simulator finds a memory by the upper twelve bits of an address.
             if let Some(other) = taken.iter().find(|t| t.0 <= range.1 && range.0 <= t.1) {
                 let message = format!("{} and {} share a MiB", other.2, memory.name);
                 return Err(ChipError(message));

@@ -1,10 +1,10 @@
-//! What the guest says and hears: by UART or semihosting, whichever it uses.
+//! The guest's output and input, through a UART or semihosting.
 
 use crate::fault::Stop;
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 
-/// Questions without an answer after which a guest is taken to wait for input.
+/// After this many unanswered input requests, the guest is considered to be waiting for input.
 const PATIENCE: u32 = 16;
 
 /// The guest's output and input.
@@ -14,14 +14,14 @@ pub struct Console {
     input: Option<Box<dyn Read + Send>>,
     arrived: VecDeque<u8>,
     asked: u32,
-    /// How far the file of semihosting's extensions has been read.
+    /// How much of semihosting's features file has been read.
     pub(crate) features_read: usize,
-    /// The output or the input is gone: the run should end.
+    /// Set if the output or the input is gone, so that the run ends.
     pub(crate) stop: Option<Stop>,
 }
 
 impl Console {
-    /// Output to `output`, input from `input`; a read of `input` may block.
+    /// A console with output to `output` and input from `input`. A read of `input` may block.
     pub fn new(output: Box<dyn Write + Send>, input: Option<Box<dyn Read + Send>>) -> Self {
         Console { output: Some(output), input, ..Console::default() }
     }
@@ -37,13 +37,13 @@ impl Console {
 
     pub(crate) fn flush(&mut self) {
         if let Some(output) = &mut self.output {
-            // A reader that is gone is noticed at the next write.
+            // A closed output is noticed at the next write.
             let _ = output.flush();
         }
     }
 
-    /// The guest asks whether a byte is there. When it has asked often enough and done nothing
-    /// else, time stands still until one is.
+    /// The guest asks whether a byte is available. If it has asked often enough and has done nothing else,
+    /// simulated time stops until one arrives.
     pub(crate) fn has_input(&mut self) -> bool {
         if !self.arrived.is_empty() {
             return true;
@@ -55,7 +55,7 @@ impl Console {
         !self.arrived.is_empty()
     }
 
-    /// A byte, where one is there: asking for it is a question as well.
+    /// Returns a byte if one is available. This counts as asking.
     pub(crate) fn take(&mut self) -> Option<u8> {
         if self.has_input() {
             self.asked = 0;
@@ -63,7 +63,7 @@ impl Console {
         self.arrived.pop_front()
     }
 
-    /// A byte, waiting for it where there is an input; `None` at its end.
+    /// Returns a byte, waiting for it if there is an input; `None` at its end.
     pub(crate) fn take_waiting(&mut self) -> Option<u8> {
         if self.arrived.is_empty() {
             self.wait();

@@ -1,4 +1,4 @@
-//! Thumb-2 as ARMv7E-M has it: opcode to [`Insn`]. Sections named here are those of the ARMv7-M
+//! Decoder for Thumb-2 in ARMv7E-M, from opcode to [`Insn`]. Section numbers refer to the ARMv7-M
 //! Architecture Reference Manual (DDI 0403).
 
 mod branch;
@@ -16,8 +16,8 @@ pub(crate) use narrow::{BELOW, WRITE_BACK};
 use crate::insn::{Insn, bits};
 use crate::timing;
 
-/// Decodes the instruction at `address` that begins with `first`; `second` is the halfword behind
-/// it, looked at only where the instruction is wide.
+/// Decodes the instruction at `address` that begins with `first`. `second` is the following halfword, used
+/// only if the instruction is 32 bits wide.
 pub fn decode(address: u32, first: u16, second: u16) -> Insn {
     let mut insn = if is_wide(first) {
         wide(address, u32::from(first), u32::from(second))

@@ -1,4 +1,4 @@
-//! The chip's devices, one file each, found by the file's name.
+//! The chip's devices, one file each. A device is selected by the name of its file.
 
 mod cmsdk_uart;
 mod lpuart;
@@ -9,7 +9,7 @@ use crate::chip::{self, Chip};
 use crate::console::Console;
 use crate::system::Nvic;
 
-/// A device: a variant a file.
+/// A device, with one variant per file.
 enum Model {
     CmsdkUart(cmsdk_uart::CmsdkUart),
     Lpuart(lpuart::Lpuart),
@@ -54,7 +54,7 @@ impl Devices {
         Some((&mut found.model, address - found.base))
     }
 
-    /// The word at `address`, or nothing where no device is.
+    /// Reads the word at `address`; `None` if there is no device.
     pub(crate) fn read(&mut self, address: u32, _now: u64, console: &mut Console) -> Option<u32> {
         let (model, offset) = self.at(address)?;
         match model {
@@ -65,7 +65,7 @@ impl Devices {
         }
     }
 
-    /// Writes the word at `address`; false where no device is.
+    /// Writes the word at `address`; `false` if there is no device.
     pub(crate) fn write(&mut self, address: u32, value: u32, console: &mut Console) -> bool {
         let Some((model, offset)) = self.at(address) else { return false };
         match model {
@@ -77,7 +77,7 @@ impl Devices {
         true
     }
 
-    /// What the device at `address` is, if there is one without a model.
+    /// The name of the device at `address`; `None` unless there is a device without a model.
     pub(crate) fn unmodelled(&self, address: u32) -> Option<&str> {
         let found = self.all.iter().find(|d| address.wrapping_sub(d.base) < d.size)?;
         match &found.model {
@@ -86,7 +86,7 @@ impl Devices {
         }
     }
 
-    /// Raises the interrupts that devices ask for.
+    /// Raises the interrupts that devices request.
     pub(crate) fn raise(&self, nvic: &mut Nvic) {
         for device in &self.all {
             let asks = match &device.model {

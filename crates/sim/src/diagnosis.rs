@@ -1,4 +1,4 @@
-//! What a guest leaves behind when it ends badly: registers, back-trace, the last instructions.
+//! The state of a guest that ended with an error: registers, back-trace, the last instructions.
 
 use crate::calls::Calls;
 use crate::fault::{Fault, Stop};
@@ -48,14 +48,15 @@ impl Snapshot {
 }
 
 impl Machine {
-    /// The addresses of the newest instructions, oldest first, the one that did not end last.
+    /// The addresses of the newest instructions, oldest first. An instruction that did not complete is the
+    /// last.
     fn newest(&self) -> Vec<u32> {
         let last = self.instructions as usize;
         let mut all: Vec<u32> = (1..=HISTORY)
             .map(|i| self.history[(last + i) & (HISTORY - 1)])
             .filter(|address| *address != u32::MAX)
             .collect();
-        // After an instruction that ended, the ring's oldest slot is the next one's.
+        // If the last instruction completed, the ring's oldest slot belongs to the next one.
         if all.last() != Some(&self.next) {
             all = (0..HISTORY)
                 .map(|i| self.history[(last + i) & (HISTORY - 1)])
@@ -65,8 +66,8 @@ impl Machine {
         all
     }
 
-    /// Why it stopped and where, in words: the reason, registers, the calls that led there and the
-    /// last 16 instructions, each with its symbol.
+    /// A description of why and where the guest stopped: the reason, the registers, the calls that led there
+    /// and the last 16 instructions, each with its symbol.
     pub fn diagnose(&self, stop: Stop, image: &Image) -> String {
         let current;
         let state = match (&self.faulted, stop) {

@@ -7,7 +7,7 @@ use crate::machine::Machine;
 use crate::system::{cfsr, number};
 use crate::timing::Cause;
 
-/// xPSR: the stack was moved to a multiple of eight.
+/// xPSR: the stack was aligned to a multiple of eight.
 const MOVED: u32 = 1 << 9;
 /// CONTROL: the process stack; floating-point registers are in use.
 const PROCESS_STACK: u32 = 2;
@@ -44,7 +44,7 @@ impl Machine {
         self.memory_changed();
     }
 
-    /// How urgent what is being done is: less is more (B1.5.4).
+    /// The priority of the current execution; lower values are more urgent (B1.5.4).
     fn current_priority(&self) -> i32 {
         let active = self.system.nvic.active_priority();
         let masked =
@@ -57,10 +57,10 @@ impl Machine {
         active.min(masked).min(boosted)
     }
 
-    /// Takes what is pending and may interrupt.
+    /// Takes the most urgent pending exception if it may interrupt.
     pub(crate) fn take_exceptions(&mut self) -> Result<(), Stop> {
         let Some(next) = self.system.nvic.next(self.current_priority()) else { return Ok(()) };
-        // An interrupted IT block goes on where it was.
+        // An interrupted IT block is resumed where it was.
         self.enter(next, self.next)
     }
 
@@ -71,7 +71,7 @@ impl Machine {
         self.enter(number::SUPERVISOR_CALL, self.next)
     }
 
-    /// WFI: time passes until something can wake the core.
+    /// WFI: advances time until something can wake the core.
     pub(crate) fn sleep(&mut self) -> Result<(), Stop> {
         self.memory.look();
         if self.system.nvic.next(256).is_some() {
@@ -84,7 +84,7 @@ impl Machine {
         Ok(())
     }
 
-    /// A fault at the instruction in `next`.
+    /// Takes a fault of the instruction in `next`.
     pub(crate) fn take_fault(&mut self, fault: Fault) -> Result<(), Stop> {
         let (handler, bits, address) = match fault {
             Fault::Bus(a) => (number::BUS, cfsr::PRECISERR | cfsr::BFARVALID, Some(a)),
@@ -204,7 +204,7 @@ impl Machine {
             Err(_) => return Err(Stop::Lockup(Fault::State(code))),
         }
         if (3..=6).contains(&leaving) {
-            // The guest coped with it.
+            // The guest handled the fault.
             self.faulted = None;
         }
         self.calls.returned(self.next, self.r[13]);

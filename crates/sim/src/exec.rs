@@ -1,4 +1,4 @@
-//! What each instruction does. One file a group; the frequent ones are in one jump table here.
+//! The effect of each instruction, with one file per group. The frequent ones are in a jump table here.
 
 mod alu;
 mod control;
@@ -14,7 +14,7 @@ use crate::machine::Machine;
 pub(crate) use alu::condition_holds;
 use alu::{add_with_carry, shift_by};
 
-/// What an instruction ends with.
+/// The outcome of an instruction.
 pub(crate) type Done = Result<(), Exit>;
 
 impl Machine {
@@ -28,7 +28,7 @@ impl Machine {
         self.r[usize::from(register)] = value;
     }
 
-    /// Executes `i`. `r[15]` holds its address plus four, `next` what follows it.
+    /// Executes `i`. `r[15]` contains its address plus four, `next` the address of the instruction after it.
     #[inline(always)]
     #[rustfmt::skip]
     pub(crate) fn execute(&mut self, i: &Insn) -> Done {

@@ -1,25 +1,25 @@
-//! Why the guest does not simply go on.
+//! Reasons why the guest does not continue normally.
 
 use std::fmt;
 
-/// Something that the architecture makes an exception of.
+/// Something for which the architecture raises an exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// No memory and no device is there.
+    /// There is no memory or device at this address.
     Bus(u32),
-    /// The MPU forbids it.
+    /// The MPU forbids the access.
     Protection(u32),
-    /// Nothing can be executed there.
+    /// Code at this address cannot be executed.
     Execute(u32),
     /// The address must be a multiple of the access's size.
     Unaligned(u32),
-    /// UDF: an instruction that is none, on purpose.
+    /// UDF, the permanently undefined instruction.
     Undefined,
-    /// Thumb code was left, or EXC_RETURN is wrong.
+    /// A branch out of Thumb state, or an invalid EXC_RETURN.
     State(u32),
     /// The floating-point unit is switched off in CPACR.
     NoCoprocessor,
-    /// By zero, with CCR.DIV_0_TRP set.
+    /// Division by zero, with CCR.DIV_0_TRP set.
     DivisionByZero,
 }
 
@@ -42,15 +42,15 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Why an instruction did not end as usual.
+/// The reason why an instruction did not complete normally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Fault(Fault),
     /// An instruction that the simulator does not know.
     Unknown,
-    /// Not decoded yet: decode, then again.
+    /// Not decoded yet: it must be decoded and executed again.
     Pending,
-    /// FPSCR asks for arithmetic that the simulator does not have.
+    /// FPSCR selects arithmetic that the simulator does not support.
     Arithmetic(u32),
     Breakpoint(u8),
     SupervisorCall,
@@ -58,43 +58,43 @@ pub(crate) enum Exit {
     ExceptionReturn(u32),
     /// The device at this address has no model.
     Unmodelled(u32),
-    /// The guest asked for a reset.
+    /// The guest requested a reset.
     Reset,
 }
 
-/// Why a run ended.
+/// The reason why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The guest said so; its status.
+    /// The guest ended itself, with this status.
     Exit(u32),
-    /// As many cycles as allowed.
+    /// The cycle limit was reached.
     MaxCycles,
-    /// A fault that no handler of the guest took.
+    /// A fault that no handler of the guest handled.
     Fault(Fault),
     /// An instruction that the simulator does not know.
     UnknownInstruction(u32),
-    /// FPSCR asks for arithmetic that the simulator does not have.
+    /// FPSCR selects arithmetic that the simulator does not support.
     UnknownArithmetic(u32),
     /// BKPT, without a debugger.
     Breakpoint(u8),
-    /// A fault in a handler of faults, or while its registers were stacked.
+    /// A fault in a fault handler, or while its registers were stacked.
     Lockup(Fault),
-    /// A branch to itself that no interrupt will end.
+    /// A branch to itself that no interrupt can end.
     Loops,
-    /// It sleeps, and nothing will wake it.
+    /// The guest sleeps, and nothing can wake it.
     Sleeps,
-    /// A semihosting call that is not known.
+    /// An unknown semihosting call.
     UnknownCall(u32),
-    /// It uses the device at this address, of which there is no model.
+    /// The guest used the device at this address, which has no model.
     Unmodelled(u32),
-    /// It waits for input, and there is no more.
+    /// The guest waits for input, and the input has ended.
     InputEnded,
-    /// Whoever runs the simulator asked for it.
+    /// The user of the simulator interrupted the run.
     Interrupted,
 }
 
 impl Stop {
-    /// Whether the guest ended as it wanted to.
+    /// Whether the guest ended successfully.
     pub fn is_success(self) -> bool {
         self == Stop::Exit(0)
     }

@@ -1,11 +1,11 @@
-//! A program: an ELF file's segments and symbols.
+//! A program: the segments and symbols of an ELF file.
 
 use crate::machine::Machine;
 use object::read::elf::{ElfFile32, FileHeader, ProgramHeader};
 use object::{Endianness, Object, ObjectSymbol, SymbolKind, elf};
 use std::fmt;
 
-/// What is wrong with a program's file.
+/// An error in a program's file.
 #[derive(Debug)]
 pub struct ImageError(String);
 
@@ -23,45 +23,45 @@ impl From<object::read::Error> for ImageError {
     }
 }
 
-/// Bytes and where they belong.
+/// Bytes and their address.
 #[derive(Clone, Debug)]
 pub struct Segment {
-    /// Where a loader or a programmer puts them.
+    /// The address at which a loader or a programmer puts them.
     pub address: u32,
-    /// What is there.
+    /// The content.
     pub bytes: Vec<u8>,
 }
 
 /// A name for a range of addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// As the file has it.
+    /// The name in the file.
     pub name: String,
     /// First address, without the Thumb bit.
     pub address: u32,
-    /// Bytes; 0 where the file does not say.
+    /// Size in bytes; 0 if the file does not state it.
     pub size: u32,
-    /// Code.
+    /// Whether it is code.
     pub is_function: bool,
 }
 
 /// A program.
 #[derive(Clone, Debug)]
 pub struct Image {
-    /// Where it begins, without the Thumb bit.
+    /// The entry point, without the Thumb bit.
     pub entry: u32,
-    /// What is loaded, as the file orders it.
+    /// The loadable segments, in the order of the file.
     pub segments: Vec<Segment>,
-    /// By address.
+    /// The symbols, sorted by address.
     pub symbols: Vec<Symbol>,
 }
 
 impl Image {
-    /// Reads an ELF file.
+    /// Parses an ELF file.
     ///
     /// # Errors
     ///
-    /// It is not a little-endian 32-bit Arm executable, or it is damaged.
+    /// Returns an error if the file is damaged or not a little-endian 32-bit Arm executable.
     pub fn parse(file: &[u8]) -> Result<Image, ImageError> {
         let elf = ElfFile32::<Endianness>::parse(file)?;
         let header = elf.elf_header();
@@ -85,7 +85,7 @@ impl Image {
         Ok(Image { entry: elf.entry() as u32 & !1, segments, symbols: symbols(&elf) })
     }
 
-    /// The symbol that `address` belongs to, and how far into it.
+    /// The symbol that contains `address`, and the offset from its start.
     pub fn symbol_at(&self, address: u32) -> Option<(&Symbol, u32)> {
         let behind = self.symbols.partition_point(|s| s.address <= address);
         let candidates = self.symbols[..behind].iter().rev().take(16);
@@ -93,13 +93,13 @@ impl Image {
         candidates.filter(inside).map(|s| (s, address - s.address)).next()
     }
 
-    /// A function by its name, mangled or not.
+    /// The function with this name, mangled or not.
     pub fn function(&self, name: &str) -> Option<&Symbol> {
         let name = readable(name);
         self.symbols.iter().find(|s| s.is_function && s.name == name)
     }
 
-    /// `name+0x10`, or nothing where no symbol is.
+    /// `name+0x10`, or `?` if no symbol contains the address.
     pub fn describe(&self, address: u32) -> String {
         match self.symbol_at(address) {
             Some((symbol, 0)) => symbol.name.clone(),
@@ -108,11 +108,11 @@ impl Image {
         }
     }
 
-    /// Puts the program into memory, where it is to be when the core starts.
+    /// Loads the program into memory, at the addresses for the start of the core.
     ///
     /// # Errors
     ///
-    /// A segment lies where the chip has no memory.
+    /// Returns an error if a segment is outside the chip's memories.
     pub fn load(&self, machine: &mut Machine) -> Result<(), ImageError> {
         for segment in &self.segments {
             if !machine.memory.load(segment.address, &segment.bytes) {
@@ -137,7 +137,7 @@ impl Image {
     }
 }
 
-/// A symbol's name as its source has it: Rust's without their hash, C's as they are.
+/// A symbol's name as in its source: Rust names without their hash, C names unchanged.
 fn readable(name: &str) -> String {
     format!("{:#}", rustc_demangle::demangle(name))
 }
@@ -158,7 +158,7 @@ fn symbols(elf: &ElfFile32<'_, Endianness>) -> Vec<Symbol> {
             })
         })
         .collect();
-    // Of several names of one address the longest range comes last, so it is the one found.
+    // If an address has several names, the one with the longest range is sorted last, so that it is found.
     all.sort_by_key(|a| (a.address, a.is_function, a.size));
     all
 }

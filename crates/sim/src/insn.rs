@@ -2,24 +2,24 @@
 
 use crate::timing::Cost;
 
-/// A register that nothing reads: where compares put their difference.
+/// A register that is never read: the destination of compares.
 pub(crate) const NOWHERE: u8 = 16;
 
-/// A register that nothing writes: it reads as zero.
+/// A register that is never written and reads as zero.
 pub(crate) const ZERO: u8 = 17;
 
-/// What [`Insn::carry`] holds where a constant leaves the carry flag alone.
+/// The value of [`Insn::carry`] if a constant leaves the carry flag unchanged.
 pub(crate) const CARRY_KEPT: u8 = 2;
 
-/// What is done beside executing an instruction: a bit each.
+/// Additional actions when an instruction is executed, with one bit each.
 pub(crate) mod watch {
-    /// Somebody wants to know that it is reached: a timed function's first.
+    /// Its execution must be recorded: it is the first instruction of a timed function.
     pub(crate) const TIMED: u8 = 1;
-    /// It may leave in R13 what is no multiple of four, of which the upper bits stay.
+    /// It may set R13 to a value that is not a multiple of four; the lowest bits must then be cleared.
     pub(crate) const STACK: u8 = 1 << 1;
 }
 
-/// How a second operand is shifted, as the architecture numbers it (A7.4.2), and RRX.
+/// The shift of a second operand, numbered as in the architecture (A7.4.2), plus RRX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 #[allow(missing_docs, reason = "the architecture's names")]
@@ -31,7 +31,7 @@ pub enum Shift {
     Rrx,
 }
 
-/// How a load or a store finds its address.
+/// How the address of a load or store is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Address {
@@ -39,14 +39,14 @@ pub(crate) enum Address {
     Offset,
     /// Rn + (Rm << amount).
     Register,
-    /// Rn += imm, then there.
+    /// Rn += imm, then the access at Rn.
     Pre,
-    /// At Rn, then Rn += imm.
+    /// The access at Rn, then Rn += imm.
     Post,
 }
 
-/// What an instruction does. Names are the architecture's; `I` takes a constant, `R` a register,
-/// `S` a shifted register, `W` writes its base register back.
+/// The operation of an instruction, with the architecture's names. `I` takes a constant, `R` a register, `S`
+/// a shifted register; `W` writes its base register back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[rustfmt::skip]
@@ -64,7 +64,7 @@ pub enum Op {
     Mul, Mla, Mls, Umull, Smull, Umlal, Smlal, Umaal,
     Ubfx, Sbfx, Bfi, Bfc, Clz, Rbit, Rev, Rev16, Revsh, Uxtb, Uxth, Sxtb, Sxth,
     Nop,
-    // Below: rarer ones, kept out of the first jump table.
+    // Below are the rarer operations, kept out of the first jump table.
     Tbb, Tbh, Udiv, Sdiv, Uxtab, Uxtah, Sxtab, Sxtah, Uxtb16, Sxtb16, Uxtab16, Sxtab16,
     Pkhbt, Pkhtb, Sel, Ssat, Usat, Ssat16, Usat16, Qadd, Qsub, Qdadd, Qdsub, Parallel,
     Smulxy, Smlaxy, Smulwy, Smlawy, Smlalxy, Smuad, Smusd, Smlad, Smlsd, Smlald, Smlsld,
@@ -75,18 +75,18 @@ pub enum Op {
     Vnmul, Vmla, Vmls, Vnmla, Vnmls, Vfma, Vfms, Vfnma, Vfnms, Vdiv, Vsel, Vmaxnm, Vminnm,
     VcvtToInt, VcvtFromInt, VcvtFloat, VcvtFixed, VcvtHalf, Vrint, VmovCore, VmovCore2, VmovLane,
     Vmrs, Vmsr,
-    /// Not an instruction that this simulator knows.
+    /// An instruction that the simulator does not know.
     Unknown,
     /// Not decoded yet.
     Pending,
 }
 
-/// One instruction, ready to execute: 32 bytes, found by its address.
+/// A decoded instruction: 32 bytes, found by its address.
 #[derive(Clone, Copy, Debug)]
 pub struct Insn {
-    /// What it does.
+    /// The operation.
     pub op: Op,
-    /// Destination, or what a store writes; the first of two.
+    /// Destination, or the value of a store; the first of two.
     pub rd: u8,
     /// First operand or base.
     pub rn: u8,
@@ -94,23 +94,23 @@ pub struct Insn {
     pub rm: u8,
     /// Accumulator, second destination, condition, or a form of `op`.
     pub ra: u8,
-    /// [`Shift`], or how an address is found, as a number.
+    /// The [`Shift`], or the `Address` form, as a number.
     pub shift: u8,
     /// Bits to shift by.
     pub amount: u8,
-    /// The carry that a constant leaves, or 2: the one that was.
+    /// The carry resulting from a constant, or 2 to keep the current one.
     pub carry: u8,
     /// A constant, an absolute address, a register list, or the opcode of an unknown instruction.
     pub imm: u32,
-    /// Bytes: 2 or 4.
+    /// Size in bytes: 2 or 4.
     pub size: u8,
-    /// Sets flags.
+    /// Whether it sets flags.
     pub s: bool,
-    /// Sets flags outside an IT block only.
+    /// Whether it sets flags only outside an IT block.
     pub quiet_in_it: bool,
-    /// Why it is not executed like others, of [`watch`], or 0.
+    /// A combination of [`watch`] bits that require special handling, or 0.
     pub watched: u8,
-    /// What it costs.
+    /// Its timing cost.
     pub cost: Cost,
 }
 
@@ -187,7 +187,7 @@ impl Insn {
         self
     }
 
-    /// Whether R13 may get a value that is no multiple of four.
+    /// Whether R13 may be set to a value that is not a multiple of four.
     pub(crate) fn may_misalign_stack(&self) -> bool {
         use Op::*;
         let float = self.op as u8 >= Vldr as u8;
@@ -205,7 +205,7 @@ impl Insn {
     }
 }
 
-/// Bits `high..=low` of `word`, at the bottom.
+/// Bits `high..=low` of `word`, shifted to the bottom.
 pub(crate) const fn bits(word: u32, high: u32, low: u32) -> u32 {
     (word >> low) & (u32::MAX >> (31 - (high - low)))
 }

@@ -8,8 +8,8 @@
 //!  the chip's devices            timing: when did it issue, why not before
 //! ```
 //!
-//! Nothing here panics on what a guest does, and no guest runs for ever: [`Machine::run`] returns a
-//! [`Stop`], and [`Machine::diagnose`] says what led to it.
+//! Nothing that a guest does makes this crate panic, and no guest runs forever: [`Machine::run`] returns a
+//! [`Stop`], and [`Machine::diagnose`] describes what led to it.
 
 mod boot;
 mod calls;

@@ -1,4 +1,4 @@
-//! The machine: the core's registers, memories, devices, and the loop that runs them.
+//! The machine: the core's registers, the memories, the devices, and the main loop.
 
 use crate::calls::Calls;
 use crate::chip::Chip;
@@ -14,10 +14,10 @@ use crate::pages::{Code, Pages};
 use crate::system::System;
 use crate::timing::Scoreboard;
 
-/// How many of the newest instructions' addresses are kept.
+/// The number of newest instructions whose addresses are kept.
 pub(crate) const HISTORY: usize = 16;
 
-/// What a branch did, for the scoreboard.
+/// The outcome of a branch, for the scoreboard.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Went {
     pub(crate) branched: bool,
@@ -26,13 +26,13 @@ pub(crate) struct Went {
     pub(crate) on_flags: bool,
 }
 
-/// A chip that runs a program.
+/// A chip running a program.
 pub struct Machine {
-    /// R0 to R15; 16 is written and never read, 17 is zero. No number of eight bits is outside.
+    /// R0 to R15. Register 16 is never read, and 17 is always zero. The array has room for every 8-bit index.
     pub(crate) r: [u32; 256],
-    /// N is bit 31 of this.
+    /// N is bit 31 of this word.
     pub(crate) n: u32,
-    /// Z is this being zero.
+    /// Z is set if this is zero.
     pub(crate) z: u32,
     pub(crate) c: bool,
     pub(crate) v: bool,
@@ -43,18 +43,18 @@ pub struct Machine {
     /// S0 to S31.
     pub(crate) s: [u32; 32],
     pub(crate) fpscr: u32,
-    /// Where to go on.
+    /// The address of the next instruction.
     pub(crate) next: u32,
     pub(crate) went: Went,
-    /// A branch that may have left a function was taken.
+    /// Whether a branch was taken that may have left a function.
     pub(crate) returned: bool,
-    /// IPSR: the exception that is being handled, or 0.
+    /// IPSR: the exception being handled, or 0.
     pub(crate) exception: u16,
     pub(crate) primask: bool,
     pub(crate) faultmask: bool,
     pub(crate) basepri: u8,
     pub(crate) control: u32,
-    /// The stack pointer that R13 is not.
+    /// The stack pointer that is not in R13.
     pub(crate) other_stack: u32,
     /// The exclusive monitor.
     pub(crate) reserved: Option<u32>,
@@ -67,18 +67,18 @@ pub struct Machine {
     pub(crate) calls: Calls,
     pub(crate) measure: Measure,
     pub(crate) history: [u32; HISTORY],
-    /// Instructions that were executed.
+    /// The number of instructions executed.
     pub(crate) instructions: u64,
     pub(crate) max_cycles: u64,
-    /// The state at the first fault that a handler was given.
+    /// The state at the first fault that was passed to a handler.
     pub(crate) faulted: Option<Box<Snapshot>>,
-    /// Decoded instructions; empty while they run.
+    /// Decoded instructions. Empty while they are running.
     code: Code,
     pub(crate) pages: Pages,
 }
 
 impl Machine {
-    /// A chip after reset, its memories zero.
+    /// A chip after reset, with its memories zeroed.
     pub fn new(chip: Chip) -> Self {
         let timing = Scoreboard::new(chip.timing());
         Machine {
@@ -129,19 +129,19 @@ impl Machine {
         self.instructions
     }
 
-    /// Since reset: registers loaded from memories, stored to them; reads and writes that went over the
-    /// bus past the caches.
+    /// Counts since reset: registers loaded from memories, registers stored to them, and reads and writes
+    /// over the bus that bypassed the caches.
     pub fn accesses(&self) -> [u64; 4] {
         let [bus_reads, bus_writes] = self.memory.on_bus;
         [self.memory.reads, self.memory.writes, bus_reads, bus_writes]
     }
 
-    /// A core register: 0 to 15.
+    /// Returns a core register, 0 to 15.
     pub fn register(&self, number: usize) -> u32 {
         if number == 15 { self.next } else { self.r[number & 15] }
     }
 
-    /// Sets a core register: 0 to 15.
+    /// Sets a core register, 0 to 15.
     pub fn set_register(&mut self, number: usize, value: u32) {
         if number == 15 {
             self.next = value & !1;
@@ -150,22 +150,22 @@ impl Machine {
         }
     }
 
-    /// Bounds a run.
+    /// Limits the cycles of a run.
     pub fn set_max_cycles(&mut self, cycles: u64) {
         self.max_cycles = cycles;
     }
 
-    /// Where the guest's output goes and its input comes from.
+    /// Sets where the guest's output goes and its input comes from.
     pub fn set_console(&mut self, console: Console) {
         self.console = console;
     }
 
-    /// What is measured beside the totals.
+    /// The additional measurements, mutable.
     pub fn measure_mut(&mut self) -> &mut Measure {
         &mut self.measure
     }
 
-    /// What was measured.
+    /// The additional measurements.
     pub fn measure(&self) -> &Measure {
         &self.measure
     }
@@ -180,7 +180,7 @@ impl Machine {
         &self.chip
     }
 
-    /// Bytes of memory from an address on, whatever protects them.
+    /// The bytes of memory from `address` on, regardless of protection.
     pub fn memory_at(&self, address: u32) -> &[u8] {
         self.memory.bytes(address)
     }
@@ -188,7 +188,7 @@ impl Machine {
     /// Runs until something ends it.
     pub fn run(&mut self) -> Stop {
         self.memory.look();
-        // Apart from the rest, so that an instruction is executed where it lies.
+        // Taken out of the machine, so that an instruction is executed without being copied.
         let mut code = std::mem::take(&mut self.code);
         let stop = if self.measure.profiles() {
             self.go::<true>(&mut code)
@@ -252,7 +252,7 @@ impl Machine {
         }
     }
 
-    /// What few instructions cause.
+    /// The effects that only few instructions have.
     #[inline(always)]
     fn account_rest(&mut self, insn: &Insn) {
         self.timing.finish(&insn.cost);
@@ -265,7 +265,7 @@ impl Machine {
         }
     }
 
-    /// Which register of a load multiple comes when.
+    /// Sets the times at which the registers of a load multiple arrive.
     fn loaded_many(&mut self, list: u32) {
         for (index, register) in (0..15u8).filter(|r| list >> r & 1 != 0).enumerate() {
             self.timing.loaded(register, index as u32);
@@ -283,7 +283,7 @@ impl Machine {
         }
     }
 
-    /// Where there is more to do, or in an IT block.
+    /// Executes an instruction with additional actions or in an IT block.
     #[inline(never)]
     fn execute_watched(&mut self, insn: &Insn) -> Result<(), Exit> {
         if insn.watched & watch::TIMED != 0 {
@@ -301,13 +301,13 @@ impl Machine {
         done
     }
 
-    /// The interpreter's second copy, for the rarer ways to it.
+    /// A second copy of the interpreter, for the less frequent callers.
     #[inline(never)]
     fn execute_plainly(&mut self, insn: &Insn) -> Result<(), Exit> {
         self.execute(insn)
     }
 
-    /// In an IT block (A7.3.2): where the condition does not hold, the instruction only passes.
+    /// Executes an instruction in an IT block (A7.3.2). If the condition does not hold, it has no effect.
     fn execute_conditionally(&mut self, mut insn: Insn) -> Result<(), Exit> {
         if insn.op == Op::Pending {
             return Err(Exit::Pending);
@@ -324,7 +324,7 @@ impl Machine {
         self.execute_plainly(&insn).inspect_err(|_| self.it = old)
     }
 
-    /// After an instruction that did not end as usual.
+    /// Handles an instruction that did not complete normally.
     fn leave(&mut self, exit: Exit, code: &mut Code) -> Result<(), Stop> {
         let here = self.here();
         let unfinished = std::mem::take(&mut self.memory.access);
@@ -362,7 +362,7 @@ impl Machine {
         }
     }
 
-    /// Between instructions, where something may have changed.
+    /// Checks for changes between instructions.
     #[cold]
     fn look_around(&mut self, code: &mut Code) -> Result<(), Stop> {
         self.memory.undisturbed = u64::MAX;
@@ -381,7 +381,7 @@ impl Machine {
         self.timing.set_back();
         let due = self.system.systick.due().unwrap_or(u64::MAX);
         let due = due.min(self.max_cycles).min(self.timing.due());
-        // Not later than what has happened meanwhile wants it.
+        // An earlier time may have been requested in the meantime.
         self.memory.undisturbed = due.min(self.memory.undisturbed);
         let newest = self.history[self.instructions.wrapping_sub(1) as usize & (HISTORY - 1)];
         if self.next == newest && self.loops_for_ever() {
@@ -390,14 +390,14 @@ impl Machine {
         Ok(())
     }
 
-    /// Whether a branch to itself, just executed, can never end.
+    /// Whether a branch to itself that was just executed can never end.
     fn loops_for_ever(&self) -> bool {
         let branch = self.opcode(self.next);
         let to_itself = branch == 0xE7FE || branch == 0xF7FF_BFFE;
         to_itself && self.system.systick.due().is_none() && !self.system.nvic.any_enabled()
     }
 
-    /// A guest that ends in a handler of faults ended by that fault.
+    /// If a guest ends in a fault handler, the reason is that fault.
     pub(crate) fn ended(&self, stop: Stop) -> Stop {
         match &self.faulted {
             Some(snapshot) if (3..=6).contains(&self.exception) => Stop::Fault(snapshot.fault),
@@ -405,7 +405,7 @@ impl Machine {
         }
     }
 
-    /// The MPU, the privilege or the caches changed.
+    /// Called when the MPU, the privilege or the caches have changed.
     pub(crate) fn memory_changed(&mut self) {
         self.memory.forget_windows();
         self.pages.forget();

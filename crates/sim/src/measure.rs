@@ -1,5 +1,5 @@
-//! What is measured beside the totals: calls of chosen functions, stretches between marks, and a
-//! profile by function, cause and call stack.
+//! Measurements beyond the totals: calls of chosen functions, sections between marks, and a profile by
+//! function, cause and call stack.
 
 use crate::calls::{Calls, Frame};
 use crate::image::Image;
@@ -7,7 +7,7 @@ use crate::machine::Machine;
 use crate::timing::{CAUSES, Scoreboard};
 use std::collections::HashMap;
 
-/// Marks and calls that are kept one by one; beyond, they are only counted.
+/// The most marks and calls that are kept individually. Further ones are only counted.
 const KEPT: usize = 100_000;
 
 /// Cycles, instructions and causes at one moment.
@@ -15,7 +15,7 @@ const KEPT: usize = 100_000;
 pub struct Mark {
     /// The hint's number, or `None` for a read of DWT_CYCCNT.
     pub number: Option<u8>,
-    /// The instruction.
+    /// The address of the instruction.
     pub address: u32,
     /// Cycles since reset.
     pub cycles: u64,
@@ -30,13 +30,13 @@ pub struct Mark {
 /// Calls of one function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timed {
-    /// Its name.
+    /// The function's name.
     pub name: String,
-    /// Cycles of each call, the functions that it calls included.
+    /// Cycles of each call, including the functions that it calls.
     pub cycles: Vec<u64>,
-    /// Instructions of each.
+    /// Instructions of each call.
     pub instructions: Vec<u64>,
-    /// Calls that are not in the lists any more.
+    /// The number of calls that are not in the lists.
     pub more: u64,
 }
 
@@ -48,33 +48,33 @@ struct Open {
     instructions: u64,
 }
 
-/// What is measured.
+/// The measurements.
 #[derive(Default)]
 pub struct Measure {
     addresses: Vec<u32>,
     /// Functions that are timed.
     pub timed: Vec<Timed>,
     open: Vec<Open>,
-    /// Marks in their order.
+    /// Marks in the order of their execution.
     pub marks: Vec<Mark>,
-    /// Marks that were not kept.
+    /// The number of marks that were not kept.
     pub more_marks: u64,
     profile: Option<Box<Profile>>,
 }
 
 impl Measure {
-    /// Times the calls of a function.
+    /// Measures the calls of a function.
     pub fn time(&mut self, name: &str, address: u32) {
         self.addresses.push(address);
         self.timed.push(Timed { name: name.to_owned(), ..Timed::default() });
     }
 
-    /// Keeps a profile from now on.
+    /// Starts a profile.
     pub fn keep_profile(&mut self, image: &Image) {
         self.profile = Some(Box::new(Profile::new(image)));
     }
 
-    /// The profile, where one was kept.
+    /// The profile; `None` if none was kept.
     pub fn profiled(&self) -> Option<&Profile> {
         self.profile.as_deref()
     }
@@ -97,7 +97,7 @@ impl Measure {
     ) {
         let Some(function) = self.addresses.iter().position(|a| *a == address) else { return };
         let back = back & !1;
-        // A loop back to the first instruction is no call.
+        // A loop back to the first instruction is not a call.
         let again = |o: &Open| o.function == function && o.back == back && o.stack == stack;
         if self.open.last().is_some_and(again) || self.open.len() >= KEPT {
             return;
@@ -143,12 +143,12 @@ impl Measure {
 }
 
 impl Machine {
-    /// DBG #number: a mark, as documented in docs/method/simulator.md.
+    /// DBG #number: sets a mark, as documented in docs/method/simulator.md.
     pub(crate) fn mark(&mut self, number: u32) {
         self.add_mark(Some(number as u8));
     }
 
-    /// DWT_CYCCNT was read.
+    /// A read of DWT_CYCCNT sets a mark.
     pub(crate) fn mark_counter(&mut self) {
         self.add_mark(None);
     }
@@ -188,7 +188,7 @@ impl Profile {
     fn new(image: &Image) -> Profile {
         let mut functions = vec![(0, 0, "?".to_owned())];
         for symbol in image.symbols.iter().filter(|s| s.is_function) {
-            // Assembly often tells no size: such a function reaches to the next one.
+            // Assembly often gives no size. Such a function extends to the next one.
             let end = match symbol.size {
                 0 => u32::MAX,
                 size => symbol.address.saturating_add(size),
@@ -227,8 +227,8 @@ impl Profile {
                 self.current = self.function_at(pc);
             }
             self.version = calls.version;
-            // By the call, not by what follows: that may be another function, if this one never
-            // returns.
+            // Use the address of the call: the return address may be in another function if the called one
+            // never returns.
             let caller = |frame: &Frame| self.function_at(frame.back.wrapping_sub(2));
             let callers = calls.frames.iter().map(caller);
             self.stack = callers.collect();
@@ -250,7 +250,7 @@ impl Profile {
         }
     }
 
-    /// Name, instructions and cycles by cause of each function that ran, the longest first.
+    /// Name, instructions and cycles by cause of each function that ran, sorted by time, longest first.
     pub fn by_function(&self) -> Vec<(&str, u64, [u64; CAUSES])> {
         let mut all: Vec<_> = (0..self.functions.len())
             .filter(|i| self.counted[*i] != 0)
@@ -260,7 +260,7 @@ impl Profile {
         all
     }
 
-    /// Folded stacks, as flame graph tools read them: `main;f;g 1234`, one a line.
+    /// Folded stacks in the format of flame graph tools: one `main;f;g 1234` per line.
     pub fn folded(&self) -> String {
         let line = |stack: &[usize], cycles: u64| {
             let names: Vec<&str> = stack.iter().map(|i| self.functions[*i].2.as_str()).collect();

@@ -1,4 +1,4 @@
-//! Memories, and what reaching them costs.
+//! Memories, and the cost of accessing them.
 
 pub(crate) mod cache;
 pub(crate) mod flash;
@@ -9,15 +9,15 @@ use crate::timing::{Access, Cause, Scoreboard};
 use cache::{Cache, Found};
 use flash::Flash;
 
-/// Bytes of a page of decoded instructions.
+/// Size of a page of decoded instructions in bytes.
 pub(crate) const PAGE: u32 = 1024;
 
-/// A range of a memory that may be used in some way, as the MPU last said.
+/// A range of a memory with a permitted kind of access, according to the last MPU lookup.
 #[derive(Clone, Copy, Default)]
 struct Window {
-    /// Offset of its first byte in the memory, plus the memory's base.
+    /// The offset of its first byte in the memory, plus the memory's base.
     first: u32,
-    /// Bytes; 0 where nothing is known yet.
+    /// Size in bytes; 0 if nothing is known yet.
     size: u32,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Region {
     readable: Window,
     writable: Window,
     cacheable: bool,
-    /// By page: the number of its decoded form plus one, or 0.
+    /// For each page, the number of its decoded form plus one, or 0.
     pub(crate) decoded: Vec<u32>,
 }
 
@@ -56,7 +56,7 @@ impl Region {
         }
     }
 
-    /// The first and the last address.
+    /// The first and last address.
     pub(crate) fn range(&self) -> (u32, u32) {
         (self.base, self.last())
     }
@@ -68,24 +68,24 @@ impl Region {
 
 /// All memories of a chip with their caches.
 pub(crate) struct Memory {
-    /// The first is no memory at all: everything that is not one.
+    /// The first entry is not a memory; it stands for all other addresses.
     regions: Vec<Region>,
-    /// By MiB: which region.
+    /// The region of each MiB.
     index: Box<[u8; 4096]>,
     pub(crate) instructions: Cache,
     pub(crate) data: Cache,
     flash: Flash,
     rules: Timing,
-    /// What the instruction that is being executed did.
+    /// The memory access of the instruction being executed.
     pub(crate) access: Access,
-    /// Bytes whose decoded form is stale: region, offset, how many.
+    /// Bytes whose decoded form is stale: region, offset, length.
     pub(crate) stale: Vec<(usize, u32, u32)>,
-    /// Loads and stores so far, a register each.
+    /// Loads and stores so far, counted per register.
     pub(crate) reads: u64,
     pub(crate) writes: u64,
-    /// Reads and writes of single items over the bus, past the caches.
+    /// Reads and writes of single items over the bus that bypassed the caches.
     pub(crate) on_bus: [u64; 2],
-    /// The machine looks around before an instruction of this cycle or a later one.
+    /// The machine checks for changes before any instruction at or after this cycle.
     pub(crate) undisturbed: u64,
 }
 
@@ -129,7 +129,7 @@ impl Memory {
         }
     }
 
-    /// The number of the region that may hold `address`.
+    /// The number of the region that may contain `address`.
     #[inline(always)]
     pub(crate) fn region_of(&self, address: u32) -> usize {
         usize::from(self.index[(address >> 20) as usize])
@@ -147,7 +147,7 @@ impl Memory {
         &self.regions[1..]
     }
 
-    /// The bytes from `address` on, as many as the memory has, whatever the MPU says.
+    /// The bytes from `address` to the end of the memory, regardless of the MPU.
     pub(crate) fn bytes(&self, address: u32) -> &[u8] {
         let region = &self.regions[self.region_of(address)];
         let offset = address.wrapping_sub(region.base) as usize;
@@ -158,7 +158,8 @@ impl Memory {
         self.bytes(address).first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
     }
 
-    /// Writes bytes as a loader does: nothing is protected, nothing takes time.
+    /// Writes bytes as a loader does, without protection and without taking time. Returns `false` if they do
+    /// not fit.
     pub(crate) fn load(&mut self, address: u32, bytes: &[u8]) -> bool {
         let number = self.region_of(address);
         let region = &mut self.regions[number];
@@ -173,12 +174,12 @@ impl Memory {
         true
     }
 
-    /// Has the machine look around before the next instruction.
+    /// Makes the machine check for changes before the next instruction.
     pub(crate) fn look(&mut self) {
         self.undisturbed = 0;
     }
 
-    /// Reads `N` bytes where the last look at the MPU allows it.
+    /// Reads `N` bytes if the last MPU lookup allows it.
     #[inline(always)]
     pub(crate) fn read<const N: usize>(
         &mut self,
@@ -203,7 +204,7 @@ impl Memory {
         Some(bytes)
     }
 
-    /// Writes `N` bytes where the last look at the MPU allows it.
+    /// Writes `N` bytes if the last MPU lookup allows it.
     #[inline(always)]
     pub(crate) fn write<const N: usize>(
         &mut self,
@@ -235,7 +236,7 @@ impl Memory {
         true
     }
 
-    /// Remembers what the MPU said of a range around `address`.
+    /// Stores the result of an MPU lookup for a range around `address`.
     pub(crate) fn allow(
         &mut self,
         number: usize,
@@ -254,7 +255,7 @@ impl Memory {
                 (&mut region.readable, &mut region.writable)
             };
             *this = window;
-            // Both windows share one answer to whether caches may be used.
+            // Both windows share one flag for whether caches may be used.
             if !stays {
                 *other = Window::default();
             }
@@ -262,18 +263,18 @@ impl Memory {
         }
     }
 
-    /// Whether reaching a region takes no time.
+    /// Whether accessing a region takes no time.
     pub(crate) fn is_tight(&self, number: usize) -> bool {
         self.regions[number].kind == MemoryKind::Tcm
     }
 
-    /// The first and the last address of a region.
+    /// The first and last address of a region.
     pub(crate) fn range(&self, number: usize) -> Option<(u32, u32)> {
         let region = &self.regions[number];
         (!region.bytes.is_empty()).then(|| (region.base, region.last()))
     }
 
-    /// The MPU or the privilege changed.
+    /// Called when the MPU or the privilege has changed.
     pub(crate) fn forget_windows(&mut self) {
         for region in &mut self.regions {
             region.readable = Window::default();
@@ -318,7 +319,7 @@ impl Memory {
             return;
         }
         let (fill, cause) = self.line(kind, address, now);
-        // A store that misses is merged while its line arrives: nobody waits for it.
+        // A store that misses is merged while its line arrives, so the core does not wait.
         if write {
             self.access.posted += fill;
         } else {
@@ -337,7 +338,7 @@ impl Memory {
         }
     }
 
-    /// What fetching the line at `address` costs, with its cause; nothing from a TCM.
+    /// The cost of fetching the line at `address`, with its cause. A fetch from a TCM costs nothing.
     pub(crate) fn fetch(
         &mut self,
         number: usize,
@@ -362,14 +363,14 @@ impl Memory {
         }
     }
 
-    /// A cleaned line goes over the bus, and nobody waits for it.
+    /// A cleaned line goes over the bus, without the core waiting for it.
     pub(crate) fn write_line_back(&mut self) {
         self.access.posted += 4 * self.rules.bus_write;
         self.access.cause = Cause::Cache as usize;
         self.access.note_bus();
     }
 
-    /// A device answers over the bus.
+    /// Charges an access to a device over the bus.
     pub(crate) fn charge_device(&mut self, write: bool) {
         self.charge_bus(MemoryKind::Sram, 0, 4, write, 0);
         self.access.note_bus();

@@ -1,5 +1,5 @@
-//! Decoded instructions, found by address: a page is set up when it is first executed, an
-//! instruction decoded when it is first reached, and forgotten when its bytes are written.
+//! Decoded instructions, found by address. A page is set up when it is first executed. An instruction is
+//! decoded when it is first reached, and dropped when its bytes are written.
 
 use crate::decode;
 use crate::fault::{Exit, Fault};
@@ -7,52 +7,52 @@ use crate::insn::{Insn, Op, watch};
 use crate::machine::Machine;
 use crate::memory::PAGE;
 
-/// Instructions on a page.
+/// The number of instruction slots on a page.
 const PER_PAGE: usize = (PAGE / 2) as usize;
-/// Bytes of a line of a cache, which is fetched as a whole.
+/// The size of a cache line in bytes. A line is fetched as a whole.
 const LINE: u32 = 32;
-/// Pages that are found again without asking the MPU.
+/// The number of pages that are found again without an MPU lookup.
 const RECENT: usize = 64;
-/// No instruction's address is odd.
+/// An address that no instruction has, because it is odd.
 const NOWHERE: u32 = 1;
 
-/// Decoded pages, one behind the other.
+/// Decoded pages, stored consecutively.
 #[derive(Default)]
 pub(crate) struct Code {
     insns: Vec<Insn>,
 }
 
 impl Code {
-    /// The instruction at a place that [`Pages::place`] told.
+    /// The instruction at an index returned by [`Pages::place`].
     #[inline(always)]
     pub(crate) fn at(&self, place: usize) -> &Insn {
         &self.insns[place]
     }
 
-    /// Adds a page on which nothing is decoded; says how many there are.
+    /// Adds a page with nothing decoded. Returns the number of pages.
     fn add_page(&mut self) -> usize {
         self.insns.extend([Insn::new(Op::Pending, 2); PER_PAGE]);
         self.insns.len() / PER_PAGE
     }
 }
 
-/// A page from which instructions may be executed.
+/// A page that may be executed.
 #[derive(Clone, Copy)]
 struct Page {
     base: u32,
-    /// How far its instructions' places in [`Code`] are from half their addresses.
+    /// The difference between an instruction's index in [`Code`] and half its address.
     shift: u32,
-    /// Its memory, where fetching from it takes time; 0 where it takes none.
+    /// Its memory if fetching from it takes time, otherwise 0.
     region: usize,
     cacheable: bool,
 }
 
-/// Where execution goes on without a look.
+/// The addresses at which execution can continue without a check.
 pub(crate) struct Pages {
     current: Page,
-    /// By a part of the base.
+    /// Indexed by a part of the base.
     recent: [Page; RECENT],
-    /// `pc & mask == near` on the same page, and on the same line where fetching takes time.
+    /// `pc & mask == near` for addresses on the same page and, if fetching takes time, on the same line.
     mask: u32,
     near: u32,
 }
@@ -65,19 +65,19 @@ impl Default for Pages {
 }
 
 impl Pages {
-    /// Whether nothing has to be done before the instruction at `pc` is executed.
+    /// Whether the instruction at `pc` can be executed without any other action first.
     #[inline(always)]
     pub(crate) fn are_near(&self, pc: u32) -> bool {
         pc & self.mask == self.near
     }
 
-    /// Where the instruction at an address of the current page is.
+    /// The index of the instruction at an address of the current page.
     #[inline(always)]
     pub(crate) fn place(&self, pc: u32) -> usize {
         self.current.shift.wrapping_add(pc >> 1) as usize
     }
 
-    /// What may be executed has changed.
+    /// Called when the permission to execute may have changed.
     pub(crate) fn forget(&mut self) {
         let current = Page { base: NOWHERE, ..self.current };
         *self = Pages { current, ..Pages::default() };
@@ -98,7 +98,7 @@ impl Machine {
         }
     }
 
-    /// Goes on at `pc`, on another page or another line than before.
+    /// Continues at `pc`, on a different page or line.
     #[inline(never)]
     pub(crate) fn go_far(&mut self, pc: u32, code: &mut Code) -> Result<(), Exit> {
         let base = pc & !(PAGE - 1);
@@ -160,7 +160,7 @@ impl Machine {
     pub(crate) fn forget_stale(&mut self, code: &mut Code) {
         for (region, offset, bytes) in std::mem::take(&mut self.memory.stale) {
             let decoded = &self.memory.region(region).decoded;
-            // A wide instruction that began two bytes before has changed as well.
+            // A 32-bit instruction that began two bytes earlier has also changed.
             let first = offset.saturating_sub(2) / 2;
             let last = offset.saturating_add(bytes.max(1) - 1) / 2;
             for half in first..=last {

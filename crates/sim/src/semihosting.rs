@@ -1,6 +1,7 @@
-//! Semihosting: BKPT 0xAB with the call's number in R0 (Arm, "Semihosting for AArch32 and
-//! AArch64"). Only what a program needs to speak and to end: no files are opened but the console, and the
-//! one that says which extensions there are, by which a C library learns that it can end with any status.
+//! Semihosting: BKPT 0xAB with the call's number in R0 (Arm, "Semihosting for AArch32 and AArch64"). Only the
+//! calls for console input and output and for ending the program are supported. The only files that can be
+//! opened are the console and the features file, from which a C library learns that it can end with any
+//! status.
 
 use crate::fault::Stop;
 use crate::machine::Machine;
@@ -25,13 +26,13 @@ const EXIT_EXTENDED: u32 = 0x20;
 const ELAPSED: u32 = 0x30;
 const TICK_FREQUENCY: u32 = 0x31;
 
-/// The name of the file of extensions, its handle, and what it holds: its mark, and one byte of bits of
-/// which the lowest is EXIT_EXTENDED.
+/// The name of the features file, its handle, and its content: a signature, and one byte of flags, the lowest
+/// of which is EXIT_EXTENDED.
 const FEATURES_NAME: &[u8] = b":semihosting-features";
 const FEATURES_HANDLE: u32 = 3;
 const FEATURES: &[u8] = b"SHFB\x01";
 
-/// ADP_Stopped_ApplicationExit: the program ended as it wanted to.
+/// ADP_Stopped_ApplicationExit: the program ended normally.
 const APPLICATION_EXIT: u32 = 0x20026;
 const FAILED: u32 = u32::MAX;
 
@@ -70,7 +71,7 @@ impl Machine {
             LENGTH if first == FEATURES_HANDLE => FEATURES.len() as u32,
             SEEK | LENGTH | ERRNO => 0,
             CLOCK => (self.seconds() * 100.0) as u32,
-            // A date would make runs differ: the epoch is when the machine was reset.
+            // A real date would make runs differ, so the epoch is the machine's reset.
             TIME => self.seconds() as u32,
             TICK_FREQUENCY => (self.chip.clock.core.value * 1e6) as u32,
             ELAPSED => {
@@ -82,7 +83,7 @@ impl Machine {
                 self.memory.load(parameter.wrapping_add(4), &[0; 4]);
                 0
             }
-            // All zero: take what the program was linked with.
+            // All zero: use what the program was linked with.
             HEAP => {
                 self.memory.load(first, &[0; 16]);
                 0
@@ -104,7 +105,7 @@ impl Machine {
         self.timing.now() as f64 / (self.chip.clock.core.value * 1e6)
     }
 
-    /// The console, `:tt`, has handle 1 to read and 2 to write.
+    /// The console, `:tt`, has handle 1 for reading and 2 for writing.
     fn open(&mut self, name: u32, mode: u32, length: u32) -> u32 {
         let bytes = self.memory.bytes(name);
         let name = bytes.get(..length as usize).unwrap_or(&[]);
@@ -119,7 +120,7 @@ impl Machine {
         }
     }
 
-    /// What it returns is how much is missing.
+    /// Returns the number of bytes that could not be read.
     fn read_features(&mut self, buffer: u32, count: u32) -> u32 {
         let rest = FEATURES.get(self.console.features_read..).unwrap_or(&[]);
         let bytes = &rest[..rest.len().min(count as usize)];
@@ -130,7 +131,7 @@ impl Machine {
         count
     }
 
-    /// Reads a line or less; what it returns is how much is missing.
+    /// Reads at most one line. Returns the number of bytes that could not be read.
     fn read_console(&mut self, buffer: u32, count: u32) -> u32 {
         let mut done = 0;
         while done < count {
@@ -143,7 +144,7 @@ impl Machine {
                 break;
             }
         }
-        // The end of the input is an answer here, not a reason to stop.
+        // Here the end of the input is a result, not a reason to stop.
         self.console.stop = None;
         count - done
     }
@@ -154,7 +155,7 @@ mod tests {
     use super::*;
     use crate::chip::Chip;
 
-    /// What a call answers, and a machine to look into.
+    /// The result of a call, and a machine to inspect.
     fn call(machine: &mut Machine, number: u32, arguments: [u32; 3]) -> Result<u32, Stop> {
         for (word, argument) in (0..).zip(arguments) {
             machine.memory.load(0x2000_0000 + 4 * word, &argument.to_le_bytes());

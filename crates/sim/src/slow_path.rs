@@ -1,5 +1,5 @@
-//! Accesses that the fast path does not know: other windows of the MPU, the core's own devices,
-//! the chip's devices, and nothing.
+//! Accesses that the fast path does not handle: other windows of the MPU, the core's private devices, the
+//! chip's devices, and addresses without any device.
 
 use crate::exec::Done;
 use crate::fault::{Exit, Fault};
@@ -11,7 +11,7 @@ use crate::system::Effect;
 const PRIVATE: std::ops::Range<u32> = 0xE000_0000..0xE010_0000;
 
 impl Machine {
-    /// What may be done at `address`, and the range in which the same holds.
+    /// The permitted uses of `address`, and the range to which they apply.
     pub(crate) fn attributes(&self, address: u32, range: (u32, u32)) -> (Attributes, (u32, u32)) {
         let handler = self.faultmask || matches!(self.exception, 2 | 3);
         self.system.mpu.look_up(address, self.is_privileged(), handler, range)
@@ -31,7 +31,7 @@ impl Machine {
         }
         self.memory.allow(self.memory.region_of(address), window, found, false);
         if size > 1 && window.1 - address < size - 1 {
-            // Across the window's end: byte by byte, each with a window of its own.
+            // Across the window's end: byte by byte, each with its own window.
             return (0..size).try_fold(0, |word, byte| {
                 Ok(word | self.read8(address.wrapping_add(byte))? << (8 * byte))
             });
@@ -126,14 +126,15 @@ impl Machine {
     fn write_device(&mut self, address: u32, size: u32, value: u32) -> Done {
         self.memory.charge_device(true);
         self.memory.access.address = address;
-        // A narrow write reaches the device as a word with its byte in place.
+        // A narrow write reaches the device as a word with the bytes in their place.
         let whole = merged(0, address, size, value);
         let written = self.devices.write(address & !3, whole, &mut self.console);
         self.memory.look();
         if written { Ok(()) } else { Err(self.nothing_at(address)) }
     }
 
-    /// Nobody answers: there is no device, or one that the simulator has no model of.
+    /// The exit for an access that nothing answers: there is no device, or only one that the simulator does
+    /// not model.
     fn nothing_at(&self, address: u32) -> Exit {
         match self.devices.unmodelled(address) {
             Some(_) => Exit::Unmodelled(address),

@@ -1,4 +1,4 @@
-//! The core's own devices at 0xE000_0000: interrupt controller, system control, timers, MPU.
+//! The core's private devices at 0xE000_0000: interrupt controller, system control, timers, MPU.
 
 mod nvic;
 mod systick;
@@ -23,13 +23,13 @@ pub(crate) mod cfsr {
     pub(crate) const DIVBYZERO: u32 = 1 << 25;
 }
 
-/// A write had more effect than a register that remembers.
+/// The further effect of a register write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
     None,
     /// The MPU or the caches changed.
     Memory,
-    /// AIRCR: start anew.
+    /// AIRCR: reset.
     Reset,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct System {
     demcr: u32,
     fpccr: u32,
     dwt_control: u32,
-    /// What CYCCNT was set to, less the cycle of that.
+    /// The value that CYCCNT was set to, minus the cycle at which it was set.
     cycle_offset: u32,
     tcm: [u32; 2],
 }
@@ -63,8 +63,8 @@ const DIVISION_TRAP: u32 = 1 << 4;
 
 impl System {
     pub(crate) fn new() -> Self {
-        // STKALIGN and branch prediction are always on in a Cortex-M7; TCMs begin enabled; lazy
-        // stacking of floating-point registers is on after reset.
+        // On a Cortex-M7, STKALIGN and branch prediction are always on. TCMs are enabled after reset, and so
+        // is lazy stacking of floating-point registers.
         System { ccr: 1 << 9 | 1 << 18, tcm: [1; 2], fpccr: 3 << 30, ..System::default() }
     }
 
@@ -76,7 +76,7 @@ impl System {
         self.cpacr >> 20 & 3 != 0
     }
 
-    /// The cycle counter at cycle `now`, as far as it is on.
+    /// The cycle counter at cycle `now`. It stands still while it is off.
     pub(crate) fn cycle_count(&self, now: u64) -> u32 {
         let on = self.dwt_control & 1 != 0 && self.demcr >> 24 & 1 != 0;
         if on { (now as u32).wrapping_add(self.cycle_offset) } else { self.cycle_offset }
@@ -128,7 +128,7 @@ impl System {
     ) -> Effect {
         match address {
             0xE000_1000 => {
-                // What was counted stays when it is switched off or on.
+                // The count is kept when the counter is switched off or on.
                 let count = self.cycle_count(now);
                 self.dwt_control = value & 1;
                 self.set_cycle_count(count, now);

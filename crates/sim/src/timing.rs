@@ -1,8 +1,9 @@
-//! The scoreboard of a Cortex-M7: when each instruction issues, and why it waited.
+//! The scoreboard of a Cortex-M7: when each instruction issues, and why it had to wait.
 //!
-//! In order, two a cycle. `now` is the cycle in which the newest instruction issued; each register
-//! has, for each stage that may want it, the cycle from which on an instruction that wants it there
-//! can issue. The rules of each instruction are in `cost.rs`, with their sources.
+//! Issue is in order, two instructions per cycle. `now` is the cycle in which the newest instruction issued.
+//! For each register and each stage that may need it, the scoreboard has the first cycle in which an
+//! instruction that needs it there can issue. The rules for each instruction are in `cost.rs`, with their
+//! sources.
 
 mod cost;
 mod fetch;
@@ -19,7 +20,7 @@ use cost::{FLAGS, early, rest, stage, unit};
 use fetch::Fetch;
 use store_buffer::StoreBuffer;
 
-/// Why cycles passed.
+/// The reason why cycles passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Cause {
@@ -27,13 +28,13 @@ pub enum Cause {
     Issue,
     /// An operand was not ready, or a unit was busy.
     Dependency,
-    /// The next instruction was not fetched yet.
+    /// The next instruction had not been fetched yet.
     Fetch,
-    /// A branch went another way than predicted.
+    /// A branch was mispredicted.
     Branch,
     /// A line was filled into a first-level cache.
     Cache,
-    /// An access went to the bus: not cacheable, or a device.
+    /// An access went to the bus: an uncacheable address, or a device.
     Bus,
     /// Serial flash was read.
     Flash,
@@ -43,34 +44,35 @@ pub enum Cause {
     Exception,
 }
 
-/// How many [`Cause`]s there are.
+/// The number of [`Cause`]s.
 pub const CAUSES: usize = 9;
 
 /// Their names, in the order of [`Cause`].
 pub const CAUSE_NAMES: [&str; CAUSES] =
     ["issue", "dependency", "fetch", "branch", "cache", "bus", "flash", "store", "exception"];
 
-/// What an instruction did to memory.
+/// An instruction's accesses to memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Access {
-    /// Where the last byte was read or written.
+    /// The address of the last read or write.
     pub(crate) address: u32,
-    /// More happened than a tightly coupled memory's answer to an aligned load: what follows.
+    /// Whether any of the following fields is relevant, that is, the access was not an aligned load from
+    /// tightly coupled memory.
     pub(crate) more: bool,
-    /// An address was not a multiple of the access's size.
+    /// Whether an address was not a multiple of the access's size.
     pub(crate) unaligned: bool,
-    /// A store's bytes, or 0.
+    /// The bytes of a store, or 0.
     pub(crate) stored: u32,
     /// Cycles that a read waits for the bus.
     pub(crate) wait: u32,
-    /// Cycles for which a write, or a line written back, keeps the bus without anyone waiting.
+    /// Cycles for which a write, or the write-back of a line, occupies the bus without the core waiting.
     pub(crate) posted: u32,
-    /// Why it waited, a [`Cause`].
+    /// The cause of the wait, a [`Cause`].
     pub(crate) cause: usize,
 }
 
 impl Access {
-    /// After what may have kept the bus, or waited for it.
+    /// Records that the bus may be occupied or waited for.
     pub(crate) fn note_bus(&mut self) {
         self.more |= self.wait | self.posted != 0;
     }
@@ -78,43 +80,43 @@ impl Access {
 
 /// The scoreboard.
 ///
-/// This is what the simulator does most of the time: [`Scoreboard::issue`] looks up and compares, and
-/// hardly branches, because the host could not guess which way.
+/// The simulator spends most of its time here. [`Scoreboard::issue`] uses lookups and comparisons and almost
+/// no branches, because the host could not predict them.
 pub struct Scoreboard {
-    /// It stands still in a stall, so that a stall need not move the times of results.
+    /// Stands still in a stall, so the times of results need not be adjusted.
     clock: Clock,
-    /// Cycles in which it stood still, or was set back.
+    /// Cycles in which it stood still, or by which it was set back.
     stalled: i64,
-    /// By register and stage, when a result can be used.
+    /// For each register and stage, the time from which a result can be used.
     ready: [[Clock; 4]; REGISTERS],
-    /// What the newest instruction occupies, or [`FULL`].
+    /// The units that the newest instruction occupies, or [`FULL`].
     occupied: u16,
     busy_until: Clock,
-    /// When flags were last set, on a clock that does not stand still.
+    /// The time at which flags were last set, on a clock that does not stand still.
     flags_at: i64,
     bus_free: u64,
     fetch: Fetch,
     stores: StoreBuffer,
-    /// Cycles in which something issued.
+    /// Cycles in which an instruction issued.
     issued: u64,
-    /// Cycles by [`Cause`], but for those and for dependencies, which are what is left.
+    /// Cycles by [`Cause`]. Those of issue and of dependencies are computed from the rest.
     waited: [u64; CAUSES],
     /// The branch predictor.
     pub predictor: Predictor,
     rules: Timing,
 }
 
-/// Nothing can share the cycle any more.
+/// No other instruction can issue in the same cycle.
 const FULL: u16 = u16::MAX;
 
-/// Cycles in which no stall was. Short, so that the host adds and stores four at once; it is set
-/// back now and then.
+/// A time in cycles without stalls. The type is small, so that the host adds and stores four values at once.
+/// The clock is therefore set back from time to time.
 type Clock = i32;
 
-/// Where it is set back: no wait reaches from there to what it can hold.
+/// The value at which the clock is set back. No wait is so long that the sum exceeds the type.
 const FURTHEST: Clock = 1 << 29;
 
-/// Rows of the scoreboard: any number of eight bits is register * 4 + stage of one.
+/// Rows of the scoreboard, so many that every 8-bit value is a valid register * 4 + stage.
 const REGISTERS: usize = 64;
 
 impl Scoreboard {
@@ -137,7 +139,7 @@ impl Scoreboard {
         }
     }
 
-    /// The cycle in which the newest instruction issued, or that in which its stall ended.
+    /// The cycle in which the newest instruction issued, or in which its stall ended.
     #[inline(always)]
     pub fn now(&self) -> u64 {
         self.time() as u64
@@ -152,13 +154,13 @@ impl Scoreboard {
     pub fn spent(&self) -> [u64; CAUSES] {
         let mut spent = self.waited;
         spent[Cause::Issue as usize] = self.issued;
-        // Every cycle has one cause, and the others are counted.
+        // Every cycle has exactly one cause, and the others are counted.
         spent[Cause::Dependency as usize] = self.now() - spent.iter().sum::<u64>();
         spent
     }
 
-    /// Issues the instruction at `pc` of `size` bytes, after what it did is known: where it last
-    /// accessed memory was `address`.
+    /// Issues the instruction at `pc` of `size` bytes, after its effect is known. `address` is its last
+    /// memory access.
     #[inline(always)]
     pub(crate) fn issue(&mut self, pc: u32, size: u32, cost: &Cost, address: u32) {
         let fetched = self.fetch.at(pc, size, self.clock);
@@ -168,7 +170,7 @@ impl Scoreboard {
             let [c, d] = cost.further.map(|source| self.ready.as_flattened()[usize::from(source)]);
             operands = operands.max(c).max(d);
         }
-        // Two loads go together if they are from the two banks: a bit for each.
+        // Two loads issue together if they are from different banks, which have one bit each.
         let bank = unit::with_bank(address);
         let fits = self.occupied & cost.excludes & bank == 0;
         let soonest = self.clock + Clock::from(!fits);
@@ -186,14 +188,14 @@ impl Scoreboard {
 
     #[inline(always)]
     fn deliver(&mut self, at: Clock, older: bool, cost: &Cost) {
-        // A shift may run early from either slot, the others from the older one.
+        // A shift may run early from either slot, other operations only from the older one.
         let slots = if older { early::OLDER | early::SHIFT } else { early::SHIFT };
         let early = cost.early & slots != 0 && self.there_early(cost) <= at;
         let row = if early { latency::EARLY } else { cost.latency };
         self.enter(cost.result, row, at);
     }
 
-    /// When the address generation or the shifter could use all operands.
+    /// The time at which the address generation or the shifter could use all operands.
     #[inline(always)]
     fn there_early(&self, cost: &Cost) -> Clock {
         let times = self.ready.as_flattened();
@@ -201,7 +203,7 @@ impl Scoreboard {
         a.max(b)
     }
 
-    /// What only some rows say, of the instruction that has just issued.
+    /// Applies the parts of a row that few instructions have, for the instruction that was just issued.
     #[inline(always)]
     pub(crate) fn finish(&mut self, cost: &Cost) {
         let at = self.clock;
@@ -220,19 +222,19 @@ impl Scoreboard {
         }
     }
 
-    /// A register's row of times.
+    /// Sets a register's row of times.
     #[inline(always)]
     fn enter(&mut self, register: u8, row: u8, at: Clock) {
         let [a, b, c, d] = latency::TABLE[usize::from(row & 15)];
         self.ready[usize::from(register & 63)] = [at + a, at + b, at + c, at + d];
     }
 
-    /// A register of a load multiple: the `index`th, two a cycle.
+    /// Sets the times for register number `index` of a load multiple, which loads two per cycle.
     pub(crate) fn loaded(&mut self, register: u8, index: u32) {
         self.enter(register, latency::LOAD, self.clock + index as Clock / 2);
     }
 
-    /// What the newest instruction did to memory, where that was [`Access::more`].
+    /// Applies the memory access of the newest instruction, if it has [`Access::more`].
     pub(crate) fn memory(&mut self, access: &Access) {
         if access.wait | access.posted != 0 {
             return self.bus(access);
@@ -257,7 +259,7 @@ impl Scoreboard {
             self.bus_free = self.now();
         }
         if access.posted != 0 {
-            // Writes queue: the core waits where the queue is longer than the buffer is deep.
+            // Writes are queued. The core waits while the queue is longer than the buffer.
             let begin = self.bus_free.max(self.now());
             self.bus_free = begin + u64::from(access.posted);
             let depth = u64::from(self.rules.store_buffer) * u64::from(access.posted);
@@ -266,7 +268,7 @@ impl Scoreboard {
         }
     }
 
-    /// Nothing issues for `cycles` after the newest instruction; what it delivers comes later too.
+    /// Nothing issues for `cycles` after the newest instruction, and its results are delayed as well.
     pub(crate) fn stall(&mut self, cycles: u64, cause: usize) {
         if cycles == 0 {
             return;
@@ -284,7 +286,7 @@ impl Scoreboard {
         self.bus_free = begin + u64::from(cycles);
     }
 
-    /// A branch was issued; `hit` says whether its way was predicted.
+    /// Applies an issued branch. `hit` is whether it was predicted correctly.
     #[inline(always)]
     pub(crate) fn branched(&mut self, taken: bool, hit: bool, on_flags: bool) {
         if !hit {
@@ -297,12 +299,12 @@ impl Scoreboard {
         }
     }
 
-    /// When [`Scoreboard::set_back`] must have been called.
+    /// The cycle by which [`Scoreboard::set_back`] must be called.
     pub(crate) fn due(&self) -> u64 {
         self.now() + (FURTHEST - self.clock).max(0) as u64
     }
 
-    /// Sets the clock back where it has come far: it is short.
+    /// Sets the clock back if its value has become too large for its type.
     pub(crate) fn set_back(&mut self) {
         if self.clock < FURTHEST {
             return;
@@ -314,7 +316,7 @@ impl Scoreboard {
         self.fetch.set_back(i64::from(FURTHEST));
     }
 
-    /// Everything before is over: exceptions, ISB.
+    /// Waits until everything before is complete: exceptions, ISB.
     pub(crate) fn drain(&mut self, cycles: u32) {
         self.stall(u64::from(cycles), Cause::Exception as usize);
         self.fetch.restart(self.clock + 1, Cause::Exception as usize);
@@ -326,7 +328,7 @@ mod tests {
     use super::*;
     use crate::{Op, decode};
 
-    /// A multiplication, a sum that waits for it, a load, a store, a branch that was not expected.
+    /// A multiplication, a sum that waits for it, a load, a store, and a mispredicted branch.
     fn run(board: &mut Scoreboard) -> Vec<u64> {
         let begun = board.now();
         let codes = [(0xFB02, 0xF103), (0x4408, 0), (0x6809, 0), (0x6008, 0), (0xE7FE, 0)];

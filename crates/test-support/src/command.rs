@@ -1,4 +1,4 @@
-//! The command as a process, in a folder of its own.
+//! Runs the `cpb` command as a process, in its own folder.
 
 use crate::turn::Turn;
 use assert_cmd::Command;
@@ -11,16 +11,16 @@ use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// One provider, one cell, and little time.
+/// Arguments for one provider, one cell and little time.
 pub const SHORT: &str = "run -a sha-256 -s 16 -p mbedtls:c --budget 0.3s";
 
-/// Far longer than anything here takes: a command that hangs fails its test.
+/// Far longer than anything in the tests takes, so that a command that hangs fails its test.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A working directory for commands, removed with all that is in it: `lab!()` makes one, whose commands run beside
-/// those of other tests, and `lab!(alone)` one that waits until no other test of the program has one.
+/// A working directory for commands, removed with its contents. `lab!()` creates one whose commands run next to those
+/// of other tests; `lab!(alone)` creates one that waits until no other test of the program has one.
 ///
-/// Cargo tells where `cpb` is to the tests of its own crate alone, as they are compiled.
+/// This is a macro because Cargo gives the path of `cpb` only to the tests of its own crate, at compile time.
 #[macro_export]
 macro_rules! lab {
     () => {
@@ -31,22 +31,23 @@ macro_rules! lab {
     };
 }
 
-/// A working directory for commands, removed with all that is in it.
+/// A working directory for commands, removed with its contents.
 pub struct Lab {
     program: &'static str,
     folder: TempDir,
-    /// What is the system's temporary folder to its commands: cpbs of other tests, on the same CPU, are none of theirs.
+    /// The temporary folder for its commands, so that they do not see the cpb processes of other tests on the same
+    /// CPU.
     temporary: TempDir,
     _turn: Turn,
 }
 
 /// How a command ended.
 pub struct Ran {
-    /// Exit status; none if a signal ended it.
+    /// Exit status; `None` if a signal ended the command.
     pub status: Option<i32>,
-    /// All that went to standard output.
+    /// Everything that it wrote to standard output.
     pub stdout: String,
-    /// All that went to standard error.
+    /// Everything that it wrote to standard error.
     pub stderr: String,
 }
 
@@ -61,25 +62,25 @@ impl From<Output> for Ran {
 }
 
 impl Ran {
-    /// Everything that it said, for a failed assertion.
+    /// All output, for a failed assertion.
     pub fn all(&self) -> String {
         format!("status {:?}\n{}\n{}", self.status, self.stdout, self.stderr)
     }
 }
 
 impl Lab {
-    /// One whose commands, of which `cpb` is `program`, run beside those of other tests.
+    /// A folder whose commands run next to those of other tests. `program` is the path of `cpb`.
     pub fn new(program: &'static str) -> Lab {
         Lab::with(program, Turn::shared())
     }
 
-    /// One for a test that judges what it measures, or that loads the machine: waits until no other test of this
-    /// program has one, and lets them wait.
+    /// A folder for a test that judges its measurements or that loads the machine. Waits until no other test of this
+    /// program has one, and makes other tests wait.
     pub fn alone(program: &'static str) -> Lab {
         Lab::with(program, Turn::alone())
     }
 
-    /// Another folder for the same test, in any of its threads, while this one is there.
+    /// Another folder for the same test, in any of its threads, while this one exists.
     pub fn another(&self) -> Lab {
         Lab::with(self.program, Turn::within())
     }
@@ -94,7 +95,7 @@ impl Lab {
         self.folder.path().join(name)
     }
 
-    /// Writes a file in it, in folders that it makes.
+    /// Writes a file in it, and creates the folders that it needs.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("below the folder")).expect("a folder");
@@ -102,12 +103,12 @@ impl Lab {
         path
     }
 
-    /// A shell script that can be executed.
+    /// Writes an executable shell script.
     pub fn script(&self, name: &str, lines: &str) -> PathBuf {
         let source = self.write(&format!("{name}.source"), format!("#!/bin/sh\n{lines}\n"));
         let path = self.path(name);
-        // Copied by another process: had this one a script open to write it, a child that another
-        // test starts at that moment would hold it open, too, and "Text file busy" be the answer.
+        // Copied by another process. If this process had a script open for writing, a child that another test starts
+        // at that moment would inherit the open file, and executing the script would fail with "Text file busy".
         let copied = std::process::Command::new("cp").arg(&source).arg(&path).status();
         assert!(copied.expect("cp").success());
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("permissions");
@@ -115,12 +116,12 @@ impl Lab {
         path
     }
 
-    /// `cpb` with the arguments in `line`, separated by spaces.
+    /// `cpb` with the arguments in `line`, which are separated by spaces.
     pub fn cpb(&self, line: &str) -> Command {
         Command::from_std(self.process(line))
     }
 
-    /// The same for a test that talks to the process while it runs.
+    /// The same for a test that interacts with the process while it runs.
     pub fn process(&self, line: &str) -> std::process::Command {
         let mut command = std::process::Command::new(self.program);
         command.args(line.split_whitespace());
@@ -128,7 +129,7 @@ impl Lab {
         command
     }
 
-    /// A command line of the shell's, in which `cpb` is the command under test.
+    /// Runs a shell command line in which `cpb` is the command under test.
     pub fn shell(&self, line: &str) -> Ran {
         let folder = Path::new(self.program).parent().expect("the program is in a folder");
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -141,7 +142,7 @@ impl Lab {
         Command::from_std(command).timeout(PATIENCE).output().expect("a shell").into()
     }
 
-    /// Nothing of the caller's environment that changes what cpb prints.
+    /// Removes the variables of the caller's environment that change what cpb prints.
     fn settle(&self, command: &mut std::process::Command) {
         command.current_dir(self.folder.path()).stdin(Stdio::null());
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "RIGGED", "TERM"] {
@@ -153,26 +154,26 @@ impl Lab {
         command.env("TMPDIR", self.temporary.path());
     }
 
-    /// Runs `cpb` to its end.
+    /// Runs `cpb` until it exits.
     pub fn run(&self, line: &str) -> Ran {
         self.run_with(line, &[])
     }
 
-    /// The same with variables.
+    /// The same with environment variables.
     pub fn run_with(&self, line: &str, variables: &[(&str, &str)]) -> Ran {
         let mut command = self.cpb(line);
         command.envs(variables.iter().copied()).timeout(PATIENCE);
         command.output().expect("cpb starts").into()
     }
 
-    /// A short record, by a run that must succeed.
+    /// A short record, from a run that must succeed.
     pub fn record(&self, name: &str) -> PathBuf {
         let ran = self.run(&format!("{SHORT} -o {name}"));
         assert_eq!(ran.status, Some(0), "{}", ran.all());
         self.path(name)
     }
 
-    /// Every file below the folder with its content, every folder without.
+    /// Every file below the folder with its content; folders have no content.
     pub fn content(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
         let mut found = BTreeMap::new();
         let mut folders = vec![self.folder.path().to_owned()];
@@ -191,7 +192,7 @@ impl Lab {
         found
     }
 
-    /// `text` without what differs from machine to machine.
+    /// `text` without the parts that differ between machines.
     pub fn redact(&self, text: &str) -> String {
         let folder = self.folder.path().display().to_string();
         text.replace(&folder, "FOLDER").replace(self.program, "PROGRAM")
@@ -204,26 +205,26 @@ pub fn lines(record: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
 }
 
-/// What the lines of one kind say: `round`, `without`, `check`, `warning`, `end`.
+/// The contents of the lines of one kind: `round`, `without`, `check`, `warning`, `end`.
 pub fn of_kind<'a>(lines: &'a [Value], kind: &str) -> Vec<&'a Value> {
     lines.iter().filter_map(|line| line.get(kind)).collect()
 }
 
-/// Those that are about `provider`.
+/// The lines of one kind that belong to `provider`.
 pub fn of<'a>(lines: &'a [Value], kind: &str, provider: &str) -> Vec<&'a Value> {
     let mut found = of_kind(lines, kind);
     found.retain(|line| line["provider"] == provider);
     found
 }
 
-/// Sends a signal to a process, or with a minus before its number to a process group.
+/// Sends a signal to a process, or to a process group if its number has a minus sign.
 pub fn signal(name: &str, process: &str) {
     let line = format!("kill -s {name} -- {process}");
     let status = std::process::Command::new("sh").arg("-c").arg(&line).status();
     assert!(status.expect("a shell").success(), "{line}");
 }
 
-/// The processes whose environment holds `mark`.
+/// The processes whose environment contains `mark`.
 pub fn marked(mark: &str) -> Vec<u32> {
     let processes = fs::read_dir("/proc").expect("/proc").flatten();
     let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -234,7 +235,7 @@ pub fn marked(mark: &str) -> Vec<u32> {
     numbers.filter(holds).collect()
 }
 
-/// Waits until no process is marked with `mark`: what is killed takes a moment to go.
+/// Waits until no process is marked with `mark`, because a killed process takes a moment to disappear.
 pub fn nobody_left(mark: &str) {
     let deadline = Instant::now() + PATIENCE;
     while !marked(mark).is_empty() {

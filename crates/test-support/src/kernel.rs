@@ -1,14 +1,14 @@
-//! What the kernel's interfaces would claim and count on a made-up board with two engines.
+//! The claims and counters of the kernel's interfaces on an invented board with two engines.
 
 use cpb_core::kernel::{Availability, Driver, KernelSurvey, SurveyedDriver};
 use cpb_core::message::{Counters, CpuTime};
 use cpb_core::{Claim, Unsupported};
 use cpb_record::{Cell, Line, NotMeasured, NotMeasuredReason};
 
-/// Those that cannot be measured.
+/// The providers that cannot be measured.
 pub(crate) const NOT_HERE: [&str; 2] = ["cryptodev:gcm(aes)", "af_alg:cbc-aes-barred"];
 
-/// The kernel's list, as far as it tells what cannot be had.
+/// The kernel's survey, reduced to what is unavailable.
 pub(crate) fn survey() -> KernelSurvey {
     let driver = |name: &str, reach, devices: &[&str]| SurveyedDriver {
         driver: Driver {
@@ -32,7 +32,7 @@ pub(crate) fn survey() -> KernelSurvey {
     }
 }
 
-/// Who runs what `name` names.
+/// The executor of the provider `name`.
 pub(crate) fn executor(name: &str) -> &str {
     match name {
         "cryptodev:cbc(aes)" => "cbc-aes-caam",
@@ -41,7 +41,7 @@ pub(crate) fn executor(name: &str) -> &str {
     }
 }
 
-/// Where, as the kernel tells.
+/// Where it runs, according to the kernel.
 pub(crate) fn claim(name: &str) -> Claim {
     match name {
         "af_alg:cbc(aes)" => Claim::Fallback,
@@ -52,15 +52,15 @@ pub(crate) fn claim(name: &str) -> Claim {
     }
 }
 
-/// What 20 ms of operations of so many nanoseconds leave in the counters, on four CPUs.
+/// The counters after 20 ms of operations of `time` nanoseconds, on four CPUs.
 pub(crate) fn counters(cell: &Cell, time: f64) -> Counters {
     const WALL: u64 = 20_000_000;
     let operations = (WALL as f64 / time) as u64;
     let small = cell.workload.size() <= 64;
-    // Per operation, interrupts and waits; and the threads' share of a CPU in percent.
+    // Interrupts and waits per operation, and the threads' share of a CPU in percent.
     let (interrupts, waits, own) = match cell.provider.as_str() {
         "cryptodev:cbc(aes)" => (Some(operations), 1, 31),
-        // It hands small messages to software.
+        // The driver passes small messages to software.
         "af_alg:cbc-aes-caam" if small => (Some(0), 0, 100),
         "af_alg:cbc-aes-caam" => (Some(operations), 3, 44),
         "af_alg:cbc-dcp" => (Some(0), 2, 60),
@@ -87,7 +87,7 @@ pub(crate) fn counters(cell: &Cell, time: f64) -> Counters {
     }
 }
 
-/// Takes the cells away that one of the drivers cannot do.
+/// Removes the cells that one of the drivers does not support.
 pub(crate) fn unsupported(lines: &mut Vec<Line>) {
     let mut cells: Vec<Cell> = Vec::new();
     lines.retain(|line| match line {

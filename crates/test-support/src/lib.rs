@@ -1,5 +1,5 @@
-//! What the tests of several crates share: `cpb` as a process in a folder of its own, records that are made up,
-//! records with planted costs, and how a test says that it cannot run here. It is a dependency of tests alone, and
+//! Code shared by the tests of several crates: `cpb` as a process in its own folder, invented records, records with
+//! planted costs, and skipping of tests that cannot run on this machine. Only tests depend on this crate, and it
 //! links no C library.
 
 mod command;

@@ -1,9 +1,8 @@
-//! Records whose costs are known, with the noise of real runs: does the analysis find the costs again?
+//! Records with known costs and the noise of real runs, to test whether the analysis finds the costs again.
 //!
-//! Each made-up round is a round of a real run, drawn at random, whose batches are scaled from what
-//! that cell cost to what is planted; its readings of the reference chain and the burst stay with it.
-//! To that come, where a seed says so, two states of the core's clock, drift, and bursts of other
-//! work.
+//! Each generated round is a random round of a real run. Its batches are scaled from the cost of that cell to the
+//! planted cost, and it keeps its readings of the reference chain and the burst. Depending on the seed, two states of
+//! the core's clock, drift, and bursts of other work are added.
 
 use crate::records::{self, Case};
 use cpb_analysis::advice::PathPair;
@@ -19,28 +18,28 @@ use cpb_core::{Algorithm, CryptoWorkload, Operation, Ticks};
 use cpb_record::{Batch, Cell, Line, Outcome, Reading, Record, Round};
 use serde::Deserialize;
 
-/// Sizes that the made-up runs measure.
+/// The sizes in the generated runs.
 pub const SIZES: [u32; 6] = [16, 64, 256, 1024, 4096, 16384];
-/// Core cycles in a nanosecond.
+/// Core cycles per nanosecond.
 const GIGAHERTZ: f64 = 3.7;
-/// Cost of a clock reading in the made-up records, in ticks of a nanosecond.
+/// Cost of a clock reading in the generated records, in ticks of a nanosecond.
 const READING: u64 = 19;
-/// The two paths, by names that the made-up header has.
+/// The two paths, with names that the generated header has.
 const SOFTWARE: &str = "openssl";
 const ENGINE: &str = "mbedtls:c";
 
-/// Rounds of one real cell, and what they cost.
+/// Rounds of one real cell, and their costs.
 pub struct Source {
     cost: u64,
     rounds: Vec<RealRound>,
-    /// Cycles of an operation, by the analysis itself.
+    /// Cycles of an operation according to the analysis.
     location: f64,
-    /// Logarithms of passes' cycles: what resampling draws from.
+    /// Logarithms of passes' cycles, from which resampling draws.
     logs: Vec<f64>,
 }
 
-/// Cycles of the reference chain, operations a batch, batches as [ticks, chain and burst before,
-/// chain and burst after].
+/// Cycles of the reference chain, operations per batch, and batches as [ticks, chain and burst before, chain and
+/// burst after].
 #[derive(Deserialize)]
 struct RealRound(u32, u32, Vec<[u64; 5]>);
 
@@ -50,10 +49,10 @@ struct RealCell {
     rounds: Vec<RealRound>,
 }
 
-/// The noise of a quiet and of a loaded machine, by cell.
+/// The noise of a quiet machine and of a loaded machine, by cell.
 pub fn noise() -> [Vec<Source>; 2] {
     [include_str!("noise/quiet.jsonl"), include_str!("noise/loaded.jsonl")].map(|text| {
-        // The first line says what the others are.
+        // The first line describes the others.
         text.lines().skip(1).map(source).collect()
     })
 }
@@ -90,7 +89,7 @@ fn as_round(real: &RealRound, pass: u32) -> Round {
     }
 }
 
-/// Any round, for the fields that no one here cares about.
+/// A round that provides values for irrelevant fields.
 fn template() -> Round {
     let record = records::record(Case::Emulated);
     let rounds = record.cells.into_iter().find_map(|(_, outcome)| match outcome {
@@ -100,20 +99,19 @@ fn template() -> Round {
     rounds.expect("a round")
 }
 
-/// What a path costs in nanoseconds: a fixed part, one for each byte, and from some size on another
-/// fixed part.
+/// The cost of a path in nanoseconds: a fixed part, a part per byte, and from some size on an additional cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Planted {
     /// Fixed cost.
     pub fixed: f64,
-    /// Cost of a byte.
+    /// Cost per byte.
     pub per_byte: f64,
-    /// From this size on, so much more of each.
+    /// From this size on, these amounts are added to each.
     pub switch: Option<(u32, f64, f64)>,
 }
 
 impl Planted {
-    /// At a size.
+    /// The cost at a size.
     pub fn at(&self, bytes: f64) -> f64 {
         let (fixed, per_byte) = match self.switch {
             Some((from, fixed, per_byte)) if bytes >= f64::from(from) => (fixed, per_byte),
@@ -123,27 +121,27 @@ impl Planted {
     }
 }
 
-/// What is done to real noise.
+/// Disturbances added to the real noise.
 #[derive(Clone, Copy, Debug)]
 struct Disturbance {
-    /// The core's clock is in one of two states, a round long.
+    /// Whether the core's clock is in one of two states, each for a whole round.
     states: bool,
-    /// By so much it slows down from the first pass to the last.
+    /// How much the clock slows down from the first pass to the last.
     drift: f64,
     /// Share of batches that other work delays.
     bursts: f64,
 }
 
-/// A made-up run.
+/// A generated run.
 pub struct Run {
     /// The record.
     pub record: Record,
-    /// The 95 % width of a crossover at the planted size, if the noise is known; none if no sizes
-    /// enclose it.
+    /// The width of a 95 % interval of the crossover at the planted size if the noise is known; `None` if no sizes
+    /// enclose the crossover.
     pub oracle: Option<f64>,
 }
 
-/// Two paths, planted, in the noise that the seed chooses.
+/// Generates a run with two planted paths, in the noise that the seed selects.
 pub fn run(
     noise: &[Vec<Source>; 2],
     software: Planted,
@@ -165,7 +163,7 @@ pub fn run(
     let mut cells: Vec<(f64, f64, &Source)> = Vec::new();
     for (provider, planted) in [(SOFTWARE, software), (ENGINE, engine)] {
         for size in SIZES {
-            // Which real cell lends its noise.
+            // The real cell whose noise is used.
             let source = &sources[random.usize(..sources.len())];
             let time = planted.at(size.into());
             cells.push((size.into(), time, source));
@@ -187,7 +185,7 @@ pub fn run(
     Run { record: Record::assemble(header, lines), oracle }
 }
 
-/// The parts of a round that a draw decides.
+/// The random parts of a round.
 struct Drawn {
     reference_cycles: u32,
     iterations: u32,
@@ -237,7 +235,7 @@ fn disturbed(
     Drawn { reference_cycles: real.0, iterations: iterations as u32, batches: batches.collect() }
 }
 
-/// The width of the interval that whoever knows how much each cell's location scatters would give.
+/// The width of the interval that is possible if the scatter of each cell's location is known.
 fn oracle(
     cells: &[(f64, f64, &Source)],
     meet: f64,
@@ -263,7 +261,7 @@ fn oracle(
     Some(2.0 * 1.96 * variance.sqrt() / slope.abs())
 }
 
-/// Standard deviation of the location of so many passes drawn from a source, in logarithms.
+/// Standard deviation of the location of this many passes drawn from a source, in logarithms.
 fn scatter(source: &Source, passes: u32, random: &mut fastrand::Rng) -> f64 {
     const DRAWS: usize = 60;
     let locations: Vec<f64> = (0..DRAWS)
@@ -278,30 +276,30 @@ fn scatter(source: &Source, passes: u32, random: &mut fastrand::Rng) -> f64 {
     (squares / (DRAWS - 1) as f64).sqrt()
 }
 
-/// How often what was planted was found.
+/// How often the planted values were found.
 #[derive(Clone, Debug, Default)]
 pub struct Score {
-    /// Runs with a crossover.
+    /// The number of runs with a crossover.
     pub crossing: u32,
-    /// Of those, in how many it lies in the one printed interval.
+    /// The number of those in which it lies in the only printed interval.
     pub inside: u32,
-    /// How far estimates, by straight lines, are off, by the width of the oracle's interval.
+    /// The errors of the estimates by straight lines, as multiples of the width of the oracle's interval.
     pub off: Vec<f64>,
-    /// Runs without a crossover.
+    /// The number of runs without a crossover.
     pub without: u32,
-    /// Of those, in how many "never" was said.
+    /// The number of those that report "never".
     pub said_rightly: u32,
-    /// Of those, in how many a crossover was printed.
+    /// The number of those that report a crossover.
     pub made_up: u32,
-    /// Runs with a crossover in which "never" was said.
+    /// The number of runs with a crossover that report "never".
     pub said_wrongly: u32,
-    /// Runs with a switch inside a path.
+    /// The number of runs with a switch inside a path.
     pub switches: u32,
-    /// Of those, in how many it was found between the right sizes.
+    /// The number of those in which it was found between the right sizes.
     pub found: u32,
 }
 
-/// Tries the seeds from `first` on: of ten, six have a crossover, two none, and two a switch.
+/// Tests the seeds from `first` on. Of ten seeds, six have a crossover, two have none, and two have a switch.
 pub fn score(first: u64, seeds: u64) -> Score {
     let noise = noise();
     let mut score = Score::default();
@@ -382,17 +380,17 @@ fn switched(score: &mut Score, run: &Run, from: u32) {
 }
 
 impl Score {
-    /// Share of crossovers that lie in their printed interval.
+    /// The share of crossovers that lie in their printed interval.
     pub fn coverage(&self) -> f64 {
         f64::from(self.inside) / f64::from(self.crossing)
     }
 
-    /// Share of all "never" that were said where there is no crossover.
+    /// The share of all "never" reports that are right.
     pub fn never_right(&self) -> f64 {
         f64::from(self.said_rightly) / f64::from((self.said_rightly + self.said_wrongly).max(1))
     }
 
-    /// The middle of how far estimates are off, by the width of the oracle's interval.
+    /// The median error of the estimates, as a multiple of the width of the oracle's interval.
     pub fn off(&self) -> f64 {
         let mut off = self.off.clone();
         off.sort_unstable_by(f64::total_cmp);

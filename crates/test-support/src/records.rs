@@ -13,14 +13,14 @@ use cpb_record::{
 };
 use cpb_record::{Machine, State};
 
-/// What sort of record.
+/// The kinds of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
     /// The default plan, nothing unusual.
     Normal,
     /// The core's clock is unknown; five sizes, key schedules, latencies.
     NoClock,
-    /// Cells that give no figure, for every reason.
+    /// Cells without a figure, for every reason.
     Failures,
     /// An emulated CPU.
     Emulated,
@@ -32,12 +32,12 @@ pub enum Case {
     Kernel,
     /// The same on an emulated CPU.
     KernelEmulated,
-    /// Reads of memory, some of which the provider does not have.
+    /// Memory reads, some of which the provider does not support.
     MemoryReads,
 }
 
 impl Case {
-    /// Each of them.
+    /// All kinds.
     pub const ALL: [Case; 9] = [
         Case::Normal,
         Case::NoClock,
@@ -152,13 +152,13 @@ impl Case {
 const PROVIDERS: [&str; 6] =
     ["null", "openssl", "openssl:nocrypto", "openssl:scalar", "mbedtls:accel", "mbedtls:c"];
 
-/// The record of a case, always the same.
+/// The record of a case; it is always the same.
 pub fn record(case: Case) -> Record {
     let passes = if case == Case::Normal { 24 } else { 12 };
     planned(case, Plan::parse(case.plan()).unwrap(), passes)
 }
 
-/// The same for another plan.
+/// The same with another plan.
 #[allow(dead_code, reason = "each test program uses its own part of this")]
 pub fn planned(case: Case, plan: Plan, passes: u32) -> Record {
     let names: Vec<String> = match plan.providers.as_slice() {
@@ -282,7 +282,7 @@ fn checks(plan: &Plan, names: &[String], lines: &mut Vec<Line>) {
     }
 }
 
-/// Nanoseconds of an operation at 3 GHz.
+/// The time of an operation at 3 GHz, in nanoseconds.
 fn cost(provider: &str, workload: &Workload) -> f64 {
     let workload = match workload {
         Workload::Crypto(workload) => workload,
@@ -296,7 +296,7 @@ fn cost(provider: &str, workload: &Workload) -> f64 {
         "openssl:nocrypto" => (60.0, 2.9),
         "openssl:scalar" => (70.0, 3.7),
         "mbedtls:accel" => (38.0, 0.95),
-        // A system call, or a system call and an engine's way to and from memory.
+        // A system call, or a system call and an engine's transfers to and from memory.
         "af_alg:cbc-aes-neonbs" | "af_alg:cbc(aes)" => (2_600.0, 8.0),
         name if name.contains(':') && name != "mbedtls:c" => (69_000.0, 0.9),
         _ => (42.0, 4.6),
@@ -310,7 +310,7 @@ fn cost(provider: &str, workload: &Workload) -> f64 {
     fixed + f64::from(workload.message) * a_byte * factor
 }
 
-/// Of a core that makes three loads a cycle, while what it reads comes from its nearest cache.
+/// The time of reads on a core that executes three loads a cycle, as long as the data is in its nearest cache.
 fn reading(read: &MemoryReadWorkload) -> f64 {
     let bytes = f64::from(read.bytes);
     let load = match read.width {
@@ -339,11 +339,10 @@ fn measure(
 ) {
     for workload in plan.workloads() {
         for &threads in &plan.threads {
-            // What is not here is not measured.
+            // Unavailable providers are not measured.
             for provider in names.iter().filter(|name| !kernel::NOT_HERE.contains(&name.as_str())) {
                 let cell = Cell { provider: provider.clone(), workload, threads };
-                // Two of the cells' neighbours on the memory bus: four threads are not four times
-                // as fast.
+                // Two neighbours share the memory bus, so four threads are not four times as fast.
                 let crowd = 1.0 + 0.04 * f64::from(threads - 1);
                 let time = cost(provider, &workload) * crowd;
                 let round = round(case, cell, pass, time, random);
@@ -354,7 +353,7 @@ fn measure(
 }
 
 fn round(case: Case, cell: Cell, pass: u32, time: f64, random: &mut fastrand::Rng) -> Round {
-    // One pass in eight lands on pages that cost it half a percent.
+    // One pass in eight gets pages that slow it down by half a percent.
     let pages = if random.u8(..8) == 0 { 1.005 } else { 1.0 };
     let iterations = (200_000.0 / time).ceil();
     let mut batch = || {
@@ -399,7 +398,7 @@ fn output(cell: &Cell) -> u64 {
     if setup { 0 } else { 0xfeed + u64::from(cell.workload.size()) }
 }
 
-/// Spoils a good record.
+/// Turns a good record into one with failures.
 fn failures(lines: &mut Vec<Line>) {
     let mut without = Vec::new();
     lines.retain_mut(|line| {

@@ -1,10 +1,10 @@
-//! Tests that cannot run here.
+//! Reports tests that cannot run on this machine.
 
 use std::fs::OpenOptions;
 use std::io::Write;
 
-/// Says that the test `name` cannot run here, and why, as `cargo xtask test` wants it: a line `name<TAB>reason` in the
-/// file that `$CPB_SKIP_LOG` names. A part of a test that otherwise ran is `name#part`.
+/// Reports that the test `name` cannot run, and why, in the form that `cargo xtask test` reads: a line
+/// `name<TAB>reason` in the file that `$CPB_SKIP_LOG` names. A part of a test whose rest ran is `name#part`.
 pub fn skip(name: &str, reason: &str) {
     println!("SKIPPED: {name}: {reason}");
     if let Some(log) = std::env::var_os("CPB_SKIP_LOG") {

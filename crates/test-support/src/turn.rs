@@ -1,5 +1,5 @@
-//! Which tests of one program run commands at the same time: a test that judges what it measured has the machine to
-//! itself, all others run side by side.
+//! Controls which tests of one program run commands at the same time. A test that judges its measurements has the
+//! machine to itself; all others run in parallel.
 
 use std::cell::Cell;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -7,7 +7,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 static TURNS: RwLock<()> = RwLock::new(());
 
 thread_local! {
-    /// How many turns this thread has.
+    /// The number of turns that this thread has.
     static HELD: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -16,7 +16,7 @@ pub(crate) struct Turn(#[expect(dead_code, reason = "held, and dropped")] Guard)
 
 #[expect(dead_code, reason = "held, and dropped")]
 enum Guard {
-    /// Beside others.
+    /// In parallel with others.
     Shared(RwLockReadGuard<'static, ()>),
     Alone(RwLockWriteGuard<'static, ()>),
     /// Within another turn, which lasts longer.
@@ -24,8 +24,8 @@ enum Guard {
 }
 
 impl Turn {
-    /// A turn beside others. A thread that has one already does not wait for another one: the test that waits to be
-    /// alone would wait for it, in turn.
+    /// A turn in parallel with others. A thread that already has a turn does not wait for another one. Otherwise it
+    /// would deadlock with a test that waits to be alone.
     pub(crate) fn shared() -> Turn {
         if HELD.get() > 0 {
             return Turn::within();
@@ -33,13 +33,13 @@ impl Turn {
         Turn::of(Guard::Shared(TURNS.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// A turn alone: waits until no other test has one.
+    /// An exclusive turn. Waits until no other test has a turn.
     pub(crate) fn alone() -> Turn {
         assert_eq!(HELD.get(), 0, "this test has a turn, and would wait for its end");
         Turn::of(Guard::Alone(TURNS.write().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Part of a turn that another thread of the same test has.
+    /// A part of a turn that another thread of the same test has.
     pub(crate) fn within() -> Turn {
         Turn::of(Guard::Within)
     }

@@ -1,11 +1,11 @@
-//! Every way of running every algorithm: what providers and runners are asked.
+//! Every way of running every algorithm, as requested from providers and runners.
 
 use cpb_core::{Algorithm, CryptoWorkload, Operation, Phase, Placement};
 
-/// Nothing, one byte, around a block, and beyond what fits in a register, a page, a cache line.
+/// Zero, one byte, lengths around a block, a cache line, and up to a page.
 const LENGTHS: [u32; 8] = [0, 1, 15, 16, 17, 64, 1000, 4096];
 
-/// Every way of running every algorithm without key pairs at every length, sensible or not.
+/// Every way of running every algorithm without key pairs, at every length, valid or not.
 pub fn all_ways() -> Vec<CryptoWorkload> {
     let mut all = Vec::new();
     for &algorithm in Algorithm::ALL.iter().filter(|algorithm| !algorithm.has_key_pairs()) {
@@ -23,15 +23,15 @@ pub fn all_ways() -> Vec<CryptoWorkload> {
     all
 }
 
-/// Those of them that make sense.
+/// The valid ones.
 pub fn sensible_ways() -> Vec<CryptoWorkload> {
     let mut ways = all_ways();
     ways.retain(|workload| workload.valid().is_ok());
     ways
 }
 
-/// What is done with key pairs, in each phase that there is. Making an RSA key of 3072 bits and more takes
-/// seconds, and the same code as one of 2048.
+/// The key-pair operations, in each phase that they have. Generating an RSA key of 3072 bits or more takes seconds
+/// and runs the same code as one of 2048 bits.
 pub fn ways_with_key_pairs() -> Vec<CryptoWorkload> {
     let mut all = Vec::new();
     for &algorithm in Algorithm::ALL {

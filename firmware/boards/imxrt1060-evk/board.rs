@@ -8,27 +8,27 @@ use imxrt_hal::{dcdc, iomuxc};
 use imxrt_ral as ral;
 use imxrt1060evk_fcb as _;
 
-/// All that is left of the board once it is set up.
+/// The only part of the board that is used once it is set up.
 pub(crate) use crate::imxrt::Uart as Board;
 
-/// As it is called on the command line and in records.
+/// The name on the command line and in records.
 pub(crate) const NAME: &str = "imxrt1060-evk";
 
 /// The clock's ticks are core cycles.
 pub(crate) const COUNTS_CYCLES: bool = true;
 
-/// PLL1 runs at 24 MHz x 100 / 2; the core at half of that.
+/// PLL1 runs at 24 MHz x 100 / 2, the core at half of that.
 const PLL1_DIVIDER: u32 = 100;
 const CORE_DIVIDER: u32 = 2;
 const FREQUENCY: u32 = ccm::analog::pll1::frequency(PLL1_DIVIDER) / CORE_DIVIDER;
-/// What the core needs at 600 MHz: i.MX RT1060 data sheet, "Operating ranges", overdrive.
+/// The voltage that the core needs at 600 MHz: i.MX RT1060 data sheet, "Operating ranges", overdrive.
 const CORE_MILLIVOLTS: u32 = 1275;
 
 impl Board {
     /// Sets up memory, clocks and the UART, and starts the cycle counter.
     pub(crate) fn start(core: &mut cortex_m::Peripherals) -> (Board, CycleCounter) {
         imxrt::set_up_memory(core);
-        // SAFETY: nobody else has them: this runs once, and nothing else takes peripherals.
+        // SAFETY: this runs once, and nothing else takes peripherals.
         let (mut ccm, mut analog, mut dcdc, pads, lpuart) = unsafe {
             (
                 ral::ccm::CCM::instance(),
@@ -38,7 +38,7 @@ impl Board {
                 ral::lpuart::LPUART1::instance(),
             )
         };
-        // The core runs by the crystal while its PLL is set.
+        // The core runs from the crystal while its PLL is set up.
         ccm::periph_clk2::set_divider(&mut ccm, 1);
         ccm::periph_clk2::set_selection(&mut ccm, ccm::periph_clk2::Selection::Osc);
         ccm::ahb_clk::set_selection(&mut ccm, ccm::ahb_clk::Selection::PeriphClk2Sel);
@@ -60,5 +60,5 @@ impl Board {
     }
 }
 
-/// SysTick's handler; it is not used.
+/// SysTick's handler. Not used.
 pub(crate) unsafe extern "C" fn tick() {}

@@ -1,8 +1,8 @@
-// Memory of MIMXRT1060-EVK: i.MX RT1062 with FlexRAM as its fuses have it (128 KiB ITCM, 128 KiB
-// DTCM, 256 KiB more OCRAM behind the 512 KiB that are always there), 8 MiB of QSPI flash.
-// Addresses: memory map of the i.MX RT1060 as imxrt-rt 0.1.8 has it.
+// Memory of MIMXRT1060-EVK: i.MX RT1062 with FlexRAM as set by its fuses (128 KiB ITCM, 128 KiB DTCM, 256 KiB
+// more OCRAM after the 512 KiB that are always present), 8 MiB of QSPI flash. Addresses: memory map of the
+// i.MX RT1060 as in imxrt-rt 0.1.8.
 
-/// Where things may lie.
+/// The memories for placement.
 pub(crate) const MEMORY: Memory = Memory {
     flash: Region { start: 0x6000_0000, size: 8 << 20 },
     itcm: Region { start: 0x0000_0000, size: 128 << 10 },

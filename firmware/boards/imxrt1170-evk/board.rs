@@ -8,22 +8,22 @@ use imxrt_hal::lpuart::{Lpuart, Pins};
 use imxrt_ral as ral;
 use imxrt1170evk_fcb as _;
 
-/// All that is left of the board once it is set up.
+/// The only part of the board that is used once it is set up.
 pub(crate) use crate::imxrt::Uart as Board;
 
-/// As it is called on the command line and in records.
+/// The name on the command line and in records.
 pub(crate) const NAME: &str = "imxrt1170-evk";
 
 /// The clock's ticks are core cycles.
 pub(crate) const COUNTS_CYCLES: bool = true;
 
-/// The core's PLL runs at 24 MHz x 166 / 2; it is divided by 2 behind that.
+/// The core's PLL runs at 24 MHz x 166 / 2. Its output is divided by 2.
 const PLL_DIVIDER: u32 = 166;
 const FREQUENCY: u32 = 24_000_000 / 2 * PLL_DIVIDER / 2;
 /// POST_DIV_SEL: divide by 2.
 const POST_DIVIDER_2: u32 = 0;
 
-/// Clock roots (CLOCK_ROOTn of the CCM), and what they may be fed by (CLOCK_ROOTn_CONTROL.MUX).
+/// Clock roots (CLOCK_ROOTn of the CCM), and their sources (CLOCK_ROOTn_CONTROL.MUX).
 const ROOT_M7: usize = 0;
 const ROOT_LPUART1: usize = 25;
 const M7_BY_RC_48M_HALVED: u32 = 0;
@@ -38,7 +38,7 @@ impl Board {
     /// Sets up memory, clocks and the UART, and starts the cycle counter.
     pub(crate) fn start(core: &mut cortex_m::Peripherals) -> (Board, CycleCounter) {
         imxrt::set_up_memory(core);
-        // SAFETY: nobody else has them: this runs once, and nothing else takes peripherals.
+        // SAFETY: this runs once, and nothing else takes peripherals.
         let (mut ccm, pll, dcdc, pads, lpuart) = unsafe {
             (
                 ral::ccm::CCM::instance(),
@@ -51,7 +51,7 @@ impl Board {
                 ral::lpuart::LPUART1::instance(),
             )
         };
-        // The core runs by an oscillator while its PLL is set.
+        // The core runs from an oscillator while its PLL is set up.
         feed(&ccm, ROOT_M7, M7_BY_RC_48M_HALVED);
         ral::modify_reg!(ral::dcdc, dcdc, CTRL1, VDD1P0CTRL_TRG: CORE_VOLTAGE);
         while ral::read_reg!(ral::dcdc, dcdc, REG0, STS_DC_OK == 0) {}
@@ -66,7 +66,7 @@ impl Board {
     }
 }
 
-/// Has a clock root follow one of its sources, undivided.
+/// Connects a clock root to one of its sources, undivided.
 fn feed(ccm: &ral::ccm::CCM, root: usize, source: u32) {
     use ral::ccm::clockroot::CLOCK_ROOT_STATUS0::CHANGING;
     let root = &ccm.CLOCK_ROOT[root];
@@ -74,9 +74,9 @@ fn feed(ccm: &ral::ccm::CCM, root: usize, source: u32) {
     while root.CLOCK_ROOT_STATUS0.read() & CHANGING::mask != 0 {}
 }
 
-/// Starts the core's PLL: set up while powered down, power up with the ring held, let go, wait until
-/// it is stable, let the clock out. NXP's SDK does it in this order, as far as we know: it was not at
-/// hand to compare, and nobody has run this on a board.
+/// Starts the core's PLL: set up while powered down, power up with the ring held, release it, wait until it
+/// is stable, enable the clock output. NXP's SDK probably uses the same order, but it was not available for
+/// comparison, and this has not been run on a board.
 fn start_pll(pll: &ral::anadig_pll::ANADIG_PLL) {
     ral::modify_reg!(ral::anadig_pll, pll, ARM_PLL_CTRL, POWERUP: 0, ENABLE_CLK: 0, ARM_PLL_GATE: 1);
     ral::modify_reg!(ral::anadig_pll, pll, ARM_PLL_CTRL,
@@ -89,10 +89,10 @@ fn start_pll(pll: &ral::anadig_pll::ANADIG_PLL) {
     ral::modify_reg!(ral::anadig_pll, pll, ARM_PLL_CTRL, ENABLE_CLK: 1, ARM_PLL_GATE: 0);
 }
 
-/// Waits for so many microseconds at least, while the core runs at 24 MHz.
+/// Waits at least this many microseconds while the core runs at 24 MHz.
 fn wait(microseconds: u32) {
     cortex_m::asm::delay(24 * microseconds);
 }
 
-/// SysTick's handler; it is not used.
+/// SysTick's handler. Not used.
 pub(crate) unsafe extern "C" fn tick() {}

@@ -1,8 +1,8 @@
-// Memory of MIMXRT1170-EVK: i.MX RT1176 with FlexRAM as its fuses have it (256 KiB ITCM, 256 KiB
-// DTCM), OCRAM 1 of 512 KiB and OCRAM 2, of which 256 KiB are not cached, as in NXP's examples; 16 MiB
-// of QSPI flash. Addresses: memory map of the i.MX RT1170 as imxrt-rt 0.1.8 has it.
+// Memory of MIMXRT1170-EVK: i.MX RT1176 with FlexRAM as set by its fuses (256 KiB ITCM, 256 KiB DTCM), OCRAM
+// 1 of 512 KiB, and OCRAM 2, of which 256 KiB are not cached, as in NXP's examples; 16 MiB of QSPI flash.
+// Addresses: memory map of the i.MX RT1170 as in imxrt-rt 0.1.8.
 
-/// Where things may lie.
+/// The memories for placement.
 pub(crate) const MEMORY: Memory = Memory {
     flash: Region { start: 0x3000_0000, size: 16 << 20 },
     itcm: Region { start: 0x0000_0000, size: 256 << 10 },

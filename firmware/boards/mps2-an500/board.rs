@@ -1,28 +1,28 @@
-//! MPS2 with application note AN500: a Cortex-M7 in an FPGA, and QEMU's model of it, which proves
-//! that the firmware works and nothing about time. Registers of the UART: Cortex-M System Design Kit
-//! (Arm DDI 0479), "APB UART"; addresses and clock: application note AN500, and hw/arm/mps2.c of QEMU.
+//! MPS2 with application note AN500: a Cortex-M7 in an FPGA, and QEMU's model of it, which shows that the
+//! firmware works but says nothing about time. Registers of the UART: Cortex-M System Design Kit (Arm DDI
+//! 0479), "APB UART"; addresses and clock: application note AN500, and hw/arm/mps2.c of QEMU.
 
 use crate::BAUD;
 use crate::clock::systick::{self, SysTick};
 
-/// As it is called on the command line and in records.
+/// The name on the command line and in records.
 pub(crate) const NAME: &str = "mps2-an500";
 
-/// Of the core and its peripherals, in hertz.
+/// The frequency of the core and its peripherals, in hertz.
 const FREQUENCY: u32 = 25_000_000;
 
 /// UART 0.
 const UART: u32 = 0x4000_4000;
 const DATA: u32 = UART;
-/// Bit 0: the transmitter is full; bit 1: the receiver holds a byte.
+/// Bit 0: the transmitter is full; bit 1: the receiver has a byte.
 const STATE: u32 = UART + 0x4;
 /// Bit 0: transmit; bit 1: receive.
 const CONTROL: u32 = UART + 0x8;
 /// Clock cycles of one bit, at least 16.
 const DIVISOR: u32 = UART + 0x10;
 
-/// Whether the clock's ticks are core cycles: SysTick counts at the core's clock, but under QEMU a
-/// core has none, and this image cannot tell the FPGA from QEMU but by the counter that QEMU lacks.
+/// Whether the clock's ticks are core cycles. SysTick counts at the core's clock, but a core in QEMU has no
+/// clock. This image can distinguish the FPGA from QEMU only by the counter that QEMU lacks.
 pub(crate) const COUNTS_CYCLES: bool = false;
 
 fn read(address: u32) -> u32 {
@@ -31,7 +31,7 @@ fn read(address: u32) -> u32 {
 }
 
 fn write(address: u32, value: u32) {
-    // SAFETY: as in `read`; it changes nothing but the UART.
+    // SAFETY: as in `read`; it changes only the UART.
     unsafe { (address as *mut u32).write_volatile(value) }
 }
 

@@ -1,8 +1,8 @@
-// Memory of the MPS2 FPGA board with application note AN500 (Cortex-M7), as QEMU has it
-// (hw/arm/mps2.c): two SSRAMs of 4 MiB and nothing else that matters here. They stand in for every
-// kind of memory, so that every placement can be tried.
+// Memory of the MPS2 FPGA board with application note AN500 (Cortex-M7), as in QEMU (hw/arm/mps2.c): two
+// SSRAMs of 4 MiB, and nothing else that matters here. They stand in for every kind of memory, so that every
+// placement can be tried.
 
-/// Where things may lie.
+/// The memories for placement.
 pub(crate) const MEMORY: Memory = Memory {
     flash: Region { start: 0x0000_0000, size: 2 << 20 },
     itcm: Region { start: 0x0020_0000, size: 2 << 20 },

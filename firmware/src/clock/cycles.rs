@@ -4,16 +4,16 @@ use core::cell::Cell;
 use cortex_m::peripheral::{DCB, DWT};
 use cpb_core::{Clock, Ticks};
 
-/// The cycle counter, made 64 bits wide by whoever reads it: it turns over every 4 seconds at
-/// 996 MHz, and no batch takes that long.
+/// The cycle counter, extended to 64 bits by its readings. It wraps around every 4 seconds at 996 MHz, and no
+/// batch takes that long.
 pub(crate) struct CycleCounter {
     frequency: u64,
-    /// Turns that were seen, and the last reading.
+    /// The number of observed turns, and the last reading.
     seen: Cell<(u32, u32)>,
 }
 
 impl CycleCounter {
-    /// Starts it; `frequency` is the core's, in hertz.
+    /// Starts it. `frequency` is the core's clock in hertz.
     pub(crate) fn start(dcb: &mut DCB, dwt: &mut DWT, frequency: u64) -> Self {
         dcb.enable_trace();
         // On a Cortex-M7 its registers are locked until the lock access register is written.
@@ -27,7 +27,7 @@ impl CycleCounter {
 impl Clock for CycleCounter {
     #[inline]
     fn now(&self) -> Ticks {
-        // All earlier memory accesses have ended, and all earlier instructions.
+        // Wait until all earlier memory accesses and instructions have completed.
         cortex_m::asm::dsb();
         cortex_m::asm::isb();
         let low = DWT::cycle_count();

@@ -1,4 +1,4 @@
-//! SysTick: 24 bits that count down, and an exception at each end.
+//! SysTick: a 24-bit counter that counts down and raises an exception at the end of each turn.
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -9,7 +9,7 @@ use cpb_core::{Clock, Ticks};
 /// Ticks of one turn.
 const TURN: u32 = 1 << 24;
 
-/// Turns that are over.
+/// The number of completed turns.
 static TURNS: AtomicU32 = AtomicU32::new(0);
 
 /// SysTick at the processor's clock.
@@ -20,7 +20,7 @@ pub(crate) struct SysTick {
 }
 
 impl SysTick {
-    /// Starts it; `frequency` is the processor's, in hertz.
+    /// Starts it. `frequency` is the processor's clock in hertz.
     pub(crate) fn start(syst: &mut SYST, frequency: u64) -> Self {
         syst.set_clock_source(SystClkSource::Core);
         syst.set_reload(TURN - 1);
@@ -31,7 +31,7 @@ impl SysTick {
     }
 }
 
-/// To be called by the SysTick exception.
+/// Must be called by the SysTick exception.
 pub(crate) fn turned() {
     TURNS.store(TURNS.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
 }
@@ -48,7 +48,7 @@ impl Clock for SysTick {
                 continue;
             }
             let now = u64::from(before) * u64::from(TURN) + u64::from(TURN - 1 - left);
-            // An emulator under load raises the exception later than its counter turns over.
+            // An emulator under load raises the exception some time after its counter wraps around.
             let late = if now < self.last.get() { u64::from(TURN) } else { 0 };
             self.last.set(now + late);
             return Ticks(now + late);

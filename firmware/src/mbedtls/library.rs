@@ -7,8 +7,8 @@ linked_2! {
     mod names: Library, "mbedtls_", layouts, crate::mbedtls::rng::fill
 }
 
-/// Contexts by size and alignment, under the names of the types in `cpb_mbedtls::types`; mbedtls/layout.c holds them
-/// against the headers.
+/// Sizes and alignments of contexts, under the names of the types in `cpb_mbedtls::types`. mbedtls/layout.c
+/// checks them against the headers.
 #[allow(non_upper_case_globals)]
 mod layouts {
     use core::alloc::Layout;

@@ -1,13 +1,13 @@
-//! Which task of one record is that of another, and which machine: trivial among records of cpb's own,
-//! and a matter of reading where one is a published table or another tool's log.
+//! Finds the counterparts of tasks and machines in two records. Between two records of cpb this is trivial. If one is
+//! a published table or another tool's log, names have to be interpreted.
 
 use crate::paths::{Subject, Task, Tasks};
 use cpb_core::{CryptoWorkload, Workload};
 use cpb_record::Record;
 use std::collections::BTreeSet;
 
-/// Whether two subjects are the same task. What a table does not tell fits whatever the other says;
-/// the distinctions that are cpb's own must be the plain case beside it.
+/// Whether two subjects are the same task. A detail that a table does not state matches anything. Where only cpb
+/// makes a distinction, its subject must have the default.
 pub(super) fn same(one: &Subject, other: &Subject) -> bool {
     if let (Subject::Measured(one), Subject::Measured(other)) = (one, other) {
         return one == other;
@@ -15,7 +15,15 @@ pub(super) fn same(one: &Subject, other: &Subject) -> bool {
     let fits = |one: Option<&str>, other: Option<&str>| {
         one.zip(other).is_none_or(|(one, other)| one == other)
     };
+    // The sum of several processes is compared with no other number of them.
+    let processes = |subject: &Subject| {
+        subject
+            .operation()
+            .and_then(|words| words.split_once("sum of "))
+            .map(|(_, sum)| sum.to_owned())
+    };
     [one, other].into_iter().all(is_plain)
+        && processes(one) == processes(other)
         && one.algorithm() == other.algorithm()
         && fits(one.operation(), other.operation())
         && fits(one.phase(), other.phase())
@@ -23,14 +31,14 @@ pub(super) fn same(one: &Subject, other: &Subject) -> bool {
 
 fn is_plain(subject: &Subject) -> bool {
     let Subject::Measured(workload) = subject else { return true };
-    // Tables are of cryptography.
+    // Tables contain only cryptography.
     let Workload::Crypto(workload) = workload else { return false };
     let plain = CryptoWorkload::new(workload.algorithm, workload.operation, workload.message);
     *workload == CryptoWorkload { phase: workload.phase, ..plain }
 }
 
-/// The machine that a task of `record` was measured on, by the name that others may give it: a board's
-/// is its own, wherever it hangs.
+/// The machine that a task of `record` was measured on, by a name that other records may use. A board is named after
+/// itself, not after the machine that it is connected to.
 pub(super) fn machine<'a>(record: &'a Record, task: &'a Task) -> &'a str {
     let board = &record.header.machine.board;
     match &task.subject {
@@ -39,22 +47,22 @@ pub(super) fn machine<'a>(record: &'a Record, task: &'a Task) -> &'a str {
     }
 }
 
-/// All machines of `record`, of which these are the tasks.
+/// All machines of `record`, given its tasks.
 pub(super) fn machines<'a>(record: &'a Record, tasks: &'a Tasks) -> BTreeSet<&'a str> {
     tasks.all.iter().map(|task| machine(record, task)).collect()
 }
 
-/// Which machines of two records are each other's.
+/// The pairs of machines of two records that are the same machine.
 pub(super) struct Machines<'a> {
-    /// Of the first, and of the second.
+    /// Machines of the first and the second record.
     pairs: BTreeSet<(&'a str, &'a str)>,
-    /// Those of each that have none.
+    /// The machines of each record without a counterpart.
     alone: [Vec<&'a str>; 2],
 }
 
 impl<'a> Machines<'a> {
-    /// Equal names are one machine; of the others, a name that contains another one; and if each record
-    /// has one machine only, nobody else can be meant.
+    /// Machines with equal names are the same. Of the rest, two are the same if one name contains the other. If each
+    /// record has only one machine, the two are taken to be the same.
     pub(super) fn of([firsts, seconds]: [BTreeSet<&'a str>; 2]) -> Machines<'a> {
         let mut pairs: BTreeSet<(&str, &str)> =
             firsts.intersection(&seconds).map(|name| (*name, *name)).collect();
@@ -80,17 +88,17 @@ impl<'a> Machines<'a> {
         Machines { pairs, alone }
     }
 
-    /// Whether a machine of the first is one of the second.
+    /// Whether these two machines of the first and the second record are the same.
     pub(super) fn are(&self, first: &str, second: &str) -> bool {
         self.pairs.contains(&(first, second))
     }
 
-    /// Those that have no counterpart: of the first, of the second.
+    /// The machines without a counterpart, of the first and of the second record.
     pub(super) fn alone(&self) -> &[Vec<&'a str>; 2] {
         &self.alone
     }
 
-    /// What to call two that are one; nothing where there is no other pair.
+    /// The name of a pair of machines; `None` if there is no other pair.
     pub(super) fn name(&self, first: &str, second: &str) -> Option<String> {
         match self.pairs.len() {
             0 | 1 => None,
@@ -100,7 +108,7 @@ impl<'a> Machines<'a> {
     }
 }
 
-/// Whether a name is part of another one, and cuts no number there: cpu1 is no part of cpu10.
+/// Whether a name contains another one without splitting a number: cpu10 does not contain cpu1.
 fn contains(long: &str, short: &str) -> bool {
     let digit = |char: Option<char>| char.is_some_and(|char| char.is_ascii_digit());
     let (first, last) = (short.chars().next(), short.chars().next_back());
@@ -123,6 +131,7 @@ mod tests {
             algorithm: algorithm.into(),
             operation: operation.map(owned),
             phase: phase.map(owned),
+            has_sizes: true,
         }
     }
 

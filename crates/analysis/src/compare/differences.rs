@@ -1,13 +1,13 @@
-//! What differs between two records beside their figures, and may be why those differ.
+//! Differences between two records, other than their figures, that may explain why the figures differ.
 
 use super::{ComparedCell, Pairs};
 use cpb_record::{ProviderRecord, PublishedPath, Record};
 use std::collections::BTreeSet;
 
-/// A board's build and placement fit into this; a library's compiler flags need not.
+/// Long enough for a board's build and placement; a library's compiler flags may be longer.
 const LONGEST: usize = 240;
 
-/// All that differs, each a sentence.
+/// All differences, each as a sentence.
 pub(super) fn between(
     first: &Record,
     second: &Record,
@@ -17,7 +17,7 @@ pub(super) fn between(
     let mut differences = Vec::new();
     let mut differ = |what: &str, one: &str, other: &str| {
         if one != other {
-            let told = |words: &str| if words.is_empty() { "not told" } else { words }.to_owned();
+            let told = |words: &str| if words.is_empty() { "not stated" } else { words }.to_owned();
             differences.push(format!("{what}: {} and {}", told(one), told(other)));
         }
     };
@@ -37,8 +37,8 @@ pub(super) fn between(
         differ(&format!("version of {name}"), &path.version, &other.version);
         differ(&format!("executor of {name}"), &path.executor, &other.executor);
         if path.options != other.options {
-            // Builds are too long to print: that they differ is what matters.
-            let words = "another (`cpb show --json` has both)";
+            // Builds are too long to print; it matters only that they differ.
+            let words = "another (`cpb show --json` shows both)";
             differ(&format!("build or mask of {name}"), "one", words);
         }
     }
@@ -59,12 +59,12 @@ fn words(path: &PublishedPath) -> String {
         told.into_iter().map(String::as_str).filter(|words| !words.is_empty()).collect();
     let words = told.join(", ");
     match words.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}… (`cpb show --json` has all)", &words[..end]),
+        Some((end, _)) => format!("{}… (`cpb show --json` shows all)", &words[..end]),
         None => words,
     }
 }
 
-/// Providers of both that are held against each other.
+/// The providers that are compared, as (first, second).
 fn names(first: &Record, pairs: Pairs, rows: &[ComparedCell]) -> BTreeSet<(String, String)> {
     if let Pairs::Between(one, other) = pairs {
         return BTreeSet::from([(one.to_owned(), other.to_owned())]);
@@ -75,7 +75,7 @@ fn names(first: &Record, pairs: Pairs, rows: &[ComparedCell]) -> BTreeSet<(Strin
     all.map(|name| (name.clone(), name.clone())).chain(rows.iter().filter_map(against)).collect()
 }
 
-/// What a record tells of who executes.
+/// The description of a provider in a record.
 fn path(record: &Record, name: &str) -> Option<PublishedPath> {
     let published = record.sources.iter().find_map(|source| source.paths.get(name));
     published.cloned().or_else(|| match record.header.providers.get(name)? {
@@ -88,7 +88,7 @@ fn path(record: &Record, name: &str) -> Option<PublishedPath> {
     })
 }
 
-/// The machine, or those that a published table has.
+/// The machine, or the machines of a published table.
 fn machine(record: &Record) -> String {
     let machines: BTreeSet<&str> =
         record.published.iter().map(|cell| cell.machine.as_str()).collect();
@@ -98,11 +98,11 @@ fn machine(record: &Record) -> String {
     }
 }
 
-/// Whether a run got to its end: one that did not has fewer passes, and may lack cells.
+/// How a run ended. A run that did not complete has fewer passes and may lack cells.
 fn ending(record: &Record) -> &'static str {
     match &record.end {
         _ if !record.published.is_empty() => "complete",
-        None => "cut short or killed",
+        None => "cut off or killed",
         Some(end) if end.interrupted => "stopped",
         Some(_) => "complete",
     }

@@ -1,4 +1,4 @@
-//! The known cores: their constants, each computed from figures that name their source.
+//! The known cores and their constants, each computed from figures with a source.
 
 mod data;
 
@@ -9,16 +9,15 @@ use data::{CoreData, File, Scored};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A core's constants are known no better than this share, however well its readings agree: clocks are
-/// measured minutes before the figures.
+/// No constant of a core is known more precisely than this share, however well its readings agree, because clocks
+/// were measured minutes before the figures.
 const LEAST_SPREAD: f64 = 0.004;
 
-/// What others print was rounded, and measured by other programs at clocks of their own.
-const STATED_SPREAD: f64 = 0.02;
+/// The scatter of a call's cost if no core has two logs: the one that was seen on two cores.
+const UNKNOWN_CALL_SPREAD: f64 = 0.10;
 
-/// The cost of a call moves with the version of OpenSSL, its compiler and the kernel: two readings of one
-/// core were 10 to 20 % apart.
-const LEAST_CALL_SPREAD: f64 = 0.10;
+/// Published figures were rounded, and were measured by other programs at different clocks.
+const STATED_SPREAD: f64 = 0.02;
 
 /// All known cores.
 #[derive(Clone, Debug)]
@@ -27,21 +26,49 @@ pub struct Cores {
     pub families: Vec<Family>,
     /// The cores.
     pub cores: Vec<Core>,
+    /// The scatter of a call's cost.
+    pub calls: CallScatter,
+}
+
+/// How much the cost of a call varies between logs of the same core. It depends on the version of OpenSSL, its
+/// compiler and the kernel. The scatter is pooled over all cores, because no single core has enough logs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CallScatter {
+    /// The standard deviation of its logarithm.
+    pub spread: f64,
+    /// The degrees of freedom: how many differences between logs it was computed from.
+    pub freedom: f64,
+}
+
+impl CallScatter {
+    /// Computes the scatter from the logarithms of each core's logs.
+    fn of<'a>(logs: impl Iterator<Item = &'a [f64]>) -> CallScatter {
+        let (mut squares, mut freedom) = (0.0, 0.0);
+        for logs in logs.filter(|logs| logs.len() > 1) {
+            let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+            squares += logs.iter().map(|ln| (ln - mean).powi(2)).sum::<f64>();
+            freedom += logs.len() as f64 - 1.0;
+        }
+        match freedom {
+            0.0 => CallScatter { spread: UNKNOWN_CALL_SPREAD, freedom: 1.0 },
+            _ => CallScatter { spread: (squares / freedom).sqrt(), freedom },
+        }
+    }
 }
 
 /// Cores that share their constants.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Family {
-    /// What cores call it.
+    /// The identifier by which cores refer to it.
     pub id: String,
-    /// A name that fits a table.
+    /// A short name for tables.
     pub name: String,
-    /// Who belongs to it, and why.
+    /// The cores in it, and the reason.
     pub about: String,
 }
 
-/// A core, and what AES-CBC is known to do on it.
+/// A core and its known figures for AES-CBC.
 #[derive(Clone, Debug)]
 pub struct Core {
     /// Its name.
@@ -50,37 +77,38 @@ pub struct Core {
     pub family: String,
     /// Other names that systems report.
     known_as: Vec<String>,
-    /// Whether somebody has timed AES-256 on it; else its score is its family's.
+    /// Whether AES-256 was timed on it. If not, its score is its family's.
     pub has_figures: bool,
     /// Thousands of bytes a second for each MHz, by key length in bits.
     pub scores: BTreeMap<u16, Constant>,
-    /// How many times as fast as AES-256 a shorter key is, by its length in bits. None: nobody's is known.
+    /// How many times as fast as AES-256 a shorter key is, by its length in bits. A key is missing if its gain is
+    /// unknown for the whole family.
     pub gains: BTreeMap<u16, Gains>,
-    /// What a call costs, in blocks of AES-256.
-    pub call: Option<Constant>,
+    /// The logarithm of the cost of a call, in blocks of AES-256, in each log.
+    pub calls: Vec<f64>,
 }
 
 /// How many times as fast as the longest key a shorter one is.
 #[derive(Clone, Debug)]
 pub enum Gains {
-    /// Of this core.
+    /// Measured on this core.
     Own(Constant),
-    /// Of others of its family.
+    /// Measured on other cores of its family.
     OfFamily(Vec<Constant>),
 }
 
-/// A constant, by its logarithm.
+/// A constant, as a logarithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Constant {
     /// Mean of the readings' logarithms.
     pub ln: f64,
-    /// How far a new reading's logarithm may be expected from it.
+    /// The expected deviation of a new reading's logarithm from it.
     pub spread: f64,
-    /// So many readings.
+    /// The number of readings.
     pub readings: usize,
 }
 
-/// What constants are computed without, to see how a method fares on what it has not seen.
+/// Data to leave out of the constants, to test the method on data that it has not seen.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LeftOut<'a> {
     /// A log.
@@ -93,15 +121,15 @@ impl Cores {
     /// Computes the constants.
     ///
     /// # Panics
-    /// The data files, which are part of the program, are not what they should be.
+    /// Panics if the data files, which are part of the program, are invalid.
     pub fn load() -> Cores {
         Cores::without(LeftOut::default())
     }
 
-    /// Computes them from less.
+    /// Computes the constants without some of the data.
     ///
     /// # Panics
-    /// As [`Cores::load`].
+    /// Panics in the same cases as [`Cores::load`].
     pub fn without(left_out: LeftOut<'_>) -> Cores {
         let file = File::load();
         let mut scored = data::table();
@@ -116,9 +144,12 @@ impl Cores {
             let family: Vec<&Core> =
                 all.iter().filter(|other| other.family == core.family).collect();
             if !core.has_figures {
-                core.scores.extend(pooled(&family).map(|score| (256, score)));
+                core.scores.extend(pooled(&family, 256).map(|score| (256, score)));
             }
             for bits in [128, 192] {
+                if let Some(score) = pooled(&family, bits) {
+                    core.scores.entry(bits).or_insert(score);
+                }
                 let gains = family.iter().filter_map(|other| match other.gains.get(&bits)? {
                     Gains::Own(gain) => Some(*gain),
                     Gains::OfFamily(_) => None,
@@ -129,18 +160,19 @@ impl Cores {
                 }
             }
         }
-        Cores { families: file.family, cores }
+        let calls = CallScatter::of(cores.iter().map(|core| core.calls.as_slice()));
+        Cores { families: file.family, cores, calls }
     }
 
     /// The family with this id.
     ///
     /// # Panics
-    /// There is none: the data file names one that it does not have.
+    /// Panics if there is no such family: then the data file uses an id that it does not define.
     pub fn family(&self, id: &str) -> &Family {
         self.families.iter().find(|family| family.id == id).expect("a family of cores.toml")
     }
 
-    /// The core that a system means by `reported`, with or without maker and revision.
+    /// The core that a system calls `reported`, with or without maker and revision.
     pub fn reported(&self, reported: &str) -> Option<&Core> {
         let reported = plain(reported);
         let is = |name: &String| plain(name) == reported;
@@ -148,7 +180,7 @@ impl Cores {
     }
 }
 
-/// A name as it is compared: without maker, revision and spaces.
+/// A name in the form in which names are compared: without maker, revision and spaces.
 fn plain(name: &str) -> String {
     let name = name.split('/').next().unwrap_or_default().to_ascii_lowercase().replace('_', "-");
     let makers = ["arm", "apple", "qualcomm", "nvidia", "phytium"];
@@ -163,7 +195,7 @@ fn plain(name: &str) -> String {
 fn core(data: CoreData, scored: &[Scored]) -> Core {
     let mut scores: BTreeMap<u16, Vec<f64>> = BTreeMap::new();
     let mut gains: BTreeMap<u16, Vec<f64>> = BTreeMap::new();
-    let mut calls = Vec::new();
+    let mut calls: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     let mine = scored.iter().filter(|row| data.table.as_ref() == Some(&row.core));
     scores.entry(256).or_default().extend(mine.map(|row| row.score.0));
     for seen in &data.seen {
@@ -173,8 +205,13 @@ fn core(data: CoreData, scored: &[Scored]) -> Core {
             scores.entry(bits).or_default().extend(score);
             gains.entry(bits).or_default().extend(rates.gain(bits));
         }
-        calls.extend(rates.call(256));
+        if let Some(blocks) = rates.call(256) {
+            calls.entry(&seen.log).or_default().push(blocks.ln());
+        }
     }
+    // Clusters in one log share OpenSSL and the kernel, so together they are one reading.
+    let mean = |logs: &Vec<f64>| logs.iter().sum::<f64>() / logs.len() as f64;
+    let calls = calls.values().map(mean).collect();
     let constants = |readings: BTreeMap<u16, Vec<f64>>| -> BTreeMap<u16, Constant> {
         let known = readings.into_iter();
         known.filter_map(|(bits, all)| Some((bits, constant(&all, LEAST_SPREAD)?))).collect()
@@ -196,20 +233,20 @@ fn core(data: CoreData, scored: &[Scored]) -> Core {
         has_figures: scores.contains_key(&256),
         scores,
         gains: gains.into_iter().map(|(bits, own)| (bits, Gains::Own(own))).collect(),
-        call: constant(&calls, LEAST_CALL_SPREAD),
+        calls,
     }
 }
 
-/// The score that a core of a family may be expected to have.
-fn pooled(family: &[&Core]) -> Option<Constant> {
+/// The expected score of a core of this family.
+fn pooled(family: &[&Core], bits: u16) -> Option<Constant> {
     let scores = family.iter().filter(|core| core.has_figures);
     let scores: Vec<f64> =
-        scores.filter_map(|core| Some(core.scores.get(&256)?.ln.exp())).collect();
+        scores.filter_map(|core| Some(core.scores.get(&bits)?.ln.exp())).collect();
     constant(&scores, 2.0 * LEAST_SPREAD)
 }
 
-/// Of few readings the spread is not known: it is never taken for less than `least`, and a single one's
-/// for twice that.
+/// The constant that follows from some readings. The spread of few readings is uncertain, so it is at least `least`,
+/// and twice that for a single reading.
 fn constant(readings: &[f64], least: f64) -> Option<Constant> {
     let number = readings.len() as f64;
     let logs: Vec<f64> = readings.iter().map(|reading| reading.ln()).collect();

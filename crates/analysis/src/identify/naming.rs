@@ -1,95 +1,109 @@
-//! A name by what is likeliest: each known core, and a core that is none of them, is asked how likely it
-//! made these figures.
+//! Names a core by probability: for each known core, and for an unknown core, computes how likely it is to produce
+//! these figures.
 //!
-//! Bayes' rule over the known families and their cores, alike before anything was seen, and one "another
-//! core". A core's constants are normal in their logarithms, as far apart as its readings were. "Another
-//! core" may have any constant that a core with the extension can have. What is not known of a core is
-//! taken to be like its family's or like another's. A core is named if it has nearly all of the probability, else its family if that has, else
-//! nothing: unknown is better than wrong.
+//! This is Bayes' rule over the known families and their cores, plus "another core", with prior probabilities that do
+//! not depend on the figures. The logarithm of a core's constant is normally distributed, with the spread of its
+//! readings. "Another core" may have any constant that a core with the extension can have. An unknown constant of a
+//! core is taken to be like its family's, or like another core's. A core is named if it has nearly all of the
+//! probability; otherwise its family, if the family has; otherwise nothing, because unknown is better than wrong.
 
-use super::cores::{Constant, Core, Cores, Gains};
+use super::cores::{CallScatter, Constant, Core, Cores, Gains};
 use super::{Implied, Observed};
 use crate::units::{BytesPerKilocycle, Hertz};
 use serde::Serialize;
 use std::f64::consts::TAU;
 
-/// A core is named from this probability on ...
+/// The probability from which a core is named.
 const SURE_OF_CORE: f64 = 0.95;
-/// ... and a family from this one on.
+/// The probability from which a family is named.
 const SURE_OF_FAMILY: f64 = 0.90;
-/// Candidates below are not worth a word.
+/// Candidates that are less probable are not listed.
 const WORTH_A_WORD: f64 = 0.1;
 
-/// That it is a core which is not in the data, before anything was seen.
+/// The prior probability of a core that is not in the data.
 const ANOTHER: f64 = 0.2;
 
-/// Ranges of "another core", as logarithms: from ThunderX2 (its 5.95 cycles a byte of AES-128, OpenSSL's
-/// aesv8-armx.pl) to two cycles a round, the bound, and somewhat more.
+/// The range of scores of "another core", from ThunderX2 (5.95 cycles a byte for AES-128, OpenSSL's aesv8-armx.pl) to
+/// the bound of two cycles a round, with some margin.
 const SCORES: (f64, f64) = (100.0, 590.0);
-/// How much faster AES-128 and AES-192 are, if nothing is known: not at all, to beyond what the number of
-/// rounds makes of it (1.4 and 1.17), as Cortex-A53 shows.
+/// How many times as fast AES-128 and AES-192 are if nothing is known: from no faster to more than the number of
+/// rounds explains (1.4 and 1.17), as on Cortex-A53.
 const GAINS: [(u16, f64, f64); 2] = [(128, 1.15, 2.0), (192, 1.05, 1.40)];
-/// Most cores spend the same on each round, so half of the others do, too: 14 rounds over 10 and 12.
+/// Most cores need the same time for each round, so half of the unknown cores do as well: 14 rounds divided by 10 and
+/// 12.
 const ROUNDS: [(u16, f64); 2] = [(128, 1.40), (192, 14.0 / 12.0)];
 const ROUNDS_SPREAD: f64 = 0.015;
-/// What a call costs, in blocks.
+/// A known core whose shorter keys have not been timed has another ratio than that in this share of cases.
+const ODD_GAIN: f64 = 0.1;
+/// The range of a call's cost, in blocks.
 const CALLS: (f64, f64) = (0.2, 12.0);
 
-/// A core whose shorter keys nobody timed is like its family's in so many cases.
+/// The probability that a core whose shorter keys were never timed is like its family.
 const LIKE_FAMILY: f64 = 0.7;
 
-/// A build of OpenSSL or a kernel may make of the call's cost anything.
+/// The probability that a build of OpenSSL or a kernel changes the cost of a call completely.
 const ODD_CALL: f64 = 0.1;
 
-/// Clocks that were measured before and after the figures say where the clock was between them, and more
-/// likely at one of them than on its way.
+/// The clock during the figures was between the clocks that were measured before and after them. This is the
+/// probability that it was at one of those readings.
 const AT_A_READING: f64 = 0.5;
-/// A clock that the system states and nobody measured is right in so many cases; else it is lower.
+/// The probability that a stated clock is right if it was not measured; `SLOWER` is the probability that the core ran
+/// slower. Otherwise it was overclocked.
 const STATED_IS_RIGHT: f64 = 0.6;
+const SLOWER: f64 = 0.3;
 const LOWEST_SHARE_OF_STATED: f64 = 0.6;
-/// Steps in which ranges of clocks are gone through: finer than any core's spread.
+const HIGHEST_SHARE_OF_STATED: f64 = 1.5;
+/// The range of clocks if nothing is known: those at which boards run such cores under load. The slowest in our logs,
+/// an ESPRESSObin, ran at 790 MHz; the fastest core ran at 4.3 GHz.
+pub(super) const CLOCKS: (Hertz, Hertz) = (Hertz(0.6e9), Hertz(6e9));
+/// The step through a range of clocks, finer than any core's spread.
 const STEP: f64 = 0.002;
 const MOST_STEPS: f64 = 2000.0;
 
-/// A core or family that was named.
+/// A named core or family.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Name {
     /// The core, if it can be told from its family.
     pub core: Option<String>,
     /// The family's name.
     pub family: String,
-    /// Its members, and what they have in common.
+    /// The family's members, and what they have in common.
     pub about: String,
     /// Id of the family in the data.
     #[serde(skip)]
     pub id: String,
-    /// How likely the name is right, if figures and clocks are what they seem: from 0.9 to 0.99.
+    /// The probability that the name is right if figures and clocks are what they seem: from 0.9 to 0.99.
     pub confidence: f64,
 }
 
-/// What it may be.
+/// A possible family.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Candidate {
     /// A family's name.
     pub family: String,
-    /// How likely it is.
+    /// Its probability.
     pub probability: f64,
-    /// The clock that it would have.
+    /// The clock that it would have had.
     #[serde(rename = "implied_hz")]
     pub implied_clock: Hertz,
 }
 
-/// Names the core that made the figures.
+/// Names the core that produced the figures.
 pub(super) fn name(observed: &Observed, cores: &Cores) -> Implied {
     let unknown = |why: &str| Implied::Unknown { why: why.to_owned(), candidates: Vec::new() };
     if observed.rates.longest_key().is_none() {
-        return unknown("no rate of AES-CBC at 8 KiB or more");
+        return unknown("no AES-CBC rate at 8 KiB or more");
     }
-    let weights: Vec<f64> =
-        cores.cores.iter().map(|core| prior(core, cores) * likelihood(observed, core)).collect();
+    let weights: Vec<f64> = cores
+        .cores
+        .iter()
+        .map(|core| prior(core, cores) * likelihood(observed, core, cores.calls))
+        .collect();
     let all: f64 = weights.iter().sum::<f64>() + ANOTHER * another(observed);
     if !(all.is_finite() && all > 0.0) {
-        return unknown("key lengths differ as on no core: rows of several cores or clocks?");
+        return unknown(
+            "the ratios between key lengths match no core; rows from several cores or clocks?",
+        );
     }
     let of_family = |id: &str| {
         let mine = cores.cores.iter().zip(&weights).filter(|(core, _)| core.family == id);
@@ -124,13 +138,13 @@ pub(super) fn name(observed: &Observed, cores: &Cores) -> Implied {
         family: family.name.clone(),
         about: family.about.clone(),
         id: family.id.clone(),
-        // More than that no data of this size can promise.
+        // Data of this size does not support more.
         confidence: sure.min(0.99),
     })
 }
 
-/// Before anything was seen: half as if all families were alike, half as if all cores were. A family of
-/// many cores is met more often, but not as many times.
+/// The prior probability of a core: half with all families equally likely, half with all cores equally likely. A
+/// family with many cores is more common, but not in proportion.
 fn prior(core: &Core, cores: &Cores) -> f64 {
     let family = cores.cores.iter().filter(|other| other.family == core.family).count() as f64;
     let by_family = 1.0 / (cores.families.len() as f64 * family);
@@ -139,14 +153,15 @@ fn prior(core: &Core, cores: &Cores) -> f64 {
 
 fn why_unknown(observed: &Observed) -> &'static str {
     match (observed.measured_clocks.is_empty(), observed.stated_clock) {
-        (true, None) => "no clock is known, and the shape alone does not tell",
-        (true, Some(_)) => "nobody measured the clock, and the shape alone does not tell",
-        (false, _) => "the figures are those of no known core at this clock",
+        (true, None) => "no clock is known, and the ratios between key lengths alone are ambiguous",
+        (true, Some(_)) => {
+            "the clock was not measured, and the ratios between key lengths alone are ambiguous"
+        }
+        (false, _) => "the figures match no known core at this clock",
     }
 }
 
-/// The measured clock that fits a name best, and the clock that figures and name imply, lowest and
-/// highest.
+/// The measured clock that fits a name best, and the clock that the figures and the name imply, lowest and highest.
 pub(super) fn clocks(
     observed: &Observed,
     cores: &Cores,
@@ -164,8 +179,8 @@ pub(super) fn clocks(
     (measured, implied)
 }
 
-/// The clock at which a core, or some core of a family, has this rate of the longest key that it is known
-/// for.
+/// The lowest and the highest clock at which a core, or a core of a family, has this rate with the longest measured
+/// key.
 fn implied_clock(
     observed: &Observed,
     cores: &Cores,
@@ -177,7 +192,8 @@ fn implied_clock(
     range(mine.filter_map(|core| clock_of(observed, core)))
 }
 
-/// Scores by key length in bits: rates by the highest clock that was measured, or else by the stated one.
+/// Scores by key length in bits: rates divided by the highest measured clock, or by the stated clock if none was
+/// measured.
 pub(super) fn scores(observed: &Observed) -> Vec<(u16, BytesPerKilocycle)> {
     let Some(clock) = highest(observed).filter(|clock| clock.0 > 0.0) else {
         return Vec::new();
@@ -189,19 +205,19 @@ pub(super) fn scores(observed: &Observed) -> Vec<(u16, BytesPerKilocycle)> {
     [128, 192, 256].into_iter().filter_map(score).collect()
 }
 
-/// The highest clock that was measured, or else the one that is stated.
+/// The highest measured clock, or the stated one if none was measured.
 pub(super) fn highest(observed: &Observed) -> Option<Hertz> {
     let measured = range(observed.measured_clocks.iter().copied()).map(|(_, high)| high);
     measured.or(observed.stated_clock)
 }
 
-/// The lowest and the highest of some clocks. `None` if there is none.
+/// The lowest and the highest of `clocks`. `None` if `clocks` is empty.
 pub(super) fn range(clocks: impl Iterator<Item = Hertz> + Clone) -> Option<(Hertz, Hertz)> {
     let low = clocks.clone().map(|clock| clock.0).reduce(f64::min)?;
     Some((Hertz(low), Hertz(clocks.map(|clock| clock.0).reduce(f64::max)?)))
 }
 
-/// The middle of two clocks, as a ratio.
+/// The geometric mean of two clocks.
 pub(super) fn middle((low, high): (Hertz, Hertz)) -> Hertz {
     Hertz((low.0 * high.0).sqrt())
 }
@@ -212,8 +228,8 @@ pub(super) fn clock_of(observed: &Observed, core: &Core) -> Option<Hertz> {
     Some(Hertz(observed.rates.of_long(bits)?.0 * 1e3 / core.scores.get(&bits)?.ln.exp()))
 }
 
-/// How likely a core is to make such figures: a density over their logarithms.
-fn likelihood(observed: &Observed, core: &Core) -> f64 {
+/// How likely a core is to produce these figures: a density over their logarithms.
+fn likelihood(observed: &Observed, core: &Core, calls: CallScatter) -> f64 {
     let rates = &observed.rates;
     let score = score_density(observed, |bits, ln_score| {
         core.scores
@@ -225,6 +241,7 @@ fn likelihood(observed: &Observed, core: &Core) -> f64 {
         let only_of_longest = rates.longest_key() == Some(256);
         let gains = core.gains.get(bits).filter(|_| only_of_longest);
         Some(match gains {
+            None if only_of_longest => alike_gain(*bits, ln),
             None => other_gain(*bits, ln),
             Some(Gains::Own(gain)) => normal(gain, ln),
             Some(Gains::OfFamily(gains)) => {
@@ -236,15 +253,15 @@ fn likelihood(observed: &Observed, core: &Core) -> f64 {
     });
     let call = rates.call(256).map_or(1.0, |blocks| {
         let ln = blocks.ln();
-        core.call.map_or_else(
-            || other_call(ln),
-            |call| (1.0 - ODD_CALL) * normal(&call, ln) + ODD_CALL * other_call(ln),
-        )
+        match student(&core.calls, calls, ln) {
+            Some(density) => (1.0 - ODD_CALL) * density + ODD_CALL * other_call(ln),
+            None => other_call(ln),
+        }
     });
     score * gains.product::<f64>() * call
 }
 
-/// The same of a core that is none of the known.
+/// The same density for a core that is not known.
 fn another(observed: &Observed) -> f64 {
     let rates = &observed.rates;
     let score = score_density(observed, |_, ln_score| other_score(ln_score));
@@ -253,7 +270,7 @@ fn another(observed: &Observed) -> f64 {
     score * gains.product::<f64>() * rates.call(256).map_or(1.0, |blocks| other_call(blocks.ln()))
 }
 
-/// The density of the score, over the clocks that the core may have had; 1 where none is known.
+/// The density of the score, averaged over the clocks that the core may have had.
 fn score_density(observed: &Observed, density: impl Fn(u16, f64) -> f64) -> f64 {
     let Some(bits) = observed.rates.longest_key() else { return 1.0 };
     let Some(rate) = observed.rates.of_long(bits) else { return 1.0 };
@@ -273,17 +290,36 @@ fn score_density(observed: &Observed, density: impl Fn(u16, f64) -> f64) -> f64 
         }
         (_, Some(Hertz(stated))) => {
             let lower = mean(stated * LOWEST_SHARE_OF_STATED, stated);
-            STATED_IS_RIGHT * at(stated) + (1.0 - STATED_IS_RIGHT) * lower
+            let higher = mean(stated, stated * HIGHEST_SHARE_OF_STATED);
+            let overclocked = 1.0 - STATED_IS_RIGHT - SLOWER;
+            STATED_IS_RIGHT * at(stated) + SLOWER * lower + overclocked * higher
         }
-        _ => 1.0,
+        _ => mean(CLOCKS.0.0, CLOCKS.1.0),
     }
 }
 
 fn normal(constant: &Constant, ln: f64) -> f64 {
-    // A reading of one's own is off by as much as those that the constant was made of.
+    // A new reading is off by as much as those from which the constant was computed.
     let spread = constant.spread * (1.0 + 1.0 / constant.readings as f64).sqrt();
     let z = (ln - constant.ln) / spread;
     (-z * z / 2.0).exp() / (spread * TAU.sqrt())
+}
+
+/// The density of a call's cost, given those of other logs. It is Student's, because the scatter is known from few
+/// logs and a normal density would trust it too much. `None` without a log.
+fn student(logs: &[f64], CallScatter { spread, freedom }: CallScatter, ln: f64) -> Option<f64> {
+    let number = logs.len() as f64;
+    let mean = (number > 0.0).then(|| logs.iter().sum::<f64>() / number)?;
+    let spread = spread * (1.0 + 1.0 / number).sqrt();
+    let t = (ln - mean) / spread;
+    let tails = (1.0 + t * t / freedom).powf(-(freedom + 1.0) / 2.0);
+    Some(tails * peak(freedom) / spread)
+}
+
+/// Student's density at 0: from 1/π with one degree of freedom to 1/√τ with many, accurate to 2 % by this
+/// approximation of the ratio of two gamma functions (Abramowitz and Stegun, 6.1.47).
+fn peak(freedom: f64) -> f64 {
+    (1.0 - 1.0 / (4.0 * freedom) + 1.0 / (32.0 * freedom * freedom)) / TAU.sqrt()
 }
 
 fn even(ln: f64, low: f64, high: f64) -> f64 {
@@ -295,16 +331,27 @@ fn other_score(ln: f64) -> f64 {
 }
 
 fn other_call(ln: f64) -> f64 {
-    // However large or small, it says nothing against a core.
+    // A cost outside the range is no evidence against a core, however large or small.
     even(ln, CALLS.0, CALLS.1).max(1e-3)
 }
 
+/// The density for a known core of which only the longest key was timed: an odd ratio is no reason to choose it.
+fn alike_gain(bits: u16, ln: f64) -> f64 {
+    (1.0 - ODD_GAIN) * usual_gain(bits, ln) + ODD_GAIN * any_gain(bits, ln)
+}
+
 fn other_gain(bits: u16, ln: f64) -> f64 {
+    (any_gain(bits, ln) + usual_gain(bits, ln)) / 2.0
+}
+
+fn any_gain(bits: u16, ln: f64) -> f64 {
     let range = GAINS.iter().find(|range| range.0 == bits);
-    let anything = range.map_or(0.0, |(_, low, high)| even(ln, *low, *high));
+    range.map_or(0.0, |(_, low, high)| even(ln, *low, *high))
+}
+
+fn usual_gain(bits: u16, ln: f64) -> f64 {
     let rounds = ROUNDS.iter().find(|rounds| rounds.0 == bits);
-    let usual = rounds.map_or(0.0, |(_, gain)| {
+    rounds.map_or(0.0, |(_, gain)| {
         normal(&Constant { ln: gain.ln(), spread: ROUNDS_SPREAD, readings: usize::MAX }, ln)
-    });
-    (anything + usual) / 2.0
+    })
 }

@@ -1,4 +1,4 @@
-//! What a record of cpb's own knows of the core that it measured. Tables and logs: [`super::of_table`].
+//! What one of cpb's own records shows of the core that it measured. For tables and logs, see [`super::of_table`].
 
 use super::{Observed, of_table};
 use crate::summary::{Figures, Summary, summarise};
@@ -7,15 +7,15 @@ use cpb_core::{Algorithm, CryptoWorkload, Operation, Phase};
 use cpb_record::{Evidence, ProviderRecord, Record};
 use cpb_record::{Machine, evidence};
 
-/// Providers whose ratio says what the extension gains, and whose rates the constants are of.
+/// The providers whose ratio gives the gain from the extension. The constants apply to the rates of the first.
 const WITH: &str = "openssl";
 const WITHOUT: &str = "openssl:nocrypto";
 
-/// AES-CBC by the length of its key.
+/// AES-CBC by key length.
 const KEYS: [(u16, Algorithm); 3] =
     [(128, Algorithm::Aes128Cbc), (192, Algorithm::Aes192Cbc), (256, Algorithm::Aes256Cbc)];
 
-/// The cores of a record whose AES-CBC was measured, each with what is known of it.
+/// The cores of a record in which AES-CBC was measured, each with what is known about it.
 pub fn observed(record: &Record) -> Vec<Observed> {
     if record.published.is_empty() && record.sources.is_empty() {
         return vec![measured(record)];
@@ -23,7 +23,7 @@ pub fn observed(record: &Record) -> Vec<Observed> {
     record.sources.iter().flat_map(|source| of_table::observed(record, source)).collect()
 }
 
-/// What a machine tells of a core before anything is measured.
+/// What a machine reports of a core before anything is measured.
 pub fn told(machine: &Machine, cpus: &[usize]) -> Observed {
     let architecture = [&machine.kernel_architecture, &machine.architecture];
     let architecture = architecture.into_iter().find(|word| !word.is_empty());
@@ -31,7 +31,7 @@ pub fn told(machine: &Machine, cpus: &[usize]) -> Observed {
         place: place(cpus),
         reported: machine.cpu.clone(),
         architecture: architecture.cloned().unwrap_or_default(),
-        // A system that lists none tells nothing.
+        // An empty list means that the system does not report features.
         features: Some(machine.features.clone()).filter(|features| !features.is_empty()),
         stated_clock: clock(machine.state.frequency_limits_khz.1),
         emulated: evidence::emulated(machine),
@@ -39,7 +39,7 @@ pub fn told(machine: &Machine, cpus: &[usize]) -> Observed {
     }
 }
 
-/// Numbers of CPUs as they are written: `cpu0-cpu3, cpu8`; empty of none.
+/// CPU numbers in short form: `cpu0-cpu3, cpu8`; empty if `cpus` is empty.
 pub(super) fn place(cpus: &[usize]) -> String {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     for cpu in cpus {
@@ -55,12 +55,12 @@ pub(super) fn place(cpus: &[usize]) -> String {
     words.collect::<Vec<String>>().join(", ")
 }
 
-/// A clock of thousands of hertz; 0 is none.
+/// A clock given in kilohertz. `None` if it is 0, which means unknown.
 pub(super) fn clock(khz: u64) -> Option<Hertz> {
     (khz > 0).then_some(Hertz(khz as f64 * 1e3))
 }
 
-/// A run of cpb's.
+/// The core of a run of cpb.
 fn measured(record: &Record) -> Observed {
     let header = &record.header;
     let mut observed = told(&header.machine, header.cpus.get(..1).unwrap_or_default());
@@ -72,7 +72,7 @@ fn measured(record: &Record) -> Observed {
         observed.tool = format!("OpenSSL {version}");
     }
     let summary = summarise(record);
-    // All at one clock: what each takes in cycles, at the clock of the longest.
+    // All at one clock: the cycles of each, at the clock of the longest key.
     let clock = KEYS.iter().rev().find_map(|(_, algorithm)| {
         let figures = of_largest(&summary, WITH, *algorithm, Phase::Update)?;
         Some(Hertz(figures.rate?.value.0 * figures.cycles_per_byte?.value.0))
@@ -90,7 +90,8 @@ fn measured(record: &Record) -> Observed {
     observed
 }
 
-/// How many times as fast AES-256 is with the crypto instructions: of a stream, or else of messages.
+/// How many times as fast AES-256 is with the crypto instructions, for a stream if it was measured, otherwise for
+/// messages.
 fn gain(summary: &Summary) -> Option<f64> {
     [Phase::Update, Phase::Message].into_iter().find_map(|phase| {
         let with = of_largest(summary, WITH, Algorithm::Aes256Cbc, phase)?;
@@ -119,7 +120,7 @@ fn cells<'a>(
     its.filter_map(|(workload, row)| Some((workload, &**row.figures.measured()?)))
 }
 
-/// Those of the largest message.
+/// The figures of the largest message.
 fn of_largest<'a>(
     summary: &'a Summary,
     provider: &'a str,
@@ -139,8 +140,8 @@ mod tests {
     use cpb_record::State;
     use cpb_record::{Evidence, Round};
 
-    /// A core at 3 GHz whose blocks take so many cycles, by the length of the key; a call takes 200 more,
-    /// and the library without the instructions ten times as long.
+    /// A core at 3 GHz with these cycles per block, by key length. A call takes 200 cycles more, and the library
+    /// without the instructions takes ten times as long.
     fn run(blocks: [(Algorithm, f64); 3], machine: Machine) -> Record {
         let cell = |provider: &str, algorithm, bytes: u32, cycles: f64| -> Vec<Round> {
             let workload = CryptoWorkload {
@@ -208,7 +209,7 @@ mod tests {
         record.header.evidence = Evidence::Emulated;
         let found = identify(&observed(&record)[0], &Cores::load());
         let Implied::NotApplicable { why } = &found.implied else { panic!("{found:?}") };
-        assert!(why.contains("its clock mean"), "{why}");
+        assert!(why.contains("clocks mean"), "{why}");
         assert_eq!((found.measured_clock, found.verdicts.len()), (None, 0));
     }
 

@@ -1,15 +1,16 @@
-//! What a published table or another tool's log knows of each core. Its figures are text.
+//! What a published table or another tool's log shows of each core. Its figures are text.
 
 use super::of_record::{clock, place, told};
 use super::{Observed, Rates};
 use crate::units::{BytesPerSecond, Hertz};
 use cpb_record::{ClockReading, Cores, Published, Record, Source, When};
 
-/// What the constants are of, by its operation and phase: nothing else at the same time, a stream.
+/// The operation and phase to which the constants apply: a stream, with nothing else running. If a log does not state
+/// the direction, it is taken to be encryption. If it was decryption, it is faster than any core encrypts.
 const OPERATION: &str = "encrypt";
 const PHASE: &str = "update";
 
-/// The cores of a table: those that a log names, or those that its rows do.
+/// The cores of a table: those that a log names, or those that its rows name.
 pub(super) fn observed(record: &Record, source: &Source) -> Vec<Observed> {
     let cells = record.published.iter().filter(|cell| cell.table == source.table);
     let cells: Vec<&Published> = cells.filter(|cell| key(cell).is_some()).collect();
@@ -26,17 +27,26 @@ pub(super) fn observed(record: &Record, source: &Source) -> Vec<Observed> {
     }
 }
 
-/// The cores that a log names.
+/// One of the cores that a log names.
 fn of_cores(record: &Record, source: &Source, cores: &Cores, cells: &[&Published]) -> Observed {
     let machine = told(&record.header.machine, &[]);
     let name = [cores.name.trim(), cores.revision.trim()].join(" ");
+    // What the system reports for the whole machine does not apply to one of several clusters.
+    let alone = record.sources.iter().filter(|source| source.cores.is_some()).count() == 1;
     let reported = match cores.name.trim_matches([' ', '-']) {
-        "" if cores.others.is_empty() => record.header.machine.cpu.clone(),
+        "" if cores.others.is_empty() && alone => record.header.machine.cpu.clone(),
         "" => String::new(),
         _ => name.trim().to_owned(),
     };
     let listed = Some(cores.features.clone()).filter(|features| !features.is_empty());
     let measured = |when| clock(cores.fastest(when).and_then(ClockReading::measured)?);
+    let measured_clocks: Vec<Hertz> =
+        [When::Before, When::After].into_iter().filter_map(measured).collect();
+    // The clock that the system reported while OpenSSL ran is more accurate than the highest clock that it allows.
+    let stated = match measured_clocks.is_empty() {
+        true => cores.context.reported_khz.or(cores.stated_khz),
+        false => cores.stated_khz.or(cores.context.reported_khz),
+    };
     let (rates, apart) = rates(cells);
     Observed {
         place: match cores.cpus.is_empty() {
@@ -45,24 +55,25 @@ fn of_cores(record: &Record, source: &Source, cores: &Cores, cells: &[&Published
         },
         reported,
         features: listed.or(machine.features.clone()),
-        stated_clock: cores.stated_khz.and_then(clock),
-        measured_clocks: [When::Before, When::After].into_iter().filter_map(measured).collect(),
+        stated_clock: stated.and_then(clock),
+        measured_clocks,
         elsewhere: match cores.pinned {
             Some(false) => cores.others.clone(),
             _ => Vec::new(),
         },
         rates,
         apart,
+        context: cores.context.clone(),
         ..machine
     }
 }
 
-/// What rows have in common that are of one core: machine, clock and path.
+/// What all rows of one core have in common: machine, clock and path.
 fn who(cell: &Published) -> (&str, Option<u64>, &str) {
     (&cell.machine, cell.core_hz, &cell.provider)
 }
 
-/// Rows of a table, which name their machine and perhaps a core and a clock.
+/// The core of some rows of a table, which name their machine and perhaps a core and a clock.
 fn of_rows(record: &Record, cells: &[&Published]) -> Observed {
     let first = cells.first();
     let machine = first.map_or("", |cell| cell.machine.as_str());
@@ -79,8 +90,8 @@ fn of_rows(record: &Record, cells: &[&Published]) -> Observed {
     }
 }
 
-/// Rates by key and size, and how far apart rows of the same key are at long messages. Of several the
-/// highest counts: what disturbs a run makes it slower.
+/// Rates by key and size, and how far apart rows of the same key are at long messages. If there are several, the
+/// highest counts, because disturbances make a run slower.
 fn rates(cells: &[&Published]) -> (Rates, f64) {
     let (mut highest, mut lowest) = (Rates::default(), Rates::default());
     for cell in cells {
@@ -101,10 +112,10 @@ fn rates(cells: &[&Published]) -> (Rates, f64) {
     (highest, apart)
 }
 
-/// The length of its key, if a cell is of AES-CBC encryption of a stream.
+/// The key length, if a cell is AES-CBC encryption of a stream.
 fn key(cell: &Published) -> Option<u16> {
-    let same = |told: &Option<String>, word| told.as_deref() == Some(word);
-    let of_stream = same(&cell.operation, OPERATION) && same(&cell.phase, PHASE);
+    let encrypts = cell.operation.as_deref().is_none_or(|operation| operation == OPERATION);
+    let of_stream = encrypts && cell.phase.as_deref() == Some(PHASE);
     match cell.algorithm.as_str() {
         "aes-128-cbc" if of_stream => Some(128),
         "aes-192-cbc" if of_stream => Some(192),
@@ -113,7 +124,7 @@ fn key(cell: &Published) -> Option<u16> {
     }
 }
 
-/// What computed; with its options where they name an engine.
+/// The tool that computed the figures, with its options if they name an engine.
 fn tool(source: &Source) -> String {
     let Some(path) = source.paths.values().next() else { return String::new() };
     match path.options.contains("engine") {

@@ -1,10 +1,10 @@
-//! What rates tell before any core is known.
+//! What rates show before any core is known.
 
 use crate::units::{BytesPerSecond, Seconds};
 use std::collections::BTreeMap;
 
-/// Rates from this message length on have no part of a call in them that matters: 0.2 to 0.6 % at
-/// 16 KiB, twice that at 8 KiB.
+/// From this message length on, the cost of a call has no significant part in the rate: 0.2 to 0.6 % at 16 KiB, twice
+/// that at 8 KiB.
 const LONG: u32 = 8192;
 
 /// One block of AES.
@@ -15,7 +15,7 @@ const BLOCK: u32 = 16;
 pub struct Rates(BTreeMap<(u16, u32), BytesPerSecond>);
 
 impl Rates {
-    /// Adds a rate; one that is no positive number is none.
+    /// Adds a rate. A rate that is not a positive number is ignored.
     pub fn insert(&mut self, bits: u16, bytes: u32, rate: BytesPerSecond) {
         if rate.0.is_finite() && rate.0 > 0.0 {
             self.0.insert((bits, bytes), rate);
@@ -27,7 +27,7 @@ impl Rates {
         self.0.get(&(bits, bytes)).copied()
     }
 
-    /// Whether there is none.
+    /// Whether there are no rates.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -43,7 +43,7 @@ impl Rates {
         self.at(bits, BLOCK)
     }
 
-    /// The longest key that has a rate of long messages: the one that a clock is told by.
+    /// The longest key with a rate at long messages. Clocks are derived from this key.
     pub fn longest_key(&self) -> Option<u16> {
         [256, 192, 128].into_iter().find(|bits| self.of_long(*bits).is_some())
     }
@@ -54,13 +54,13 @@ impl Rates {
         Some(self.of_long(bits)? / self.of_long(longest)?)
     }
 
-    /// What a call costs beside its blocks, in blocks of the same key length.
+    /// The cost of a call in addition to its blocks, in blocks of the same key length.
     pub fn call(&self, bits: u16) -> Option<f64> {
         let blocks = self.of_long(bits)? / self.of_block(bits)? - 1.0;
         (blocks > 0.0).then_some(blocks)
     }
 
-    /// The same as a time.
+    /// The cost of a call as a time.
     pub fn call_time(&self, bits: u16) -> Option<Seconds> {
         Some(Seconds(self.call(bits)? * f64::from(BLOCK) / self.of_long(bits)?.0))
     }

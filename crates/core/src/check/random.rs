@@ -1,22 +1,22 @@
 //! The check of a generator.
 //!
-//! One that repeats is held against its known answer: of the second request, as NIST prints it. Of one
-//! that adds entropy of its own nothing can be known but that every byte that was asked for is written,
-//! and with other bytes each time.
+//! A generator that repeats is compared with its known answer: the output of the second request, as printed
+//! by NIST. If a generator adds its own entropy, no answer can be known. The check is then that every byte
+//! requested is written, with different content each time.
 
 use super::{Answer, Case, Finding, once};
 use crate::error::{Error, Unsupported};
 use crate::provider::{Data, Job, Provider};
 use crate::workload::{CryptoWorkload, Phase, Placement};
 
-/// How often a generator without known answers is asked. A byte that was left alone each time was not
-/// written: by chance that is so once in 2^64.
+/// How many requests are made to a generator without known answers. A byte that never changed is taken as not
+/// written; the chance of an error is 2^-64.
 const REQUESTS: u8 = 8;
 
-/// Shorter outputs may be equal by chance.
+/// The shortest output whose repetition counts as an error: shorter ones may be equal by chance.
 pub const DISTINCT_FROM: usize = 8;
 
-/// `scratch` holds an output four times.
+/// `scratch` must hold the output four times.
 pub(super) fn check(provider: &dyn Provider, case: &Case<'_>, scratch: &mut [u8]) -> Finding {
     let length = case.input.len();
     let workload = CryptoWorkload::new(case.algorithm, case.operation, length as u32);
@@ -46,7 +46,7 @@ fn known(
     for (byte, right) in output.iter_mut().zip(right) {
         *byte = !right;
     }
-    // What is asked for has a length and no content: the answer's own bytes stand for it.
+    // A request has a length but no content, so the answer's own bytes serve as input.
     request(provider, workload, seed, right, output, 2)?;
     if output == right { Ok(()) } else { Err(Error::WrongAnswer) }
 }
@@ -78,7 +78,7 @@ fn fresh(
     if written.iter().all(|written| *written == 1) { Ok(()) } else { Err(Error::WrongAnswer) }
 }
 
-/// Seeds the generator and asks it `times` times; the last answer counts.
+/// Seeds the generator and makes `times` requests. The last answer counts.
 fn request(
     provider: &dyn Provider,
     workload: &CryptoWorkload,

@@ -1,4 +1,4 @@
-//! A generator that counts, right and wrong in every way that is looked for.
+//! A toy generator that counts: correct, or wrong in each way that the check looks for.
 
 extern crate std;
 use super::*;
@@ -6,13 +6,13 @@ use crate::algorithm::{Algorithm, Operation};
 use crate::provider::{Identity, Progress, Session};
 use std::cell::Cell;
 
-/// What is right or wrong with it.
+/// How it behaves, rightly or wrongly.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Way {
-    /// Its first byte is the seed's, and one more at each request.
+    /// Its first byte is the seed's, incremented at each request.
     Repeats,
     RepeatsWrongly,
-    /// The same, from another beginning each time.
+    /// The same, but starting from a different value each time.
     IsFresh,
     IsStuck,
     StopsShort,
@@ -112,7 +112,7 @@ fn a_generator_that_repeats_is_held_against_the_second_answer() {
 #[test]
 fn one_that_does_not_writes_every_byte_and_never_the_same_ones() {
     assert_eq!(found(Way::IsFresh, 128), Finding::Distinct(1));
-    // A byte or two may well come again.
+    // One or two bytes may repeat by chance.
     assert_eq!(found(Way::IsFresh, 1), Finding::Distinct(1));
     assert_eq!(found(Way::IsStuck, DISTINCT_FROM - 1), Finding::Distinct(1));
     assert_ne!(found(Way::IsStuck, DISTINCT_FROM), Finding::Distinct(1));

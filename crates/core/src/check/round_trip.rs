@@ -1,6 +1,5 @@
-//! The check of what is drawn anew each time: it is right if its counterpart, which known answers have
-//! shown to be right, takes it, does not take it when it was tampered with, and if the next one is
-//! another.
+//! The check of answers that are drawn at random. An answer is right if its counterpart, itself shown to be
+//! right by known answers, accepts it and rejects a tampered one, and if the next answer is different.
 
 use super::{Case, Finding, once};
 use crate::Lengths;
@@ -45,14 +44,14 @@ fn encapsulate(provider: &dyn Provider, case: &Case<'_>, scratch: &mut [u8]) -> 
     different(first_tag, second_tag)?;
     run.job(Operation::Decapsulate, case.associated, &[], again, first_tag)?;
     same(first, again)?;
-    // FIPS 203 refuses no encapsulation: of one that was tampered with comes another secret.
+    // FIPS 203 rejects no encapsulation: a tampered one yields a different secret.
     first_tag[0] ^= 1;
     run.job(Operation::Decapsulate, case.associated, &[], again, first_tag)?;
     different(first, again)
 }
 
-/// One pair is made, and the one that is timed with stands beside it: an RSA pair takes seconds. That
-/// two that are made differ, a timed round sees.
+/// Generates one pair and compares it with the timed pair, because an RSA pair takes seconds. A timed round
+/// checks that two generated pairs differ.
 fn generate(provider: &dyn Provider, case: &Case<'_>, scratch: &mut [u8]) -> Result<(), Error> {
     let run = Run { provider, case };
     let parts = parts(case.algorithm).ok_or(Unsupported::Algorithm)?;
@@ -91,7 +90,7 @@ fn generate(provider: &dyn Provider, case: &Case<'_>, scratch: &mut [u8]) -> Res
     }
 }
 
-/// Who is checked, and with what.
+/// The provider under test and its case.
 struct Run<'a> {
     provider: &'a dyn Provider,
     case: &'a Case<'a>,
@@ -116,7 +115,7 @@ impl Run<'_> {
         self.provider.session(&workload, &[key], &mut jobs, &mut |session| once(session, 0))
     }
 
-    /// That a signature is taken, and not for another digest.
+    /// Checks that a signature is accepted, and rejected for another digest.
     fn verified(&self, public: &[u8], digest: &[u8], signature: &mut [u8]) -> Result<(), Error> {
         self.job(Operation::Verify, public, digest, &mut [], signature)?;
         let mut other = [0; 64];
@@ -129,7 +128,7 @@ impl Run<'_> {
     }
 }
 
-/// Pieces of memory, one after the other.
+/// Splits memory into consecutive pieces.
 fn split<const N: usize>(
     mut memory: &mut [u8],
     lengths: [usize; N],

@@ -1,5 +1,5 @@
-//! A toy that signs, agrees and encapsulates by adding bytes, right and wrong in every way that is
-//! looked for.
+//! A toy that signs, agrees and encapsulates by adding bytes: correct, or wrong in each way that the check
+//! looks for.
 
 extern crate std;
 use super::*;
@@ -9,7 +9,7 @@ use crate::provider::{Identity, Progress, Session};
 use std::cell::Cell;
 use std::vec;
 
-/// What is wrong with it.
+/// What is wrong with the toy.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Fault {
     None,
@@ -19,7 +19,7 @@ enum Fault {
     LosesSecrets,
 }
 
-/// A key is worth its last byte, a private one as much as its public one; and the timed pair [`TIMED`].
+/// The value of a key, private or public, is its last byte. The timed pair has the value [`TIMED`].
 struct Toy {
     fault: Fault,
     drawn: Cell<u8>,
@@ -75,7 +75,7 @@ impl Session for Open<'_, '_> {
         let Job { data, tag, .. } = &mut self.jobs[job];
         let Data::Apart { input, output } = data else { return Err(Unsupported::Mode.into()) };
         let first = input.first().copied().unwrap_or(0);
-        // A signature is what was drawn, and that with the key and the digest's first byte.
+        // A signature is the drawn byte, followed by its sum with the key and the digest's first byte.
         let signature = drawn.wrapping_add(key).wrapping_add(first);
         match self.operation {
             Operation::GenerateKey => output.fill(drawn),
@@ -146,7 +146,7 @@ fn what_draws_rightly_comes_back() {
 
 #[test]
 fn what_draws_nothing_is_wrong() {
-    // Of pairs a timed round sees it, which makes two.
+    // For pairs a timed round finds this fault, because it generates two.
     let twice = DRAWING.iter().filter(|(_, operation)| *operation != Operation::GenerateKey);
     for (algorithm, operation) in twice {
         assert_eq!(found(Fault::DrawsNothing, *algorithm, *operation), wrong(Error::WrongAnswer));

@@ -1,4 +1,4 @@
-//! What a host says of its kernel's crypto: which drivers there are, and the way to each.
+//! What a host reports about its kernel's crypto: the drivers, and how to reach each.
 
 extern crate std;
 
@@ -9,19 +9,19 @@ use std::fmt;
 use std::string::String;
 use std::vec::Vec;
 
-/// What a kernel's crypto offers to programs.
+/// What a kernel's crypto offers to user-space programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelSurvey {
     /// AF_ALG itself.
     pub af_alg: Availability,
-    /// Every driver, those of an algorithm together, in the order in which the kernel prefers them.
+    /// All drivers, grouped by algorithm and sorted by the kernel's preference.
     pub drivers: Vec<SurveyedDriver>,
-    /// Whom the kernel takes for the algorithms that cpb knows.
+    /// The drivers that the kernel chooses for the algorithms that cpb knows.
     pub choices: Vec<KernelChoice>,
 }
 
 impl KernelSurvey {
-    /// The part about algorithms that cpb knows: what a record keeps.
+    /// Keeps only the algorithms that cpb knows, for the record.
     #[must_use]
     pub fn of_known_algorithms(mut self) -> KernelSurvey {
         let known = |name: &str| {
@@ -33,15 +33,15 @@ impl KernelSurvey {
     }
 }
 
-/// A driver and the way to it.
+/// A driver and how it can be reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SurveyedDriver {
-    /// What the kernel lists.
+    /// The kernel's entry for the driver.
     #[serde(flatten)]
     pub driver: Driver,
     /// Whether AF_ALG reaches it.
     pub reach: Availability,
-    /// The devices behind it; none for software.
+    /// The devices behind it; empty for software.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<String>,
     /// The lines of `/proc/interrupts` of these devices.
@@ -49,65 +49,65 @@ pub struct SurveyedDriver {
     pub interrupts: Vec<String>,
 }
 
-/// What the kernel makes of an algorithm's name.
+/// How the kernel resolves an algorithm's name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelChoice {
-    /// The algorithm in the kernel's spelling.
+    /// The algorithm, as the kernel spells it.
     pub name: String,
-    /// The driver that it lists with the highest priority.
+    /// The listed driver with the highest priority.
     pub preferred: String,
-    /// The driver that it took when AF_ALG asked for the name; none if it took none.
+    /// The driver that the kernel chose when AF_ALG asked for the name; `None` if it chose none.
     pub taken: Option<String>,
-    /// Whether it took software although it prefers, and lists, a driver with a device.
+    /// Whether the kernel chose software although it lists a driver with a device at a higher priority.
     pub fell_back: bool,
 }
 
 /// One implementation of one algorithm, as the kernel lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Driver {
-    /// The algorithm in the kernel's spelling: `cbc(aes)`.
+    /// The algorithm, as the kernel spells it: `cbc(aes)`.
     pub name: String,
     /// The implementation: `cbc-aes-aesni`.
     pub driver: String,
-    /// The module it is in; none if it is built in.
+    /// The driver's module; `None` if it is built in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub module: Option<String>,
-    /// Of several, the kernel takes the one with the highest.
+    /// If there are several drivers, the kernel chooses the one with the highest priority.
     pub priority: i32,
     /// The kernel's type: `skcipher`, `aead`, `ahash`, `shash`, `rng`, ...; `larval` for a name whose
     /// implementation is still being tested.
     pub kind: String,
-    /// Whether it may return before it is done; none where the type has no such thing.
+    /// Whether it may return before it is done; `None` if the type makes no such distinction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asynchronous: Option<bool>,
-    /// For other drivers only: nobody else can have it.
+    /// Whether only other drivers can use it.
     pub internal: bool,
-    /// Whether it has passed the kernel's test of it.
+    /// Whether it has passed the kernel's self-test.
     pub selftest: Selftest,
-    /// How many things in the kernel use it now.
+    /// How many users within the kernel it has at present.
     pub references: u32,
-    /// Shortest and longest key, in bytes, where the kernel lists them.
+    /// Shortest and longest key, in bytes, if the kernel lists them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_bytes: Option<(u32, u32)>,
-    /// `CRYPTO_ALG_*` of `include/linux/crypto.h`, where NETLINK_CRYPTO answers.
+    /// `CRYPTO_ALG_*` of `include/linux/crypto.h`, if NETLINK_CRYPTO is available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flags: Option<u32>,
 }
 
-/// What became of the kernel's own test of a driver.
+/// The result of the kernel's self-test of a driver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Selftest {
     /// It passed, or the kernel was built without tests.
     Passed,
-    /// Not passed: it failed, or it still runs.
+    /// Not passed: it failed or is still running.
     #[default]
     Unknown,
 }
 
-/// `CRYPTO_ALG_NEED_FALLBACK`: the driver hands what it cannot do to another one.
+/// `CRYPTO_ALG_NEED_FALLBACK`: the driver hands what it does not support to another driver.
 pub const NEEDS_FALLBACK: u32 = 0x100;
-/// `CRYPTO_ALG_KERN_DRIVER_ONLY`: instructions of the CPU could not do the same from user space.
+/// `CRYPTO_ALG_KERN_DRIVER_ONLY`: user-space programs have no CPU instructions for the same operation.
 pub const KERNEL_DRIVER_ONLY: u32 = 0x1000;
 /// `CRYPTO_ALG_ALLOCATES_MEMORY`: requests may allocate memory; dm-crypt refuses such a driver.
 pub const ALLOCATES_MEMORY: u32 = 0x1_0000;
@@ -118,7 +118,7 @@ impl Driver {
         self.kind == "larval"
     }
 
-    /// Which of AF_ALG's types reaches it, if any.
+    /// The AF_ALG type that reaches it; `None` if no type does.
     pub fn af_alg_type(&self) -> Option<&'static str> {
         match self.kind.as_str() {
             "skcipher" | "lskcipher" | "ablkcipher" | "givcipher" | "blkcipher" => Some("skcipher"),
@@ -129,7 +129,7 @@ impl Driver {
         }
     }
 
-    /// Whether it computes this algorithm, with keys of its length.
+    /// Whether it computes this algorithm with keys of the algorithm's length.
     pub fn runs(&self, algorithm: Algorithm) -> bool {
         let key = algorithm.shape().key as u32;
         let takes = |(least, most)| key == 0 || (least..=most).contains(&key);
@@ -138,15 +138,15 @@ impl Driver {
             && self.key_bytes.is_none_or(takes)
     }
 
-    /// Whether it computes any algorithm that has a name here. All others are listed only.
+    /// Whether it computes any algorithm that cpb knows. All other drivers are listed only.
     pub fn runs_any(&self) -> bool {
         Algorithm::ALL.iter().any(|algorithm| self.runs(*algorithm))
     }
 }
 
-/// Of all that are called `stdrng`, the driver that computes `algorithm` (`drbg_fill_array` of
-/// crypto/drbg.c). An engine's generator, `jitterentropy_rng` and those with prediction resistance,
-/// which wait for entropy at each request, are none of our algorithms.
+/// The driver, among all those called `stdrng`, that computes `algorithm` (`drbg_fill_array` of
+/// crypto/drbg.c). An engine's generator, `jitterentropy_rng`, and the generators with prediction resistance,
+/// which wait for entropy at each request, match none of cpb's algorithms.
 fn generator(algorithm: Algorithm) -> Option<&'static str> {
     match algorithm {
         Algorithm::HmacDrbgSha256 => Some("drbg_nopr_hmac_sha256"),
@@ -156,29 +156,29 @@ fn generator(algorithm: Algorithm) -> Option<&'static str> {
     }
 }
 
-/// What stands between a program and a driver of the kernel's.
+/// Whether a program can reach a driver of the kernel, and if not, what prevents it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "state", content = "detail")]
 pub enum Availability {
-    /// Nothing: it was bound.
+    /// A program can use it: binding succeeded.
     Reachable,
-    /// It is not here; this is missing.
+    /// It is not present; the named item is missing.
     Absent(String),
-    /// The kernel has it and lists it, and does not give it to AF_ALG: bound by name it does not
-    /// exist. Linux 7.2 and later do so with accelerators.
+    /// The kernel lists it but does not offer it to AF_ALG: binding it by name fails as if it did not exist.
+    /// Linux 7.2 and later do this with accelerators.
     Policy,
-    /// The kernel lists it and gives AF_ALG others of its sort, and bound by name it does not exist:
-    /// what it is made of, such as the cipher below a mode, could not be loaded.
+    /// The kernel lists it and offers others of its type to AF_ALG, but binding it by name fails as if it did
+    /// not exist: a component, such as the cipher below a mode, could not be loaded.
     NotSetUp,
-    /// This user may not.
+    /// This user lacks the permission.
     Permission(String),
-    /// It failed the kernel's own test.
+    /// It failed the kernel's self-test.
     SelftestFailed,
     /// The kernel is still testing it.
     InTest,
-    /// No type of AF_ALG's reaches it: for use within the kernel.
+    /// No AF_ALG type reaches it: for use within the kernel only.
     KernelOnly,
-    /// Bound, it gave this errno.
+    /// Binding it failed with this errno.
     Failed(i32),
 }
 

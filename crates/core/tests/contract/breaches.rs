@@ -1,4 +1,4 @@
-//! A provider that breaks the contract is told so: the loop neither hangs nor panics.
+//! A provider that breaks the contract is reported, and the loop neither hangs nor panics.
 
 use crate::fake::{Breach, Plan};
 use crate::ran::run;
@@ -16,7 +16,7 @@ const BREACHES: [Breach; 6] = [
     Breach::NotStarted,
 ];
 
-/// Whether `breach` can happen: the end of all jobs together names none of them.
+/// Whether `breach` can happen: if all jobs complete together, no completion names a job.
 fn possible(breach: Breach, dispatch: Dispatch) -> bool {
     let names_a_job = matches!(breach, Breach::NoSuchJob | Breach::NotInFlight);
     let together = dispatch.notice == Notice::Last && dispatch.depth != Depth::Jobs(1);
@@ -31,7 +31,7 @@ fn every_breach_at_any_time_in_every_form_is_a_breach_of_contract() {
     for dispatch in forms(3) {
         for breach in BREACHES.into_iter().filter(|breach| possible(*breach, dispatch)) {
             for order in 0..TAKEN {
-                // A ring that drains before each job gives it the chance to be full when idle.
+                // A ring that drains before each job can report Full while it is idle.
                 let ring = if breach == Breach::FullWhenIdle { 1 } else { 4 };
                 let plan = Plan { ring, breach: Some((breach, order)), ..Plan::default() };
                 let ran = run(&plan, 6, dispatch, false, &fixed(2, 6));
@@ -42,8 +42,8 @@ fn every_breach_at_any_time_in_every_form_is_a_breach_of_contract() {
     }
 }
 
-/// The job that is submitted twice for it makes up for the one that is lost, so that only a
-/// completion that comes after the end tells.
+/// The job that is submitted twice makes up for the lost one, so only a completion after the end reveals the
+/// breach.
 #[test]
 fn a_second_completion_that_evens_out_is_told_by_what_still_comes() {
     for seed in 0..2_000 {
@@ -81,7 +81,7 @@ proptest! {
         };
         let ran = run(&plan, jobs, dispatch, checked, &fixed(2, 6));
         let committed = ran.order().len() as u64 > order && possible(breach, dispatch);
-        // What is full when idle is never idle at that time if others are in flight.
+        // With other jobs in flight, the engine is never idle at that time, so it cannot be full when idle.
         if committed && breach != Breach::FullWhenIdle {
             let told = matches!(ran.outcome, Err(Error::Contract | Error::WrongAnswer));
             prop_assert!(told, "{:?}", ran.outcome);

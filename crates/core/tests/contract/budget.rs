@@ -17,7 +17,7 @@ fn software(each: u64) -> Plan {
     }
 }
 
-/// What was called before the round said that it was ready, and after.
+/// The calls before the round reported that it was ready, and those after.
 fn before_and_after_ready(ran: &Ran) -> (&[Call], &[Call]) {
     let mut parts = ran.diary.split(|call| *call == Call::Ready);
     let (before, after) = (parts.next(), parts.next());
@@ -44,7 +44,7 @@ proptest! {
         let taken = ran.outcome.expect("nothing was planted that fails");
         let ticks = ran.samples[0].ticks.0;
         prop_assert!(taken.iterations == 1 || ticks <= target + COSTS.reading);
-        // No whole operation more would have fitted, but for the one reading of the clock.
+        // No further operation would have fitted, apart from the cost of one clock reading.
         prop_assert!(ticks + each + each.div_ceil(2) >= target - target / 4);
     }
 
@@ -60,7 +60,7 @@ proptest! {
         prop_assert!(ran.outcome.is_ok());
         let ticks = ran.samples[0].ticks.0;
         let one = COSTS.build + COSTS.submit + COSTS.start + service + COSTS.notice;
-        // A sixteenth more, because the last jobs of the batches that it was found by are cheaper.
+        // One sixteenth is added because the last jobs of the batches used to find the size are cheaper.
         let most = target + target / 16 + one;
         prop_assert!(ticks <= most && ticks + one >= target / 2, "{ticks} of {target}");
     }
@@ -92,7 +92,7 @@ fn iterations_that_are_given_are_used_as_they_are() {
 
 #[test]
 fn a_batch_of_any_length_may_be_asked_for() {
-    // Built before, so that there are no more operations in a batch than jobs.
+    // Jobs are built beforehand, so a batch has no more operations than there are jobs.
     for (batch, iterations) in [(0, 1), (1, 1), (1 << 63, 4), (u64::MAX, 4)] {
         let budget = Budget { batch: Ticks(batch), ..fixed(1, 0) };
         let ran = run(&software(1_000), 4, Dispatch::ALL_AT_ONCE, false, &budget);
@@ -190,7 +190,7 @@ fn a_round_lasts_as_long_as_it_is_to_be_counted_and_keeps_no_batch_of_that() {
         let (first, last) = (readings(after).next(), readings(after).next_back());
         let lasted = last.zip(first).map_or(0, |(last, first)| last - first);
         assert!(lasted >= counted, "{lasted} of {counted}");
-        // Not longer than one batch and its readings of the clock beyond that.
+        // At most one batch and its clock readings longer.
         let kept = 8 * each + 3 * 2 * COSTS.reference;
         assert!(lasted <= counted.max(kept) + 3 * each + 100, "{lasted} of {counted}");
         let more = ran.submitted - short.submitted;

@@ -1,5 +1,5 @@
-//! What a driver needs of the bus: a barrier, cache maintenance, and a wait that ends. And how an
-//! error of its device reaches the caller.
+//! What a driver needs from the bus: a barrier, cache maintenance, and a wait with a limit. Also how a device
+//! error reaches the caller.
 
 use crate::device::{Board, CANNOT_READ, CAUSE, GO, LINE};
 use crate::driver::{Driver, Forgotten, PATIENCE, error};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const JOBS: usize = 6;
 
-/// What a round with the driver came to, and how often its device raised the interrupt.
+/// The result of a round with the driver, and how often its device raised the interrupt.
 fn drive(
     dispatch: Dispatch,
     forgets: Option<Forgotten>,
@@ -37,7 +37,7 @@ fn a_driver_that_forgets_nothing_gives_the_right_answers_in_every_form() {
 #[test]
 fn with_notice_last_there_is_one_interrupt_a_chain() {
     let (ran, _, interrupts) = drive(Dispatch::ALL_AT_ONCE, None, None);
-    // The warm-up's batch and two others, each as long as there are jobs.
+    // The batch of the warm-up and two others, each with as many operations as there are jobs.
     assert_eq!((ran.submitted, interrupts), (3 * JOBS as u64, 3));
     let depth = Dispatch { depth: Depth::Jobs(2), ..Dispatch::ALL_AT_ONCE };
     assert_eq!(drive(depth, None, None).2, 9);
@@ -78,7 +78,7 @@ fn without_the_doorbell_the_wait_for_the_interrupt_ends_after_its_limit() {
 #[test]
 fn an_interrupt_that_came_before_the_wait_is_not_lost_and_the_limit_is_kept_to_the_tick() {
     let world = World::new(COSTS);
-    // There is no descriptor, so the device stops with an error and an interrupt.
+    // There is no descriptor, so the device stops with an error and raises an interrupt.
     let mut board = Board::new(&world, 300, None);
     board.write(GO, 1);
     world.spend(1_000);

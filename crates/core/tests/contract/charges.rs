@@ -1,4 +1,4 @@
-//! What a sample is charged, to the tick.
+//! What a sample includes, to the tick.
 
 use crate::fake::{COSTS, Costs, Plan};
 use crate::ran::run;
@@ -7,7 +7,7 @@ use cpb_core::{Build, Depth, Dispatch, Notice, Ticks};
 
 const OPERATIONS: u64 = 6;
 
-/// Ticks of a batch of [`OPERATIONS`] in a session of as many jobs.
+/// Ticks of each batch of [`OPERATIONS`] operations, in a session with the same number of jobs.
 fn ticks(costs: Costs, dispatch: Dispatch, checked: bool) -> Vec<u64> {
     let plan = Plan { costs, ..Plan::default() };
     let jobs = OPERATIONS as usize;
@@ -67,7 +67,7 @@ fn a_full_ring_is_paid_for_but_the_refused_job_is_not_built_again() {
     let plan = Plan { ring: 1, ..Plan::default() };
     let dispatch = Dispatch { build: Build::InLoop, depth: Depth::Jobs(2), notice: Notice::Each };
     let ran = run(&plan, 2, dispatch, false, &fixed(1, 3));
-    // The second and the third job are built and refused, each before the one ahead is started.
+    // The second and the third job are built and rejected, each before the job ahead is started.
     let start = COSTS.full + COSTS.start + COSTS.service + COSTS.notice;
     let first = 2 * COSTS.build + COSTS.submit + start;
     let second = COSTS.submit + COSTS.build + start;

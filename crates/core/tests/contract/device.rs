@@ -1,8 +1,8 @@
-//! A bus with one device on it: a channel that runs chains of descriptors, as the DCP does.
+//! A bus with one device: a channel that runs chains of descriptors, like the DCP.
 //!
-//! The CPU's cache is modelled by what the contract says of it. The device sees what was cleaned
-//! and then ordered by a barrier, and nothing else; the CPU sees what the device wrote once it has
-//! invalidated its copy. A descriptor is [`Descriptor`], 20 bytes, little-endian.
+//! The CPU's cache is modelled according to the contract. The device sees only what was cleaned and then
+//! ordered by a barrier. The CPU sees what the device wrote once it has invalidated its copy. A descriptor is
+//! a [`Descriptor`]: 20 bytes, little-endian.
 
 use crate::fake::World;
 use cpb_core::{Bus, DmaAddress, Error, Interrupt};
@@ -11,24 +11,24 @@ use std::time::Duration;
 
 /// The first descriptor of the chain.
 pub(crate) const CHAIN: u32 = 0x4000_0000;
-/// The doorbell: how many descriptors of the chain are to be run.
+/// The doorbell: the number of descriptors of the chain to run.
 pub(crate) const GO: u32 = CHAIN + 4;
-/// How many descriptors have been run; a number that is written is subtracted.
+/// The number of descriptors that have been run. Writing a number subtracts it.
 pub(crate) const DONE: u32 = CHAIN + 8;
-/// The error that stopped the channel; 0: none.
+/// The error that stopped the channel; 0 if none.
 pub(crate) const STATUS: u32 = CHAIN + 12;
-/// 1: the interrupt is raised; writing 1 lowers it.
+/// 1 if the interrupt is raised; writing 1 clears it.
 pub(crate) const CAUSE: u32 = CHAIN + 16;
 /// The device's interrupt.
 pub(crate) const LINE: Interrupt = Interrupt(50);
-/// [`STATUS`] of a channel that cannot read.
+/// The value of [`STATUS`] if the channel cannot read.
 pub(crate) const CANNOT_READ: u32 = 0x0001_0002;
 
-/// What one job is to the device, in the order of its words.
+/// A job as the device sees it, in the order of its words.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Descriptor {
     pub(crate) next: u32,
-    /// Whether the interrupt is raised when this one is done.
+    /// Whether the interrupt is raised when this descriptor is done.
     pub(crate) interrupts: bool,
     pub(crate) source: u32,
     pub(crate) destination: u32,
@@ -58,15 +58,15 @@ impl Descriptor {
 /// The bus and the device.
 pub(crate) struct Board<'w> {
     world: &'w World,
-    /// What the engine needs for a descriptor, in ticks.
+    /// The engine's time for a descriptor, in ticks.
     service: u64,
-    /// With which descriptor it stops, counted from 0, and with which status.
+    /// The descriptor at which it stops, counted from 0, and the status with which it stops.
     stops: Option<(u32, u32)>,
     /// What DMA masters see.
     memory: HashMap<u32, u8>,
     /// What the CPU has cleaned since the last barrier.
     cleaned: Vec<(u32, Vec<u8>)>,
-    /// The next descriptor to run, and when each that was started ends.
+    /// The next descriptor to run, and the end times of the descriptors that were started.
     chain: u32,
     running: VecDeque<u64>,
     run: u32,
@@ -95,7 +95,7 @@ impl<'w> Board<'w> {
         }
     }
 
-    /// Does what the device has done by now.
+    /// Applies everything that the device has done by now.
     fn advance(&mut self) {
         while self.running.front().is_some_and(|end| *end <= self.world.time()) {
             self.running.pop_front();

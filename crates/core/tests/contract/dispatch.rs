@@ -1,4 +1,4 @@
-//! Which calls the loop makes, in every form of dispatch, with any ring.
+//! The calls that the loop makes, in every form of dispatch and with any ring.
 
 use crate::fake::{Call, Plan};
 use crate::ran::{Ran, Region, run, taken};
@@ -8,7 +8,7 @@ use cpb_core::{Build, Depth, Dispatch, Notice, Progress};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// A round as it may be asked for.
+/// The parameters of a round.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) plan: Plan,
@@ -32,7 +32,7 @@ impl Asked {
     }
 }
 
-/// Any round that must end well.
+/// Any round that must succeed.
 pub(crate) fn any_round() -> impl Strategy<Value = Asked> {
     let spread = proptest::option::of(0u64..2_000);
     let plan = (1usize..12, spread, 0u64..70, 0u64..=50, any::<u64>());
@@ -60,7 +60,7 @@ fn is_build(call: &Call) -> bool {
     matches!(call, Call::Build(_))
 }
 
-/// Walks through one region and holds it against the rules of its dispatch.
+/// Walks through one region and checks it against the rules of its dispatch.
 fn keeps_the_rules(asked: &Asked, region: &Region<'_>, operations: usize) {
     let (depth, notice) = (asked.depth(), asked.dispatch.notice);
     let serial = asked.dispatch.depth == Depth::Jobs(1);
@@ -89,17 +89,23 @@ fn keeps_the_rules(asked: &Asked, region: &Region<'_>, operations: usize) {
                 assert_eq!(*jobs, waiting, "one doorbell starts all that was submitted");
                 assert!(in_flight == depth || full || unsent == 0, "the queue is filled first");
                 waiting = 0;
-                // What the engine refused is still to be submitted.
+                // The job that the engine rejected is still to be submitted.
                 continue;
             }
             Call::Complete(Some(_)) => {
                 assert!(notice == Notice::Each || serial, "no completion is taken singly");
-                assert!(in_flight == depth || full || unsent == 0, "nobody waits with room left");
+                assert!(
+                    in_flight == depth || full || unsent == 0,
+                    "no job waits while there is room"
+                );
                 in_flight -= 1;
             }
             Call::Finish(finished) => {
                 assert!(notice == Notice::Last && !serial, "each completion is noticed");
-                assert!(in_flight == depth || full || unsent == 0, "nobody waits with room left");
+                assert!(
+                    in_flight == depth || full || unsent == 0,
+                    "no job waits while there is room"
+                );
                 assert_eq!(finished.jobs, in_flight);
                 in_flight = 0;
             }

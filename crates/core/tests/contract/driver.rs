@@ -1,5 +1,5 @@
-//! The smallest driver of an engine with a queue, over any bus: what a job is in each call of the
-//! contract. It can be told to forget a step, so that tests see what the step is for.
+//! The smallest driver of an engine with a queue, for any bus: it shows what happens to a job in each call of
+//! the contract. It can be made to omit a step, so that tests show why the step is needed.
 
 use crate::device::{CAUSE, CHAIN, DONE, Descriptor, GO, LINE, STATUS};
 use cpb_core::{
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// How long the driver waits for an interrupt.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(1);
 
-/// A step that the driver leaves out.
+/// A step that the driver omits.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Forgotten {
     CleanMessage,
@@ -49,7 +49,7 @@ impl<B: Bus> Provider for Driver<B> {
         body(&mut Channel {
             bus: &mut *bus,
             forgets: self.forgets,
-            // Single operations are the last ones, too.
+            // A single operation is also the last one.
             notice: workload.dispatch.notice,
             descriptors: vec![Descriptor::default(); jobs.len()],
             memory: vec![[0; 20]; jobs.len()],
@@ -67,9 +67,9 @@ struct Channel<'s, 'b, B> {
     notice: Notice,
     jobs: &'s mut [Job<'b>],
     descriptors: Vec<Descriptor>,
-    /// Where the device reads them.
+    /// The memory from which the device reads them.
     memory: Vec<[u8; 20]>,
-    /// Jobs of the chain that is being made, of the one that runs, and those that have been run.
+    /// Jobs of the chain being built, jobs of the running chain, and finished jobs.
     linked: Vec<usize>,
     running: VecDeque<usize>,
     finished: VecDeque<usize>,
@@ -162,7 +162,7 @@ impl<B: Bus> Channel<'_, '_, B> {
         self.collect()
     }
 
-    /// Takes what the device has done out of the running chain.
+    /// Removes what the device has done from the running chain.
     fn collect(&mut self) -> Result<(), Error> {
         let done = self.bus.read(DONE);
         self.bus.write(DONE, done);
@@ -190,7 +190,7 @@ fn address(bus: &impl Bus, buffer: &[u8]) -> Result<u32, Error> {
     Ok(address)
 }
 
-/// What the device's manual says of a status: the reason is in its low byte.
+/// The meaning of a status according to the device's manual: the reason is in its low byte.
 pub(crate) fn error(status: u32) -> Error {
     let meaning = match status as u8 {
         1 => Meaning::Descriptor,

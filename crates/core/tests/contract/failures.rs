@@ -1,4 +1,4 @@
-//! One failed job fails the round, when everything else has come back.
+//! One failed job fails the round, after all other jobs have completed.
 
 use crate::dispatch::{Asked, any_round};
 use crate::fake::{Call, Plan, failure};

@@ -1,8 +1,8 @@
-//! A provider with a queue that exists in these tests only, on a clock whose time is planted.
+//! A provider with a queue, for these tests only, and a simulated clock.
 //!
-//! Every call advances the [`World`]'s time by a known cost and is written down, so a test can say
-//! exactly what a sample has to hold. The provider itself watches the loop: it panics when it is
-//! asked for what the contract forbids.
+//! Every call advances the [`World`]'s time by a known cost and is logged, so a test knows exactly what a
+//! sample must contain. The provider also checks the loop: it panics if the loop does something that the
+//! contract forbids.
 
 use cpb_core::{
     Clock, Completion, CryptoWorkload, Data, Error, Finished, Identity, Job, Meaning, Progress,
@@ -10,28 +10,28 @@ use cpb_core::{
 };
 use std::cell::{Cell, RefCell};
 
-/// What a job's output holds while the job is in flight.
+/// The content of a job's output while the job is in flight.
 const UNFINISHED: u8 = 0xee;
 /// Ticks until all threads are ready.
 pub(crate) const READY: u64 = 70_000;
-/// More calls than any of these tests needs: the loop would never end.
+/// More calls than any of these tests needs: the loop does not end.
 const HANGS: usize = 400_000;
 
-/// What each thing takes, in ticks.
+/// The cost of each call, in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Costs {
     pub(crate) reading: u64,
-    /// The first reference chain; each later one takes a tick more, so that they can be told apart.
+    /// The first reference chain. Each later one takes one tick more, so they can be told apart.
     pub(crate) reference: u64,
     pub(crate) build: u64,
     pub(crate) submit: u64,
-    /// A submit that ends in Full.
+    /// A submit that returns Full.
     pub(crate) full: u64,
-    /// The doorbell, however many jobs it starts.
+    /// The doorbell, regardless of how many jobs it starts.
     pub(crate) start: u64,
-    /// Handing over one completion, or telling of all, without the waiting.
+    /// Handing over one completion or reporting all of them, without the wait.
     pub(crate) notice: u64,
-    /// What the engine needs for a job.
+    /// The engine's time for a job.
     pub(crate) service: u64,
 }
 
@@ -46,7 +46,7 @@ pub(crate) const COSTS: Costs = Costs {
     service: 300,
 };
 
-/// What is done once in a period.
+/// The work done once per period.
 pub(crate) const RENEWAL: u64 = 5_000;
 
 /// How the provider behaves.
@@ -55,22 +55,22 @@ pub(crate) struct Plan {
     pub(crate) costs: Costs,
     /// Jobs that the engine holds.
     pub(crate) ring: usize,
-    /// The engine works on all its jobs at once and each takes up to this much longer than
-    /// [`Costs::service`]; `None`: one after the other, each as long as the one before.
+    /// The engine works on all its jobs at once, and each takes up to this much longer than
+    /// [`Costs::service`]. `None` if the engine runs them one after the other, all with the same duration.
     pub(crate) spread: Option<u64>,
-    /// How often in a hundred it says Full with room left, but only with something in flight.
+    /// How often, in percent, it returns Full although there is room. Only with something in flight.
     pub(crate) early_full: u64,
-    /// How often in a hundred it does the job on the spot.
+    /// How often, in percent, it runs the job immediately.
     pub(crate) on_the_spot: u64,
-    /// In one of so many operations on the spot it does [`RENEWAL`] as well.
+    /// The number of immediate operations in a period. One of them also does the [`RENEWAL`].
     pub(crate) period: u32,
-    /// Which of the jobs that it took fail, by their order.
+    /// The jobs that fail, by the order in which they were taken.
     pub(crate) fails: Vec<u64>,
-    /// Which get a wrong byte.
+    /// The jobs that get a wrong byte, by the same order.
     pub(crate) wrong: Vec<u64>,
-    /// With which of the jobs that it took the engine stops and nothing ever finishes again.
+    /// The job at which the engine stops for good, by the order in which it was taken.
     pub(crate) dies: Option<u64>,
-    /// How it breaks the contract, with which of the jobs that it took.
+    /// How it breaks the contract, and at which of the jobs taken.
     pub(crate) breach: Option<(Breach, u64)>,
     pub(crate) seed: u64,
 }
@@ -93,30 +93,30 @@ impl Default for Plan {
     }
 }
 
-/// Something no provider may do.
+/// Something that no provider may do.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Breach {
     /// Completes a job twice.
     Twice,
     /// Completes a job that the session does not have.
     NoSuchJob,
-    /// Completes a job that nobody submitted instead of the one that was.
+    /// Completes a job that was not submitted instead of the submitted one.
     NotInFlight,
-    /// Says Full with nothing in flight.
+    /// Returns Full with nothing in flight.
     FullWhenIdle,
-    /// Gives no completion with jobs in flight, or does not wait for all of them.
+    /// Returns no completion with jobs in flight, or does not wait for all of them.
     NothingWhenBusy,
-    /// Leaves a job out when it starts those that were submitted.
+    /// Omits a job when it starts those that were submitted.
     NotStarted,
 }
 
-/// What was called, and how it ended.
+/// A call and its result.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Call {
-    /// The clock was read: the time it showed.
+    /// The clock was read: the time that it returned.
     Read(u64),
     Reference,
-    /// The round said that it is warmed up.
+    /// The round reported that it is warmed up.
     Ready,
     Build(usize),
     Submit(usize, Result<Progress, Error>),
@@ -126,7 +126,7 @@ pub(crate) enum Call {
     Finish(Finished),
 }
 
-/// The clock, and the diary of all calls.
+/// The clock, and the log of all calls.
 pub(crate) struct World {
     costs: Costs,
     time: Cell<u64>,
@@ -144,7 +144,7 @@ impl World {
         }
     }
 
-    /// All that was written down so far.
+    /// All calls logged so far.
     pub(crate) fn diary(&self) -> Vec<Call> {
         self.diary.take()
     }
@@ -161,7 +161,7 @@ impl World {
         self.time.set(self.time.get().max(time));
     }
 
-    /// Another thread is waited for.
+    /// Waits for another thread.
     pub(crate) fn ready(&self) {
         self.spend(READY);
         self.note(Call::Ready);
@@ -219,7 +219,7 @@ impl Random {
 pub(crate) struct Fake<'w> {
     plan: &'w Plan,
     world: &'w World,
-    /// Jobs in flight when the loop gave the session back.
+    /// Jobs in flight when the loop returned the session.
     left: Cell<usize>,
 }
 
@@ -268,13 +268,13 @@ impl Provider for Fake<'_> {
     }
 }
 
-/// A job that the engine has taken.
+/// A job taken by the engine.
 #[derive(Clone, Copy)]
 struct Flight {
     job: usize,
-    /// How many were taken before.
+    /// The number of jobs taken before it.
     order: u64,
-    /// When it has finished, once it is started.
+    /// The time at which it finishes, once it has been started.
     finished: u64,
 }
 
@@ -283,10 +283,10 @@ struct Engine<'s, 'b> {
     world: &'s World,
     jobs: &'s mut [Job<'b>],
     built: Vec<bool>,
-    /// Taken and not started.
+    /// Taken but not started.
     queued: Vec<Flight>,
     flying: Vec<Flight>,
-    /// A completion too many, to be given at the next opportunity.
+    /// An extra completion, to be returned at the next opportunity.
     spare: Option<Completion>,
     taken: u64,
     idle_from: u64,
@@ -298,7 +298,7 @@ impl Engine<'_, '_> {
         self.queued.iter().chain(&self.flying).any(|flight| flight.job == job)
     }
 
-    /// After a breach the loop cannot know better, so what it asks for is not judged.
+    /// After a breach the loop cannot know better, so its calls are not judged.
     fn judge(&self, right: bool, obligation: &str) {
         assert!(right || self.plan.breach.is_some(), "{obligation}");
     }
@@ -307,7 +307,7 @@ impl Engine<'_, '_> {
         self.plan.breach == Some((breach, order))
     }
 
-    /// The output appears: not before the job is completed.
+    /// Writes the output, which must not appear before the job is completed.
     fn write(&mut self, job: usize, order: u64) -> Result<(), Error> {
         if self.plan.fails.contains(&order) {
             return Err(failure(order));
@@ -323,7 +323,7 @@ impl Engine<'_, '_> {
         Ok(())
     }
 
-    /// Stops the engine: what is in flight will never be written.
+    /// Stops the engine: jobs in flight are never written.
     fn quiesce(&mut self) {
         self.world.wait_until(u64::MAX / 2);
         for flight in self.queued.iter().chain(&self.flying) {
@@ -425,7 +425,7 @@ impl Engine<'_, '_> {
         Ok(Progress::Queued)
     }
 
-    /// What is asked of the loop before it waits, and whether there is an engine to wait for.
+    /// Checks the loop's obligation before it waits. Returns an error if the engine has died.
     fn waits(&self) -> Result<(), Error> {
         self.judge(self.queued.is_empty(), "what was submitted is started before it is waited for");
         let dead = self.plan.dies.is_some_and(|order| order < self.taken);

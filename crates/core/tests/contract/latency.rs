@@ -1,4 +1,4 @@
-//! What an operation takes from submission to completion with others in flight, beside what it takes
+//! The time of an operation from submission to completion with others in flight, compared with its time
 //! alone.
 
 use crate::fake::{COSTS, Plan};
@@ -9,8 +9,8 @@ use cpb_core::sample::bucket;
 use cpb_core::{Build, Depth, Dispatch, Notice, Ticks};
 use std::collections::BTreeMap;
 
-/// A round with room for four times the depth and batches of one job more, which does not fill the
-/// queue.
+/// A round with four times as many jobs as the depth. A batch has one operation more than there are jobs, and
+/// that operation does not fill the queue.
 fn ran(depth: u16, build: Build, notice: Notice, latencies: u16) -> Ran {
     let dispatch = Dispatch { build, depth: Depth::Jobs(depth), notice };
     let budget = Budget { latencies, ..fixed(1, 4 * u32::from(depth) + 1) };
@@ -19,7 +19,7 @@ fn ran(depth: u16, build: Build, notice: Notice, latencies: u16) -> Ran {
     ran
 }
 
-/// So many times these ticks, by bucket.
+/// The given counts of these times, by bucket.
 fn buckets<const N: usize>(times: [(u64, u32); N]) -> BTreeMap<u16, u32> {
     let mut buckets = BTreeMap::new();
     for (ticks, count) in times {
@@ -28,8 +28,8 @@ fn buckets<const N: usize>(times: [(u64, u32); N]) -> BTreeMap<u16, u32> {
     buckets
 }
 
-/// Of the job that fills an idle engine's queue: its submission, the doorbell, `depth` jobs of the
-/// engine's, its notice, and a reading of the clock.
+/// The time of the job that fills an idle engine's queue: its submission, the doorbell, `depth` jobs on the
+/// engine, its notice, and a clock reading.
 fn filling(depth: u16) -> u64 {
     let engine = u64::from(depth) * COSTS.service;
     COSTS.submit + COSTS.start + engine + COSTS.notice + COSTS.reading
@@ -43,8 +43,8 @@ fn it_is_measured_at_the_depth_that_is_in_flight_beside_single_operations() {
             let alone = filling(1) + if build == Build::InLoop { COSTS.build } else { 0 };
             assert_eq!(BTreeMap::from_iter(ran.latency.filled()), buckets([(alone, 4)]));
 
-            // A later job is submitted while the engine works on the next one already: behind the
-            // notice of the one before, a reading of the clock, and its own building.
+            // A later job is submitted while the engine is already working on the next one: after the notice
+            // of the previous job, a clock reading, and its own building.
             let built = if build == Build::InLoop { COSTS.build } else { 0 };
             let later = u64::from(depth) * COSTS.service - built - COSTS.reading;
             let expected = buckets([(filling(depth), 1), (later, 3)]);
@@ -72,7 +72,7 @@ fn an_engine_that_takes_fewer_jobs_than_asked_for_is_timed_at_what_it_takes() {
         let ring = Dispatch { build: Build::Before, depth: Depth::Ring, notice };
         let budget = Budget { latencies: 1, ..fixed(1, 12) };
         let ran = run(&plan, 12, ring, false, &budget);
-        // The fourth job was refused before the doorbell rang.
+        // The fourth job was rejected before the doorbell.
         let expected = filling(3) + COSTS.full + COSTS.reading;
         assert_eq!(ran.latency_in_flight.max, Ticks(expected), "{notice:?}");
     }

@@ -1,5 +1,5 @@
-//! The contract between loop and provider, proved with a queued provider and a clock that exist in
-//! these tests only: what is called when, and exactly what each sample is charged.
+//! The contract between loop and provider, tested with a provider and a clock made for these tests: which
+//! calls are made when, and exactly what each sample includes.
 
 mod breaches;
 mod budget;
@@ -16,7 +16,7 @@ mod ran;
 use cpb_core::measure::Budget;
 use cpb_core::{Build, Depth, Dispatch, Notice, Ticks};
 
-/// Every form of dispatch, with `depth` jobs in flight where a form takes a number.
+/// Every form of dispatch, with `depth` jobs in flight if the form takes a number.
 fn forms(depth: u16) -> Vec<Dispatch> {
     let mut forms = Vec::new();
     for &build in Build::ALL {

@@ -1,4 +1,4 @@
-//! One round with the fake provider, and what can be read from its diary.
+//! One round with the fake provider, and queries on its log.
 
 use crate::fake::{Call, Fake, Plan, World};
 use cpb_core::measure::{Budget, Expected, Queue, Setting, Store, Taken, round};
@@ -10,21 +10,21 @@ use cpb_core::{
 /// Bytes of a job.
 const LENGTH: usize = 8;
 
-/// What came of a round.
+/// The results of a round.
 pub(crate) struct Ran {
     pub(crate) outcome: Result<Taken, Error>,
     pub(crate) samples: Vec<Sample>,
     pub(crate) latency: Histogram,
     pub(crate) latency_in_flight: Histogram,
     pub(crate) diary: Vec<Call>,
-    /// Jobs in flight when the loop gave the session back.
+    /// Jobs in flight when the loop returned the session.
     pub(crate) left: usize,
-    /// What the queue says of it.
+    /// The number of jobs submitted, according to the queue.
     pub(crate) submitted: u64,
     outputs: Vec<[u8; LENGTH]>,
 }
 
-/// Runs one round; `checked`: every answer, while the clock runs.
+/// Runs one round. With `checked`, every answer is checked while the clock runs.
 pub(crate) fn run(
     plan: &Plan,
     jobs: usize,
@@ -38,7 +38,7 @@ pub(crate) fn run(
     Ran { left: fake.left(), ..ran }
 }
 
-/// Runs one round with any provider that lives in `world`.
+/// Runs one round with any provider in `world`.
 pub(crate) fn run_with(
     provider: &dyn Provider,
     world: &World,
@@ -106,8 +106,8 @@ fn answer(job: usize) -> [u8; LENGTH] {
     input(job).map(|byte| !byte)
 }
 
-/// What was called between two readings of the clock with nothing but submits and what belongs to
-/// them in between: a timed region.
+/// A timed region: the calls between two clock readings that enclose only submits and the calls that belong
+/// to them.
 pub(crate) struct Region<'r> {
     pub(crate) calls: &'r [Call],
     pub(crate) ticks: Ticks,
@@ -124,7 +124,7 @@ impl Region<'_> {
     }
 }
 
-/// The job, if `call` is a submit by which the provider took it.
+/// The job that the provider took, if `call` is a submit that took one.
 pub(crate) fn taken(call: &Call) -> Option<usize> {
     match *call {
         Call::Submit(job, Ok(Progress::Done | Progress::Queued) | Err(_)) => Some(job),
@@ -133,8 +133,8 @@ pub(crate) fn taken(call: &Call) -> Option<usize> {
 }
 
 impl Ran {
-    /// All timed regions: those of the warm-up, then batches, then single operations; and not what
-    /// is timed inside a queue after that.
+    /// All timed regions: those of the warm-up, then batches, then single operations. The operations timed in
+    /// flight after that are not included.
     pub(crate) fn regions(&self) -> Vec<Region<'_>> {
         let ready = self.diary.iter().position(|call| *call == Call::Ready).unwrap_or_default();
         let (warm_up, rest) = self.diary.split_at(ready);
@@ -143,7 +143,7 @@ impl Ran {
         regions
     }
 
-    /// The regions that samples were taken of.
+    /// The regions that samples were taken from.
     pub(crate) fn batches(&self) -> Vec<Region<'_>> {
         let mut regions = self.regions();
         let singles = self.singles();
@@ -162,7 +162,7 @@ impl Ran {
         self.diary.iter().filter_map(taken).collect()
     }
 
-    /// Whether every job that was ever submitted has left its right answer.
+    /// Whether every submitted job has the right answer in its output.
     pub(crate) fn answers_right(&self) -> bool {
         let order = self.order();
         let submitted = (0..self.outputs.len()).filter(|job| order.contains(job));

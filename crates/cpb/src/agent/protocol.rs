@@ -1,9 +1,9 @@
-//! What a host and the agent on another machine say to each other.
+//! The protocol between a host and the agent on another machine.
 //!
-//! A connection begins with one line of JSON from the host, an [`Order`], and one back, an
-//! [`Answer`]. After [`Answer::Started`] the connection is the standard input and output of what was
-//! started, and nothing else goes over it until that ends: then come a NUL, which no frame contains,
-//! and one line that says how it ended, an [`End`].
+//! A connection begins with one line of JSON from the host, an [`Order`], and one line back, an [`Answer`].
+//! After [`Answer::Started`] the connection is the standard input and output of the program that was started.
+//! When that program ends, the agent sends a NUL, which no frame contains, and one line that says how it
+//! ended, an [`End`].
 
 use anyhow::{Context, Result, anyhow};
 use cpb_core::catalog;
@@ -12,20 +12,20 @@ use cpb_record::Machine;
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 
-/// Where it listens, in the guest.
+/// The port on which the agent listens in a guest.
 pub const PORT: u16 = 7000;
 
-/// What it prints on the console when it can be reached.
+/// What the agent prints on the console as soon as it can be reached.
 pub const READY: &str = "cpb agent ready";
 
-/// The longest line that is taken for an order or an answer.
+/// The longest line that is accepted as an order or an answer.
 const LONGEST: usize = 256 * 1024;
 
-/// The host's wish.
+/// An order of the host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// Tell about the guest, with the state of this CPU.
+    /// Describe the machine, including the state of this CPU.
     About {
         /// The CPU.
         cpu: usize,
@@ -36,7 +36,7 @@ pub enum Order {
         provider: String,
         /// The CPUs to measure on.
         cpus: Vec<usize>,
-        /// Cycles of a multiplication there, if they are known.
+        /// Cycles of a multiplication on these CPUs, if known.
         latency: Option<u32>,
     },
     /// Start a command.
@@ -46,19 +46,19 @@ pub enum Order {
     },
 }
 
-/// What comes of it.
+/// The answer to an order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
-    /// To [`Order::About`].
+    /// The answer to [`Order::About`].
     About(Box<About>),
-    /// It runs, and has the connection from here on.
+    /// The program runs and owns the connection from here on.
     Started,
-    /// Why not.
+    /// The order was refused, for this reason.
     Refused(String),
 }
 
-/// A machine, told by itself.
+/// A machine, as the agent on it describes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct About {
     /// Version of its cpb.
@@ -69,9 +69,9 @@ pub struct About {
     pub machine: Machine,
     /// The providers of its cpb, which may be built with fewer than the host's.
     pub providers: Vec<Listed>,
-    /// The executors that are looked at where nobody names any.
+    /// The executors that are probed if the user selects none.
     pub usual: Vec<String>,
-    /// What its kernel's crypto offers.
+    /// What the crypto API of its kernel offers.
     pub kernel: KernelSurvey,
 }
 
@@ -85,25 +85,25 @@ pub struct Listed {
 }
 
 impl Answer {
-    /// What a machine says of itself, if its cpb is of this version.
+    /// The description of a machine, if its cpb has this cpb's version.
     ///
     /// # Errors
-    /// It is not, or this is another answer. `machine` is its name.
+    /// Returns an error if the version differs, or if this is another kind of answer. `machine` is its name.
     pub fn about(self, machine: &str) -> Result<About> {
         match self {
             Answer::About(about) if about.version == env!("CARGO_PKG_VERSION") => Ok(*about),
             Answer::About(about) => Err(anyhow!(
-                "the cpb on {machine} is {}, this is {}: `make static` builds it anew",
+                "the cpb on {machine} has version {}, this one {}: rebuild it with `make static`",
                 about.version,
                 env!("CARGO_PKG_VERSION")
             )),
-            other => Err(anyhow!("the agent on {machine} answers {other:?}")),
+            other => Err(anyhow!("the agent on {machine} sent an unexpected answer: {other:?}")),
         }
     }
 }
 
 impl Listed {
-    /// Those of this cpb.
+    /// The providers of this cpb.
     pub fn own() -> Vec<Listed> {
         let listed = |entry: &catalog::Entry| Listed {
             name: entry.name.to_owned(),
@@ -113,29 +113,29 @@ impl Listed {
     }
 }
 
-/// How what was started came to its end.
+/// How a started program ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct End {
-    /// Exit status; none if a signal ended it.
+    /// Exit status; `None` if a signal ended it.
     pub status: Option<i32>,
-    /// That in words.
+    /// How it ended, in words.
     pub how: String,
     /// The last line it wrote to standard error.
     pub last: String,
 }
 
-/// Gives an order over a connection, which has a time-out: what comes of it.
+/// Sends an order over a connection, which has a timeout, and returns the answer.
 ///
 /// # Errors
-/// No answer, or none of this version's.
+/// Returns an error if no answer comes, or if another version of cpb wrote it.
 pub fn ask(stream: &mut (impl Read + Write), order: &Order) -> Result<Answer> {
     write_line(stream, order)?;
     serde_json::from_str(&read_line(stream)?).context(
-        "the cpb there was built from another source than this one; `make static` builds it anew",
+        "the cpb there was built from different sources than this one; rebuild it with `make static`",
     )
 }
 
-/// Reads up to a line's end and no byte further.
+/// Reads up to the end of a line, and no byte further.
 pub(super) fn read_line(stream: &mut impl Read) -> Result<String> {
     let mut line = Vec::new();
     let mut byte = [0];
@@ -146,7 +146,7 @@ pub(super) fn read_line(stream: &mut impl Read) -> Result<String> {
         }
         line.push(byte[0]);
     }
-    anyhow::bail!("more than {LONGEST} bytes without a line's end")
+    anyhow::bail!("more than {LONGEST} bytes without the end of a line")
 }
 
 /// Writes a value as one line of JSON.

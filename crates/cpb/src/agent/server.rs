@@ -1,6 +1,6 @@
-//! The agent: what runs on the other machine, takes the host's orders, and starts what it wants. In a guest
-//! it is reached over TCP, over ssh by [`channels`](crate::remote::channels). Nothing is sent while a round is
-//! timed, and the agent sleeps.
+//! The agent: it runs on the other machine, takes the host's orders and starts the programs they name. In a
+//! guest it is reached over TCP, over ssh through [`channels`](crate::remote::channels). While a round is
+//! timed the agent sends nothing and sleeps.
 
 use super::protocol::{About, Answer, End, Listed, Order, PORT, READY, read_line, write_line};
 use crate::child::{ended, read_errors, why_not_started};
@@ -24,24 +24,24 @@ use std::thread;
 /// This program, even if its file has been removed (proc(5)).
 const OWN: &str = "/proc/self/exe";
 
-/// Serves for ever.
+/// Serves forever.
 ///
 /// # Errors
-/// The port cannot be had.
+/// Returns an error if the port cannot be bound.
 pub fn serve() -> Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, PORT))
         .with_context(|| format!("cannot listen on port {PORT}"))?;
     println!("{READY}");
     for stream in listener.incoming() {
         let Ok(stream) = stream else { continue };
-        // An answer is many small frames, and the host waits for the last.
+        // An answer consists of many small frames, and the host waits for the last one.
         let _ = stream.set_nodelay(true);
         thread::spawn(move || converse(OwnedFd::from(stream).into()));
     }
     Ok(())
 }
 
-/// Takes one order, over a socket of any kind, and stays until what it started has ended.
+/// Takes one order, over a socket of any kind, and returns when the program that it started has ended.
 pub fn converse(stream: File) {
     if let Err(error) = take_order(stream) {
         eprintln!("cpb agent: {error:#}");
@@ -52,10 +52,11 @@ fn take_order(mut stream: File) -> Result<()> {
     let order = match read_line(&mut stream).map(|line| serde_json::from_str::<Order>(&line)) {
         Ok(Ok(order)) => order,
         Ok(Err(error)) => {
-            let refused = format!("not an order for cpb {}: {error}", env!("CARGO_PKG_VERSION"));
+            let refused =
+                format!("not an order that cpb {} understands: {error}", env!("CARGO_PKG_VERSION"));
             return write_line(&mut stream, &Answer::Refused(refused));
         }
-        // The host looked whether somebody is there.
+        // The host only checked that the agent is there.
         Err(_) => return Ok(()),
     };
     match order {
@@ -65,12 +66,15 @@ fn take_order(mut stream: File) -> Result<()> {
             let runner = self_runner::runner(Path::new(OWN), &provider);
             let mut command = Command::new(&runner.path);
             command.args(runner.arguments).args(place.arguments()).envs(runner.environment);
-            // Whoever has lost its host has nobody left to measure for.
+            // An agent that has lost its host has nothing left to measure.
             hand_over(stream, command, true)
         }
         Order::Exec { command } => {
             let Some((program, arguments)) = command.split_first() else {
-                return write_line(&mut stream, &Answer::Refused("no command".to_owned()));
+                return write_line(
+                    &mut stream,
+                    &Answer::Refused("the order names no command".to_owned()),
+                );
             };
             let mut command = Command::new(program);
             command.args(arguments);
@@ -90,8 +94,8 @@ fn about(cpu: usize) -> About {
     }
 }
 
-/// Starts a command with the connection as its input and output, and waits for its end. A runner is
-/// killed when the host hangs up.
+/// Starts a command with the connection as its input and output, and waits for its end. A runner is killed
+/// when the host hangs up.
 fn hand_over(mut stream: File, mut command: Command, runner: bool) -> Result<()> {
     let input = OwnedFd::from(stream.try_clone()?);
     let output = OwnedFd::from(stream.try_clone()?);
@@ -100,7 +104,7 @@ fn hand_over(mut stream: File, mut command: Command, runner: bool) -> Result<()>
         true => command.stderr(Stdio::piped()),
         false => command.stderr(output),
     };
-    // Before the command can write a word of its own.
+    // Before the command can write anything.
     write_line(&mut stream, &Answer::Started)?;
     let mut child = match command.spawn() {
         Ok(child) => child,
@@ -109,7 +113,7 @@ fn hand_over(mut stream: File, mut command: Command, runner: bool) -> Result<()>
             return say_end(stream, &End { status: Some(127), how, last: String::new() });
         }
     };
-    // Its copies of the connection are closed with it.
+    // Dropping the command closes its copies of the connection.
     drop(command);
     let errors = child.stderr.take();
     let tail = Mutex::new(String::new());
@@ -129,7 +133,7 @@ fn hand_over(mut stream: File, mut command: Command, runner: bool) -> Result<()>
     say_end(stream, &End { status: status.code(), how: ended(status), last })
 }
 
-/// Waits for the process's end, or the host's hanging up: whether it is the latter.
+/// Waits until the process ends or the host hangs up. Returns whether the host hung up.
 fn hung_up_before_end(stream: &File, process: impl AsFd) -> Result<bool> {
     loop {
         let mut events =
@@ -144,7 +148,7 @@ fn hung_up_before_end(stream: &File, process: impl AsFd) -> Result<bool> {
 }
 
 fn say_end(mut stream: File, end: &End) -> Result<()> {
-    // The host may have hung up; then nobody wants to know.
+    // The host may have hung up; then the answer is not needed.
     let _ = stream.write_all(&[0]);
     let _ = write_line(&mut stream, end);
     let _ = rustix::net::shutdown(&stream, Shutdown::Write);

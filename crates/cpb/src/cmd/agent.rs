@@ -10,7 +10,7 @@ use std::ffi::OsString;
 
 #[derive(Args)]
 pub(super) struct Arguments {
-    /// Take orders on standard input, from a folder that was made for this file alone
+    /// Take orders on standard input, from a folder that contains only this file
     #[arg(long)]
     here: bool,
     /// Take orders on standard input
@@ -29,7 +29,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
 
 #[derive(Args)]
 pub(super) struct Leash {
-    /// Process that must be the parent
+    /// Process ID that the parent must have
     parent: i32,
     /// Program and arguments
     #[arg(last = true, required = true)]

@@ -1,4 +1,4 @@
-//! `cpb check`: the known answers of every provider, as a matrix.
+//! `cpb check`: a matrix of providers and known answers.
 
 use super::{DONE, FAILED, output};
 use crate::discovery::Discovered;
@@ -23,20 +23,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 #[derive(Args)]
-#[command(after_help = "Each number is how many known answers were given right, out of published \
-    vectors (NIST, RFC, Wycheproof), forged tags and impossible lengths.\n\nExamples:\n  cpb check\n  \
-    cpb check --provider openssl --algorithm aes-256-gcm")]
+#[command(
+    after_help = "Each number counts the known answers that the provider got right: published \
+    vectors (NIST, RFC, Wycheproof), forged tags and invalid lengths.\n\nExamples:\n  cpb check\n  \
+    cpb check --provider openssl --algorithm aes-256-gcm"
+)]
 pub(super) struct Arguments {
-    /// Only these providers
+    /// Check only these providers
     #[arg(short, long, value_delimiter = ',')]
     provider: Vec<String>,
-    /// Only these algorithms
+    /// Check only these algorithms
     #[arg(short, long, value_delimiter = ',')]
     algorithm: Vec<String>,
-    /// Check the providers of this program, too
+    /// Also check the providers of this program
     #[arg(long, value_name = "PROGRAM")]
     runner: Vec<PathBuf>,
-    /// A provider is given up after so long without an answer; 10s, on an emulated machine 60s
+    /// Give up on a provider that does not answer for this long [default: 10s, on an emulated machine 60s]
     #[arg(long, value_name = "TIME")]
     timeout: Option<Seconds>,
 }
@@ -59,14 +61,16 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         return Ok(FAILED);
     }
     if columns.iter().all(|column| column.right.iter().all(Option::is_none)) {
-        bail!("nothing was checked: no provider that is named is here and computes one of these");
+        bail!(
+            "nothing was checked: none of the selected providers is available here and supports these algorithms"
+        );
     }
     Ok(DONE)
 }
 
-/// The answers of all, in their order; as many are asked at once as there are CPUs, for nothing is timed.
-/// Their runners are started before that: qemu-user may hang a process that is started while another
-/// thread computes.
+/// The answers of all providers, in their order. As many providers are asked at once as there are CPUs,
+/// because nothing is timed. Their runners are started before that: qemu-user may hang a process that is
+/// started while another thread computes.
 fn columns(
     known: &[&Discovered],
     rows: &[Checked],
@@ -96,7 +100,7 @@ fn columns(
     done.into_iter().map(|(_, column)| column).collect()
 }
 
-/// How many answers were shown to be right, and how.
+/// How many answers were shown to be right, and in which way.
 #[derive(Clone, Copy, Default)]
 struct Shown {
     right: u32,
@@ -114,23 +118,23 @@ impl Shown {
 /// One provider's answers.
 struct Column {
     name: String,
-    /// Why there are none at all, or no more of them.
+    /// Why the provider gave no answers, or stopped giving them.
     absent: Option<String>,
-    /// Whether that is because the runner died or was too slow.
+    /// Whether the reason is that the runner died or was too slow.
     gave_up: bool,
-    /// By algorithm and operation; none if it does not have them.
+    /// By algorithm and operation; `None` if the provider does not support it.
     right: Vec<Option<Shown>>,
-    /// What was wrong.
+    /// The failures.
     wrong: Vec<Wrong>,
 }
 
-/// What was wrong at one algorithm and operation.
+/// A failure at one algorithm and operation.
 struct Wrong {
-    /// Its place among the [`rows`].
+    /// Its index in the [`rows`].
     row: usize,
-    /// Whether there was no answer that could be wrong: the runner died or was too slow.
+    /// Whether no answer came at all, because the runner died or was too slow.
     unanswered: bool,
-    /// What it was.
+    /// The failure in words.
     words: String,
 }
 
@@ -148,7 +152,7 @@ impl Column {
         if let ProviderRecord::Unavailable { detail, .. } = known.record() {
             let silent = known.silent();
             column.gave_up = silent.is_some();
-            column.absent = Some(silent.unwrap_or_else(|| format!("not here: {detail}")));
+            column.absent = Some(silent.unwrap_or_else(|| format!("not available: {detail}")));
         }
         let mut runner = match runner {
             None => return column,
@@ -173,7 +177,7 @@ impl Column {
                             Ok(runner) => runner,
                             Err(lost) => {
                                 column.right.push(Some(right));
-                                let words = format!("the rest was not checked: {lost}");
+                                let words = format!("the remaining rows were not checked: {lost}");
                                 column.absent = Some(words);
                                 return column;
                             }
@@ -200,8 +204,8 @@ impl Column {
     }
 }
 
-/// What is checked of these algorithms; if they are all, of reads of memory as well. What none of the providers is for is
-/// left out.
+/// What is checked of these algorithms. If they are all algorithms, memory reads are checked as well. Rows
+/// that none of the providers is meant for are left out.
 fn rows(algorithms: &[Algorithm], providers: &[&str]) -> Vec<Checked> {
     let of_algorithm = |&algorithm: &Algorithm| {
         let operations = algorithm.operations().iter();
@@ -222,13 +226,13 @@ fn rows(algorithms: &[Algorithm], providers: &[&str]) -> Vec<Checked> {
     rows
 }
 
-/// Width of an algorithm; a longer one has a line of its own.
+/// Width of the column for algorithms; a longer name gets its own line.
 const NAME: usize = 18;
 
 /// Width of the first column: algorithm and operation.
 const FIRST: usize = 31;
 
-/// A provider's name and its variant, which goes under it, so that five of them fit.
+/// A provider's name and its variant. The variant goes on the next line, so that five providers fit.
 fn heading(column: &Column) -> (&str, &str) {
     column.name.split_once(':').unwrap_or((&column.name, ""))
 }
@@ -238,7 +242,7 @@ fn width(column: &Column) -> usize {
     name.len().max(variant.len()).max(5) + 2
 }
 
-/// Columns in blocks that are each no wider than `most`, if a column is not.
+/// Splits columns into blocks of at most `most` characters, unless a single column is wider.
 fn blocks(columns: &[Column], most: usize) -> Vec<&[Column]> {
     let mut blocks = Vec::new();
     let mut rest = columns;
@@ -255,8 +259,8 @@ fn blocks(columns: &[Column], most: usize) -> Vec<&[Column]> {
     blocks
 }
 
-/// Algorithms down, providers across, so many at a time as fit, and what went wrong in words below.
-/// Algorithms that none of a block's providers has are left out of it.
+/// Algorithms down, providers across, as many at a time as fit; failures follow in words. A block leaves out
+/// algorithms that none of its providers supports.
 fn matrix(rows: &[Checked], columns: &[Column], width: usize) -> String {
     let mut text = String::new();
     let mut heading = "known answers right";
@@ -276,13 +280,13 @@ fn matrix(rows: &[Checked], columns: &[Column], width: usize) -> String {
     }
     text.push('\n');
     if columns.iter().any(|column| column.right.iter().any(Option::is_none)) {
-        text += "- not had here: `cpb run` of it names the reason\n";
+        text += "- not supported: `cpb run` with this algorithm shows the reason\n";
     }
     if counts().any(|shown| shown.distinct > 0) {
-        text += "~ random bytes that cannot be known: answered in full, each time anew\n";
+        text += "~ random bytes, which have no known answer: full length, different each time\n";
     }
     if counts().any(|shown| shown.round_trips > 0) {
-        text += "↔ drawn anew each time: shown to be right by its counterpart\n";
+        text += "↔ results that are random by design: verified with the inverse operation\n";
     }
     for column in columns {
         if let Some(absent) = &column.absent {
@@ -306,7 +310,7 @@ fn block_text(title: &str, rows: &[Checked], columns: &[Column], only_theirs: bo
     let has_any = |column: &Column| (0..rows.len()).any(|row| column.cell(row) != "-");
     if only_theirs && !columns.iter().any(has_any) {
         let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-        return format!("none of these: {}\n", names.join(", "));
+        return format!("no known answers: {}\n", names.join(", "));
     }
     let names = columns.iter().map(|column| heading(column).0.to_owned()).collect();
     let mut text = line(title, names);
@@ -369,14 +373,17 @@ mod tests {
         for name in names {
             assert!(text.contains(name.split(':').nth(1).unwrap_or(name)), "{name}: {text}");
         }
-        // Each has one algorithm; the row of a block with two is there once for both.
+        // Each provider has one algorithm; a block with two providers shows the shared row once.
         assert!(text.matches("30").count() == names.len(), "{text}");
         assert!(text.lines().count() < 30, "{text}");
 
-        // A block in which nobody has anything is no table.
+        // A block without any answer has no table.
         let none = |column: Column| Column { right: vec![None; 4], ..column };
         let text = matrix(&rows, &columns.into_iter().map(none).collect::<Vec<_>>(), WIDTH);
-        assert!(text.contains("none of these: mbedtls:c\n") && !text.contains("sha-256"), "{text}");
-        assert!(text.contains("- not had here"), "{text}");
+        assert!(
+            text.contains("no known answers: mbedtls:c\n") && !text.contains("sha-256"),
+            "{text}"
+        );
+        assert!(text.contains("- not supported"), "{text}");
     }
 }

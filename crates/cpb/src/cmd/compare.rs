@@ -3,8 +3,8 @@
 use super::filter::{Filter, Sizes};
 use super::report::{names, same_file};
 use super::{DONE, FAILED, file, output};
-use crate::inputs;
-use anyhow::{Result, bail};
+use crate::inputs::{self, Told};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use cpb_analysis::compare::{self, Compared, Kind, Pairs};
 use cpb_analysis::ratio::Verdict;
@@ -16,32 +16,33 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 #[command(
-    after_help = "Ratios are cost of the second by cost of the first: above 1 the second is \
-    slower.\n\nExit status: 0 done, 1 slower than --fail-if-slower allows, 2 bad input or nothing to \
+    after_help = "A ratio is the cost of the second divided by the cost of the first: above 1 the second is \
+    slower.\n\nExit status: 0 success, 1 slower than --fail-if-slower allows, 2 bad input or nothing to \
     compare.\n\nExamples:\n  cpb compare BEFORE.jsonl AFTER.jsonl\n  \
     cpb compare BEFORE.jsonl AFTER.jsonl --fail-if-slower 3%\n  \
     cpb compare BEFORE.jsonl AFTER.jsonl -o changes.html\n  \
     cpb compare RECORD.jsonl --between openssl,mbedtls:c\n  \
-    cpb compare imxrt-mbedtls RECORD.jsonl        a published table by a record of its machine\n  \
+    cpb compare imxrt-mbedtls RECORD.jsonl        a published table and a record\n  \
     cpb compare imxrt-mbedtls RECORD.jsonl --between software:none,mbedtls"
 )]
 pub(super) struct Arguments {
-    /// The first record: a file, a published one of `cpb list records`, or a log of another tool
+    /// The first record: a file, a published record from `cpb list records`, or a log of another tool
     first: PathBuf,
-    /// The second
-    #[arg(required_unless_present = "between")]
+    /// The second record
     second: Option<PathBuf>,
     #[command(flatten)]
     filter: Filter,
     #[command(flatten)]
     sizes: Sizes,
-    /// Two providers: of one record, or one of each
+    #[command(flatten)]
+    told: Told,
+    /// Two providers: of one record, or one of each record
     #[arg(long, value_name = "FIRST,SECOND", value_parser = between)]
     between: Option<(String, String)>,
-    /// Exit with status 1 if a cell is slower by more than this share, and surely slower
+    /// Exit with status 1 if a cell is slower by more than this share beyond doubt
     #[arg(long, value_name = "SHARE")]
     fail_if_slower: Option<Percent>,
-    /// Write a page for a browser, or everything as JSON if FILE ends in .json, in place of the table
+    /// Write an HTML page, or JSON if FILE ends in .json, instead of printing the table
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Replace FILE if it exists
@@ -57,18 +58,22 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         std::iter::once(&arguments.first).chain(&arguments.second).cloned().collect();
     if let Some(output) = &arguments.output {
         if sources.iter().any(|source| same_file(source, output)) {
-            bail!("{} is one of the records: name another file by -o", output.display());
+            bail!("-o {}: this file is one of the records; choose another file", output.display());
         }
         file::may_replace(output, arguments.overwrite)?;
     }
-    let read = |path: &Path| -> Result<Record> {
-        arguments.filter.applied_to(&arguments.sizes, path, inputs::record(path)?)
-    };
-    let first = read(&arguments.first)?;
-    let second = arguments.second.as_deref().map(read).transpose()?;
+    let mut records = Vec::new();
+    for (path, record) in sources.iter().zip(inputs::one_each(&sources, arguments.told)?) {
+        inputs::check_figures(path, &record)?;
+        records.push(arguments.filter.applied_to(&arguments.sizes, path, record)?);
+    }
+    let mut records = records.into_iter();
+    let (first, second) = (records.next().context("a first record")?, records.next());
     let (path, between) = (&arguments.first, &arguments.between);
     let compared = match (&second, between) {
-        (None, None) => bail!("name a second record, or two providers by --between FIRST,SECOND"),
+        (None, None) => bail!(
+            "compare with what? Add a second record, or two providers with --between FIRST,SECOND"
+        ),
         (None, Some((one, other))) => {
             has(&first, path, one)?;
             has(&first, path, other)?;
@@ -89,13 +94,13 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     conclude(&compared, Destination::File(file), arguments.fail_if_slower)
 }
 
-/// Where a comparison goes.
+/// The destination of a comparison.
 enum Destination<'a> {
-    /// To standard output, for people.
+    /// Standard output, as a table.
     Table,
-    /// The same as JSON.
+    /// Standard output, as JSON.
     Json,
-    /// To a file.
+    /// A file.
     File(Page<'a>),
 }
 
@@ -105,21 +110,21 @@ impl Destination<'_> {
     }
 }
 
-/// A file for a comparison, and what the page says beside it.
+/// A file for a comparison, and the records that the page describes beside it.
 struct Page<'a> {
     path: &'a Path,
-    /// What is compared, each record with its name.
+    /// The compared records, each with its name.
     records: &'a [(String, Record)],
 }
 
 impl Page<'_> {
-    /// Writes a page, or JSON if the file's name ends so.
+    /// Writes a page, or JSON if the file's name ends in `.json`.
     fn write(&self, compared: &Compared) -> Result<()> {
         let text = match self.path.extension().and_then(|ending| ending.to_str()) {
             Some("html" | "htm") => cpb_report::html::comparison(compared, self.records)?,
             Some("json") => json(compared)?,
             _ => bail!(
-                "-o {}: a comparison is written as a page or as JSON: name a file that ends in .html or \
+                "-o {}: a comparison is written as a page or as JSON; use a file name that ends in .html or \
                  .json",
                 self.path.display()
             ),
@@ -134,17 +139,17 @@ fn json(compared: &Compared) -> Result<String> {
     Ok(serde_json::to_string_pretty(compared)? + "\n")
 }
 
-/// Two names with a comma between.
+/// Two names separated by a comma.
 fn between(text: &str) -> Result<(String, String), String> {
     match text.split(',').map(str::trim).collect::<Vec<_>>().as_slice() {
         [one, other] if !one.is_empty() && !other.is_empty() => {
             Ok(((*one).to_owned(), (*other).to_owned()))
         }
-        _ => Err("two names with a comma between, such as openssl,mbedtls:c".to_owned()),
+        _ => Err("write two names separated by a comma, such as openssl,mbedtls:c".to_owned()),
     }
 }
 
-/// Whether `record` knows the provider `name`; the error names those that it knows.
+/// Returns an error if `record` has no provider `name`; the error lists the providers that it has.
 fn has(record: &Record, path: &Path, name: &str) -> Result<()> {
     let published = record.sources.iter().flat_map(|source| source.paths.keys());
     let known: BTreeSet<&str> =
@@ -153,13 +158,13 @@ fn has(record: &Record, path: &Path, name: &str) -> Result<()> {
         return Ok(());
     }
     let known: Vec<&str> = known.into_iter().collect();
-    bail!("--between: {} has no provider '{name}'; it has {}", path.display(), known.join(", "))
+    bail!("--between: {} has no provider '{name}'; it has: {}", path.display(), known.join(", "))
 }
 
-/// Compares two runs, prints that and says what the exit status is.
+/// Compares two runs, prints the result and returns the exit status.
 ///
 /// # Errors
-/// They have nothing in common, or standard output cannot be written.
+/// Returns an error if they have nothing in common, or if standard output cannot be written.
 pub(super) fn with(
     first: &Record,
     second: &Record,
@@ -177,13 +182,13 @@ fn conclude(
     if compared.cells.is_empty() {
         let machines = match cpb_report::compare::apart(compared) {
             [Some(first), Some(second)] => {
-                format!("; none of the one's machines ({first}) is one of the other's ({second})")
+                format!("; they have no machine in common ({first}; {second})")
             }
             _ => String::new(),
         };
         bail!(
             "nothing to compare: {} and {} have no cell with a figure in common{machines} (`cpb show` \
-             says why a cell has none; `--between` compares providers of different names)",
+             says why a cell has no figure; `--between` compares providers with different names)",
             compared.first,
             compared.second
         );
@@ -201,7 +206,7 @@ fn conclude(
     }
     let Some(allowed) = fail_if_slower else { return Ok(DONE) };
     if compared.cells.iter().all(|row| row.ratio.interval.is_none()) {
-        bail!("--fail-if-slower: no cell has a verdict, for a single figure has no interval");
+        bail!("--fail-if-slower: no cell has a verdict, because a single figure has no interval");
     }
     let slower = slower(compared, allowed.0);
     for words in &slower {
@@ -210,8 +215,8 @@ fn conclude(
     Ok(if slower.is_empty() { DONE } else { FAILED })
 }
 
-/// Cells that are surely slower, and by more than is allowed, and providers that are so over all their cells, each in
-/// words.
+/// Cells that are slower beyond doubt by more than the allowed share, and providers that are slower over all
+/// their cells, each in words.
 fn slower(compared: &Compared, allowed: f64) -> Vec<String> {
     let is_slower =
         |verdict: Verdict, ratio: Times| verdict == Verdict::Slower && ratio.0 > 1.0 + allowed;

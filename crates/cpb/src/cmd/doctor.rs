@@ -1,4 +1,4 @@
-//! `cpb doctor`: how good a place to measure this machine is.
+//! `cpb doctor`: how suitable this machine is for measuring.
 
 use super::{BAD_INPUT, DONE, FAILED, INTERRUPTED, output, run};
 use crate::library;
@@ -14,13 +14,13 @@ use std::sync::atomic::AtomicBool;
 
 #[derive(Args)]
 #[command(
-    after_help = "Exit status: 0 a good or a fair place, 1 a poor one, or none for times.\n\nExamples:\n  \
-    cpb doctor                 two seconds\n  \
+    after_help = "Exit status: 0 good or fair conditions, 1 poor ones, or times cannot be measured.\n\nExamples:\n  \
+    cpb doctor                 takes two seconds\n  \
     cpb doctor --cpu 3         another CPU\n  \
-    cpb doctor && cpb run      measure only where it is worth it"
+    cpb doctor && cpb run      measure only on a suitable machine"
 )]
 pub(super) struct Arguments {
-    /// CPU to look at; the last that this process may use if none is named
+    /// CPU to check [default: the last CPU that this process may use]
     #[arg(long, value_name = "NUMBER")]
     cpu: Option<usize>,
     /// Print the grade as JSON
@@ -31,16 +31,17 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let stop = Arc::new(AtomicBool::new(false));
     run::stop_on_signals(Arc::clone(&stop))?;
-    let allowed = cpb_runner::pin::allowed().context("cannot find out which CPUs there are")?;
+    let allowed =
+        cpb_runner::pin::allowed().context("cannot determine which CPUs this process may use")?;
     let Some(cpu) = arguments.cpu.or(allowed.last().copied()) else {
-        anyhow::bail!("this process may use no CPU");
+        anyhow::bail!("this process may not use any CPU");
     };
-    // What was measured here is of no use to anyone afterwards.
+    // The record is not needed afterwards.
     let path = std::env::temp_dir().join(format!("cpb-doctor-{}.jsonl", std::process::id()));
     let measured =
         run::measure(library::carried_plan(library::DOCTOR)?, cpu, true, &stop, Some(path.clone()));
     let record = store::read(&path);
-    // It may never have been created.
+    // The record may never have been created.
     let _ = std::fs::remove_file(&path);
     match measured? {
         None | Some((_, Ended::Interrupted)) => return Ok(INTERRUPTED),

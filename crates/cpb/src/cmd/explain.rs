@@ -1,8 +1,8 @@
-//! `cpb explain`: what the figures of records mean for someone who must choose a path.
+//! `cpb explain`: what the figures of records mean for choosing a path.
 
 use super::filter::{Filter, Sizes};
 use super::{DONE, output};
-use crate::inputs;
+use crate::inputs::{self, Told};
 use anyhow::{Result, bail};
 use clap::Args;
 use cpb_analysis::explain::{Explanation, Question, explain};
@@ -12,22 +12,24 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cpb explain cpb-results/default-20260101T120000Z.jsonl\n  \
-    cpb explain imx6                             published tables: `cpb list records`\n  \
-    cpb explain software.txt engine.txt          logs of other tools: `openssl speed` and others\n  \
-    cpb explain software=a.txt engine=b.txt      the same, with names for their paths\n  \
-    cpb explain RECORD --size 390                which path for messages of 390 bytes\n  \
-    cpb explain RECORD --size 390 --rate 2000/s  what your own load takes")]
+    cpb explain imx6                             published tables\n  \
+    cpb explain software.txt engine.txt          logs of other tools\n  \
+    cpb explain software=a.txt engine=b.txt      the same, with named paths\n  \
+    cpb explain RECORD --size 390                the path for 390 bytes\n  \
+    cpb explain RECORD --size 390 --rate 2000/s  the cost of your own load")]
 pub(super) struct Arguments {
-    /// The records: files, published ones of `cpb list records`, or logs of other tools, as FILE or NAME=FILE.
-    /// Published tables and logs of one machine are explained together
+    /// The records: files, published records from `cpb list records`, or logs of other tools, as FILE or
+    /// NAME=FILE. Published tables and logs of the same machine are explained together
     #[arg(required = true)]
     records: Vec<PathBuf>,
     #[command(flatten)]
     filter: Filter,
-    /// Which path for messages of this length: 390, 16K; with --rate, of your load
+    #[command(flatten)]
+    told: Told,
+    /// Message length to advise on, such as 390 or 16K; with --rate, the length in your load
     #[arg(long)]
     size: Option<Size>,
-    /// How many operations a second your load has: 2000/s
+    /// Operations per second of your load, such as 2000/s
     #[arg(long, value_parser = rate, allow_hyphen_values = true)]
     rate: Option<f64>,
     /// Print everything as JSON
@@ -35,10 +37,10 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// Operations a second that a load may have: from one in some days to more than any machine does.
+/// The operations per second that a load may have: from one in several days to more than any machine can do.
 const RATES: std::ops::RangeInclusive<f64> = 1e-6..=1e12;
 
-/// Operations a second, as people write them.
+/// Parses operations per second, as people write them.
 fn rate(text: &str) -> Result<f64> {
     let number = text.trim().strip_suffix("/s").unwrap_or(text.trim());
     let (number, factor) = match number.strip_suffix(['k', 'K']) {
@@ -48,14 +50,21 @@ fn rate(text: &str) -> Result<f64> {
     match number.trim().parse::<f64>() {
         Ok(number) if RATES.contains(&(number * factor)) => Ok(number * factor),
         Ok(number) if number > 0.0 => {
-            bail!("rate '{text}': from {:e}/s to {:e}/s", RATES.start(), RATES.end())
+            bail!(
+                "rate '{text}' is out of range: {:e}/s to {:e}/s are allowed",
+                RATES.start(),
+                RATES.end()
+            )
         }
-        _ => bail!("rate '{text}': not a number of operations a second such as 2000/s or 2k/s"),
+        _ => bail!("rate '{text}' is not a number of operations per second; write 2000/s or 2k/s"),
     }
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
-    let records = inputs::records(&arguments.records)?;
+    let records = inputs::records(&arguments.records, arguments.told)?;
+    for (file, record) in &records {
+        inputs::check_figures(file, record)?;
+    }
     let records = arguments.filter.applied(&Sizes::default(), records)?;
     let records: Vec<_> = records.into_iter().map(|(_, record)| record).collect();
     let bytes = arguments.size.map(|size| size.bytes());
@@ -67,15 +76,13 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         && arguments.rate.is_some()
         && explanation.tasks.iter().all(|task| task.subject.has_sizes())
     {
-        bail!("--rate: of messages of which length? Say it with --size, as in `--size 390`");
+        bail!("--rate needs a message length: add --size, as in `--size 390`");
     }
     if let (Some(size), Some((least, largest))) = (arguments.size, measured(&explanation))
         && !(least..=largest).contains(&size.bytes())
     {
         let [least, largest] = [least, largest].map(Size::from);
-        bail!(
-            "--size {size}: messages of {least} to {largest} were measured, and nothing is known beyond"
-        );
+        bail!("--size {size} is outside the measured sizes, {least} to {largest}");
     }
     if arguments.json {
         output::print_json(&(serde_json::to_string_pretty(&explanation)? + "\n"))?;
@@ -89,7 +96,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     Ok(DONE)
 }
 
-/// The least and the largest message that was measured. `None` if none was.
+/// The least and the largest message length that was measured. `None` if nothing was measured.
 fn measured(explanation: &Explanation) -> Option<(u32, u32)> {
     let tasks = explanation.tasks.iter().filter(|task| task.subject.has_sizes());
     let costs = tasks.flat_map(|task| &task.paths).flat_map(|costs| &costs.sizes);

@@ -1,4 +1,4 @@
-//! Files that a command writes: whole or not at all, and never over another one unasked.
+//! Files that a command writes: a file is written completely or not at all, and replaced only on request.
 
 use anyhow::{Context, Result, bail};
 use cpb_record::foreign;
@@ -7,10 +7,10 @@ use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// Asks, on a terminal, whether a file that exists may be replaced; refuses elsewhere.
+/// Asks on a terminal whether an existing file may be replaced; refuses elsewhere.
 ///
 /// # Errors
-/// It may not.
+/// Returns an error if the file may not be replaced.
 pub(super) fn may_replace(path: &Path, overwrite: bool) -> Result<()> {
     if overwrite || !is_file(path) {
         return Ok(());
@@ -20,19 +20,19 @@ pub(super) fn may_replace(path: &Path, overwrite: bool) -> Result<()> {
         let question = format!("{named} exists; replace it? [y/N] ");
         eprint!("{}", ascii::shown(&foreign::plain(&question)));
         let mut answer = String::new();
-        io::stdin().read_line(&mut answer).context("no answer")?;
+        io::stdin().read_line(&mut answer).context("cannot read the answer")?;
         if matches!(answer.trim(), "y" | "Y" | "yes") {
             return Ok(());
         }
     }
-    bail!("{named} exists and is left as it is; name another file, or replace it by --overwrite")
+    bail!("{named} already exists; choose another file, or replace it with --overwrite")
 }
 
-/// Writes a file under another name beside it, and gives it its own when it is whole. What is no file, such as a
-/// device, is written to.
+/// Writes a file under a temporary name in the same folder and renames it when it is complete. A path that is
+/// not a regular file, such as a device, is written directly.
 ///
 /// # Errors
-/// It cannot be written; nothing is left behind, and a file that was there is as it was.
+/// Returns an error if the file cannot be written; nothing is left behind, and an existing file is unchanged.
 pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     let written = match path.exists() && !is_file(path) {
         true => fs::write(path, text),
@@ -42,7 +42,7 @@ pub(super) fn write(path: &Path, text: &str) -> Result<()> {
 }
 
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    // Of a link it is what the link leads to that is replaced.
+    // If the path is a link, its target is replaced.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let partial = beside(&path);
     let whole = || {
@@ -51,14 +51,14 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
             file.set_permissions(before.permissions())?;
         }
         file.write_all(text.as_bytes())?;
-        // Some file systems find out late that they are full.
+        // Some file systems report only now that they are full.
         file.sync_all()?;
         fs::rename(&partial, &path)
     };
     whole().inspect_err(|_| drop(fs::remove_file(&partial)))
 }
 
-/// A name in the same folder that no other process takes.
+/// A name in the same folder that no other process uses.
 fn beside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}.partial", std::process::id()))

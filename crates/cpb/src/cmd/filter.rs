@@ -1,4 +1,4 @@
-//! `-a`, `-p`, `--operation`, `-s`: what a plan is to measure, or which cells of records are looked at.
+//! `-a`, `-p`, `--operation`, `-s`: what a plan measures, or which cells of records are used.
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -12,7 +12,7 @@ use cpb_record::size::Size;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// By name.
+/// Selection by name.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct Filter {
     /// Algorithms, such as aes-256-gcm,sha-256
@@ -21,13 +21,13 @@ pub(super) struct Filter {
     /// Providers, such as openssl,mbedtls:c
     #[arg(short, long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
     pub(super) provider: Vec<String>,
-    /// Operations: encrypt, decrypt, hash, mac, random, copy; of key pairs sign, verify, key-agreement,
+    /// Operations: encrypt, decrypt, hash, mac, random, copy; with key pairs: sign, verify, key-agreement,
     /// encapsulate, decapsulate, generate-key
     #[arg(long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
     pub(super) operation: Vec<String>,
 }
 
-/// By message length.
+/// Selection by message length.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct Sizes {
     /// Message sizes, such as 16,1K,16K
@@ -37,10 +37,11 @@ pub(super) struct Sizes {
 }
 
 impl Filter {
-    /// The records with the cells that are asked for; one that has none of them is left out.
+    /// The records, reduced to the selected cells; a record without any of them is left out.
     ///
     /// # Errors
-    /// A name or size that does not exist, or nothing is left: the message names what there is.
+    /// Returns an error if a name or size does not exist, or if nothing is left. The message lists what the
+    /// records have.
     pub(super) fn applied(
         &self,
         sizes: &Sizes,
@@ -57,12 +58,16 @@ impl Filter {
         let kept = records.into_iter().map(|(name, record)| (name, selection.of(record)));
         let kept: Vec<_> = kept.filter(|(_, record)| !Contents::of(record).is_empty()).collect();
         if kept.is_empty() {
-            bail!("nothing is left of {}: {}", paths.join(", "), there_is(&selection, &contents));
+            bail!(
+                "{}: no cell matches the selection; {}",
+                paths.join(", "),
+                there_is(&selection, &contents)
+            );
         }
         Ok(kept)
     }
 
-    /// The same of one record.
+    /// The same for one record.
     ///
     /// # Errors
     /// As [`Filter::applied`].
@@ -92,7 +97,7 @@ impl Filter {
     }
 }
 
-/// The names that were typed, each of which cpb knows or the records have.
+/// The selected names, each of which cpb or the records must know.
 fn valid<'a>(
     kind: &'static str,
     typed: &[String],
@@ -105,7 +110,7 @@ fn valid<'a>(
     Ok(places.into_iter().map(|place| all[place].to_owned()).collect())
 }
 
-/// What records have of all that was asked for.
+/// What the records contain, for each kind of name that was selected.
 fn there_is(selection: &Selection, contents: &Contents) -> String {
     let list =
         |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -119,8 +124,8 @@ fn there_is(selection: &Selection, contents: &Contents) -> String {
     ];
     let asked = parts.into_iter().filter(|(_, not_asked, _)| !not_asked);
     let words = asked.map(|(kind, _, names)| match names.as_str() {
-        "" => format!("there are no {kind}"),
-        names => format!("the {kind} there are: {names}"),
+        "" => format!("no {kind} in it"),
+        names => format!("{kind} in it: {names}"),
     });
     words.collect::<Vec<_>>().join("; ")
 }

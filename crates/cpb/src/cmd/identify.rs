@@ -1,4 +1,4 @@
-//! `cpb identify`: which cores a machine or a log has, by how fast they compute AES-CBC.
+//! `cpb identify`: identifies the cores of a machine or a log by how fast they compute AES-CBC.
 
 mod live;
 
@@ -19,23 +19,23 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   cpb identify                       this machine, 3 s for each type of core
   cpb identify --from sbc-bench.log  a log that `cpb import` reads
-  cpb identify --from logs/*.txt     one after the other
-  cpb identify --from RECORD --json  a record of cpb's
-  cpb identify --from armv8-aes      a published table of `cpb list records`
+  cpb identify --from logs/*.txt     several logs
+  cpb identify --from RECORD --json  a record of cpb
+  cpb identify --from armv8-aes      a published table, see `cpb list records`
 
-With the Armv8 Crypto Extensions, the rate of AES-CBC over the clock is a constant of the core. What a \
-system reports of its core is shown beside the name and never used to find it.
+With the Armv8 Crypto Extensions, the rate of AES-CBC divided by the clock is a constant of the core. The \
+core that the system reports is shown beside the identified one and never used to identify it.
 
-Exit status: 0 whatever the cores turn out to be, 2 if a file cannot be read, 130 stopped.")]
+Exit status: 0 whatever the result, 2 if a file cannot be read, 130 stopped by Ctrl-C.")]
 pub(super) struct Arguments {
-    /// Logs or records instead of this machine, or published ones of `cpb list records`; - is standard
-    /// input
+    /// Logs or records to use instead of this machine, or published records from `cpb list records`; - is
+    /// standard input
     #[arg(long, num_args = 1.., value_name = "FILE")]
     from: Vec<PathBuf>,
-    /// Read the machine's files below this folder: what it says of itself, without measuring
+    /// Read the machine's description below this folder, without measuring
     #[arg(long, value_name = "DIR", default_value = "/", conflicts_with = "from", hide = true)]
     root: PathBuf,
-    /// No progress bar
+    /// Show no progress bar
     #[arg(short, long, help_heading = "Output")]
     quiet: bool,
     /// Print everything as JSON
@@ -65,13 +65,13 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         output::print(&cpb_report::identify::render(&found, output::width(), output::colour()))?;
     }
     if stopped {
-        output::say("stopped: not all cores were measured");
+        output::say("stopped before all cores were measured");
         return Ok(INTERRUPTED);
     }
     Ok(DONE)
 }
 
-/// What a word names: a file, or published records.
+/// What an argument names: a file, or published records.
 fn from(word: &Path, cores: &Cores) -> Result<Vec<Found>> {
     if !library::is_name(word) || word.is_dir() {
         return Ok(vec![from_file(word, cores)?]);
@@ -92,7 +92,7 @@ fn from_file(path: &Path, cores: &Cores) -> Result<Found> {
     Ok(found(file, &record, cores))
 }
 
-/// A record of cpb's begins with its own name; all else is some other tool's.
+/// A record of cpb begins with its own name; any other file is a log of another tool.
 fn is_record(path: &Path) -> Result<bool> {
     if path == Path::new("-") {
         return Ok(false);
@@ -104,7 +104,7 @@ fn is_record(path: &Path) -> Result<bool> {
     Ok(beginning[..read] == *b"{\"cpb\":")
 }
 
-/// What a record tells of its cores.
+/// What a record says about its cores.
 fn found(file: String, record: &Record, cores: &Cores) -> Found {
     let observed = observed(record);
     Found {

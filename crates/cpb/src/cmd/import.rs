@@ -1,9 +1,10 @@
-//! `cpb import`: other tools' logs as records.
+//! `cpb import`: converts logs of other tools to records.
 
 use super::{DONE, output};
+use crate::inputs::Told;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use cpb_import::{FORMATS, Options, naming};
+use cpb_import::{FORMATS, naming};
 use cpb_record::store::Store;
 use cpb_record::{Line, Record};
 use std::path::{Path, PathBuf};
@@ -14,19 +15,18 @@ pub(super) struct Arguments {
     /// The logs; - is standard input
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Record to write, or a folder for several; ./cpb-results if nothing is named
+    /// Record to write, or a folder for several records [default: ./cpb-results]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The format, if it is not to be found out
+    /// Format of the logs [default: detected]
     #[arg(long, value_name = "NAME")]
     format: Option<String>,
-    /// The command was given -elapsed: its seconds are the clock's, not the CPU's
-    #[arg(long)]
-    elapsed: bool,
-    /// The machine that the log is of. Logs of one machine are explained together
+    #[command(flatten)]
+    told: Told,
+    /// Name of the machine on which the log was made. Logs of the same machine are explained together
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
-    /// What the log's path is called, instead of its library
+    /// Name of the log's path, instead of the library's name
     #[arg(long, value_name = "NAME")]
     path: Option<String>,
 }
@@ -37,8 +37,8 @@ fn after_help() -> String {
         "Examples:\n  cpb import sbc-bench.log\n  cpb import logs/*.txt -o records/\n  \
          openssl speed -elapsed -evp aes-128-cbc 2>&1 | cpb import - -o speed.jsonl\n  \
          cpb import afalg.txt --machine imx6 --path engine\n\n\
-         `cpb explain`, `compare`, `show` and `report` take logs as well, without a record.\n\n\
-         Formats: {}. Figures keep the characters and the line that they were printed in; what is no \
+         `cpb explain`, `compare`, `show` and `report` also read logs directly, without a record.\n\n\
+         Formats: {}. Each figure keeps its printed digits and its line number; a value that is not a \
          figure keeps the reason. If one log cannot be read, nothing is written.",
         names.join(", ")
     )
@@ -46,7 +46,7 @@ fn after_help() -> String {
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let format = arguments.format.as_deref().map(cpb_import::format).transpose()?;
-    let options = Options { elapsed: arguments.elapsed };
+    let options = arguments.told.into();
     let mut records = Vec::new();
     let mut refused = Vec::new();
     for file in &arguments.files {
@@ -73,7 +73,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     Ok(DONE)
 }
 
-/// Gives the machine and the path the names that the user says.
+/// Sets the machine and the path to the names that the user gave.
 fn name(record: &mut Record, arguments: &Arguments) -> Result<()> {
     if let Some(machine) = &arguments.machine {
         naming::name_machine(record, machine)?;
@@ -84,18 +84,18 @@ fn name(record: &mut Record, arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Where each record goes, each to a place of its own, none to one that is taken.
+/// The path of each record: all different, and none that exists already.
 fn paths(records: &[(&PathBuf, Record)], output: Option<&Path>) -> Result<Vec<PathBuf>> {
     let folder = match output {
         Some(path) if path.as_os_str() == "-" => {
             bail!(
-                "--output -: a record is a file; name one, or `./-`, and `cpb show --json` prints it"
+                "--output -: a record must be a file; give a file name (or `./-`), and print it with `cpb show --json`"
             )
         }
         Some(path) if path.is_dir() || path.as_os_str().to_string_lossy().ends_with('/') => path,
         Some(path) if records.len() == 1 => return Ok(vec![path.to_owned()]),
         Some(path) => bail!(
-            "{} logs are as many records: name a folder by --output {}/",
+            "{} logs make as many records: give a folder with --output {}/",
             records.len(),
             path.display()
         ),

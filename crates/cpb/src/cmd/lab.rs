@@ -20,26 +20,26 @@ use std::time::Duration;
 /// Longest wait for the agent's answer to an order.
 const ANSWER: Duration = Duration::from_secs(60);
 
-/// Ctrl-], which ends `cpb lab up` as it ends telnet.
+/// Ctrl-], which ends `cpb lab up`, as in telnet.
 const HANG_UP: u8 = 0x1d;
 
 #[derive(Args)]
 #[command(after_help = "Examples:
-  cpb lab list                             the guests there are
+  cpb lab list                             list the guests
   cpb lab up x86_64-6.1                    boot one, with a shell on its console
   cpb lab run x86_64-6.1 -- cpb list       run a command in one
   cpb run --target lab:x86_64-6.1          measure in one
 
-A guest is a Debian kernel in an emulated machine with an accelerator. Its
-package is fetched once by apt, without root, into ~/.cache/cpb/lab. Into one of
-this machine's architecture goes this cpb; others need a static one, which
+A guest is a Debian kernel in an emulated machine with an accelerator. apt
+fetches its package once, without root, into ~/.cache/cpb/lab. A guest of this
+machine's architecture runs this cpb; others need a static cpb, which
 `make static` builds.
 
 Environment:
-  CPB_LAB_CACHE     the folder for kernels, instead of ~/.cache/cpb/lab
-  CPB_LAB_BINARIES  the folder of the static cpb, instead of this cpb's own or
-                    ./dist
-  CPB_LAB_MIRROR    a mirror of Debian, instead of those in apt's sources")]
+  CPB_LAB_CACHE     folder for kernels [default: ~/.cache/cpb/lab]
+  CPB_LAB_BINARIES  folder of the static cpb [default: the folder of this cpb,
+                    or ./dist]
+  CPB_LAB_MIRROR    mirror of Debian [default: the mirrors in apt's sources]")]
 pub(super) struct Arguments {
     #[command(subcommand)]
     command: Action,
@@ -47,24 +47,24 @@ pub(super) struct Arguments {
 
 #[derive(Subcommand)]
 enum Action {
-    /// List the guests, and what has been fetched of them
+    /// List the guests, and which kernels have been fetched
     List,
     /// Boot a guest, with a shell on its console
     Up {
-        /// A guest of `cpb lab list`, or a file like lab/*.toml
+        /// A guest from `cpb lab list`, or a file like lab/*.toml
         guest: String,
     },
-    /// Boot a guest, run a command in it, and end it
+    /// Boot a guest, run a command in it, and shut it down
     Run {
-        /// A guest of `cpb lab list`, or a file like lab/*.toml
+        /// A guest from `cpb lab list`, or a file like lab/*.toml
         guest: String,
         /// Program and arguments
         #[arg(last = true, required = true)]
         command: Vec<String>,
     },
-    /// Fetch the newest kernel of a guest
+    /// Fetch the newest kernel for a guest
     Fetch {
-        /// Guests of `cpb lab list`, or files like lab/*.toml
+        /// Guests from `cpb lab list`, or files like lab/*.toml
         #[arg(required = true)]
         guests: Vec<String>,
     },
@@ -85,7 +85,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     }
 }
 
-/// What takes its time, for people.
+/// Reports a step that takes time.
 pub(super) fn say(what: &str) {
     output::say(&format!("lab: {what}"));
 }
@@ -117,7 +117,7 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// Boots a guest; none if the user stops it before it is up.
+/// Boots a guest. Returns `None` if the user stops it before it is up.
 fn boot(name: &str, screen: bool, stop: &Arc<AtomicBool>) -> Result<Option<Arc<Guest>>> {
     match Guest::boot(name, screen, stop, &say) {
         Err(_) if stop.load(Ordering::Relaxed) => Ok(None),
@@ -133,7 +133,7 @@ fn up(name: &str) -> Result<u8> {
     if terminal.is_some() {
         say("a shell on the guest's console; Ctrl-] ends it\r");
     } else {
-        say("it runs until Ctrl-C, or the end of standard input");
+        say("the guest runs until Ctrl-C or the end of standard input");
     }
     let hung_up = Arc::new(AtomicBool::new(false));
     let (keyboard, typist) = (Arc::clone(&guest), Arc::clone(&hung_up));
@@ -158,11 +158,11 @@ fn up(name: &str) -> Result<u8> {
     Ok(if stop.load(Ordering::Relaxed) { INTERRUPTED } else { DONE })
 }
 
-/// A terminal that passes on every key, until this is dropped.
+/// A terminal in raw mode, until this is dropped.
 struct Raw(Termios);
 
 impl Raw {
-    /// None if standard input is no terminal.
+    /// Returns `None` if standard input is not a terminal.
     fn set() -> Result<Option<Raw>> {
         if !isatty(io::stdin()) {
             return Ok(None);
@@ -197,7 +197,7 @@ fn run_command(name: &str, command: Vec<String>) -> Result<u8> {
             return Ok(INTERRUPTED);
         }
         if let Some(how) = vm.wait(Duration::from_millis(20)) {
-            // What it said last may still be on its way.
+            // The last output may still be on its way.
             thread::sleep(Duration::from_millis(100));
             if !output.is_finished() {
                 anyhow::bail!("the guest is gone: {how}");
@@ -219,7 +219,7 @@ fn run_command(name: &str, command: Vec<String>) -> Result<u8> {
     }
 }
 
-/// Prints what the command prints. The last NUL begins the agent's word on how it ended.
+/// Prints the output of the command. The last NUL precedes the agent's report on how the command ended.
 fn relay(mut stream: TcpStream) -> Result<End> {
     let mut kept: Vec<u8> = Vec::new();
     let mut bytes = [0; 16 * 1024];
@@ -235,6 +235,6 @@ fn relay(mut stream: TcpStream) -> Result<End> {
         terminal.flush()?;
         kept.drain(..known);
     }
-    let end = kept.strip_prefix(&[0]).context("the guest hung up")?;
-    serde_json::from_slice(end).context("the guest hung up")
+    let end = kept.strip_prefix(&[0]).context("the guest closed the connection")?;
+    serde_json::from_slice(end).context("the guest closed the connection")
 }

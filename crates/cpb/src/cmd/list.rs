@@ -1,4 +1,4 @@
-//! `cpb list`: who can be measured here, and what; and what cpb carries.
+//! `cpb list`: providers and algorithms of this machine, and what cpb contains.
 
 mod carried;
 mod kernel;
@@ -20,10 +20,10 @@ use std::sync::Arc;
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  cpb list\n  cpb list --long      with build options and masks\n  \
-        cpb list --kernel    every crypto driver of the kernel, and whether programs reach it\n  \
-        cpb list plans       what `cpb run --plan` takes\n  \
-        cpb list records     published tables, for `cpb show`, `explain`, `report` and `compare`\n  \
-        cpb list targets     what `cpb run --target` takes"
+        cpb list --kernel    all crypto drivers of the kernel\n  \
+        cpb list plans       plans for `cpb run --plan`\n  \
+        cpb list records     published tables for `cpb show`, `explain` etc.\n  \
+        cpb list targets     targets for `cpb run --target`"
 )]
 pub(super) struct Arguments {
     /// What to list [default: providers and algorithms]
@@ -32,21 +32,21 @@ pub(super) struct Arguments {
     /// Show compiler, flags and CPU settings
     #[arg(long)]
     long: bool,
-    /// List what the kernel's crypto offers instead: drivers, and what stands before each
+    /// List the crypto drivers of the kernel, and how programs can reach them
     #[arg(long)]
     kernel: bool,
-    /// With --kernel: as JSON
+    /// Print the output of --kernel as JSON
     #[arg(long, requires = "kernel")]
     json: bool,
-    /// List the providers of this program, too
+    /// Also list the providers of this program
     #[arg(long, value_name = "PROGRAM")]
     runner: Vec<PathBuf>,
-    /// A provider is given up after so long without an answer; 10s, on an emulated machine 60s
+    /// Give up on a provider that does not answer for this long [default: 10s, on an emulated machine 60s]
     #[arg(long, value_name = "TIME", conflicts_with = "kernel")]
     timeout: Option<Seconds>,
 }
 
-/// What cpb carries, and where it measures.
+/// What cpb contains, and where it can measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum What {
     /// Plans
@@ -75,7 +75,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         }
         return Ok(DONE);
     }
-    // Named one by one, so that what is not here is listed, too.
+    // Each provider is selected by name, so that missing ones are listed as well.
     let all: Vec<String> = catalog::LIST.iter().map(|entry| entry.name.to_owned()).collect();
     let here = Local::new(arguments.timeout, &Arc::default());
     let known = here.discover(&all, &arguments.runner, &Affinity::default())?;
@@ -83,13 +83,13 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     for known in &known {
         let name = &known.spec.name;
         let choice = catalog::find(name);
-        let about = choice.map_or("foreign runner", |choice| choice.entry.about);
+        let about = choice.map_or("provider of --runner", |choice| choice.entry.about);
         if let Some(silent) = known.silent() {
             line(&mut text, name, &silent)?;
             continue;
         }
         match known.record() {
-            // An executor of an interface is its kernel's, and says best itself what it is.
+            // An executor of an interface belongs to the kernel, which describes it best.
             ProviderRecord::Available { executor, options, .. }
                 if choice.is_some_and(|choice| !choice.variant.is_empty()) =>
             {
@@ -106,7 +106,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
                 }
             }
             ProviderRecord::Unavailable { detail, .. } => {
-                line(&mut text, name, &format!("not here: {detail}"))?;
+                line(&mut text, name, &format!("not available: {detail}"))?;
             }
         }
     }
@@ -127,7 +127,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
 /// Room for the name of an algorithm.
 const ALGORITHM: usize = 26;
 
-/// A name and what there is to say of it, in as many lines as it needs.
+/// A name and its description, on as many lines as needed.
 fn line(text: &mut String, name: &str, words: &str) -> std::fmt::Result {
     const INDENT: usize = 20;
     let mut name = name;

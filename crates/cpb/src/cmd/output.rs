@@ -1,4 +1,4 @@
-//! What goes to standard output: a result, in the form that was asked for.
+//! Standard output: a result, in the requested form.
 
 use anyhow::{Context, Error, Result};
 use clap::Args;
@@ -15,7 +15,7 @@ pub(super) struct Form {
     /// Print the summary as JSON
     #[arg(long, help_heading = "Output")]
     pub(super) json: bool,
-    /// Print one line a cell as comma-separated values
+    /// Print comma-separated values, one line per cell
     #[arg(long, help_heading = "Output")]
     csv: bool,
     /// Print tables in Markdown
@@ -23,10 +23,10 @@ pub(super) struct Form {
     markdown: bool,
 }
 
-/// Prints a record's figures in the form that was asked for; a table for people if none was.
+/// Prints a record's figures in the requested form, by default as a table.
 ///
 /// # Errors
-/// Standard output cannot be written.
+/// Returns an error if standard output cannot be written.
 pub(super) fn show(
     record: &Record,
     form: &Form,
@@ -46,10 +46,10 @@ pub(super) fn show(
     print(&text)
 }
 
-/// Prints a record in the form that was asked for: published tables as they were printed.
+/// Prints a record in the requested form; published tables are shown as printed.
 ///
 /// # Errors
-/// Standard output cannot be written.
+/// Returns an error if standard output cannot be written.
 pub(super) fn show_record(
     record: &Record,
     form: &Form,
@@ -71,10 +71,10 @@ pub(super) fn show_record(
     print(&text)
 }
 
-/// Prints several records: one after the other for people, as one document for programs.
+/// Prints several records: as text one after the other, as data in one document.
 ///
 /// # Errors
-/// Standard output cannot be written, or they do not fit into one document.
+/// Returns an error if standard output cannot be written, or if the records do not fit into one document.
 pub(super) fn show_records(
     records: &[(String, Record)],
     form: &Form,
@@ -96,32 +96,32 @@ pub(super) fn show_records(
     Ok(())
 }
 
-/// Columns of this terminal: a table in a file is 80 wide, however wide the others are.
+/// Columns of this terminal. Without a terminal, tables are 80 columns wide.
 pub(super) fn width() -> usize {
     let size = terminal_size::terminal_size_of(std::io::stdout());
     size.map_or(80, |(width, _)| width.0.into())
 }
 
-/// Writes text to standard output, in ASCII if that is chosen.
+/// Writes text to standard output, in ASCII if selected.
 ///
 /// # Errors
-/// It cannot be written.
+/// Returns an error if it cannot be written.
 pub(super) fn print(text: &str) -> Result<()> {
     print_as_it_is(&ascii::shown(text))
 }
 
-/// Writes JSON likewise.
+/// Writes JSON to standard output, in ASCII if selected.
 ///
 /// # Errors
-/// It cannot be written.
+/// Returns an error if it cannot be written.
 pub(super) fn print_json(text: &str) -> Result<()> {
     print_as_it_is(&ascii::shown_json(text))
 }
 
-/// Writes what says itself which character set it is in.
+/// Writes text that declares its own character set.
 ///
 /// # Errors
-/// It cannot be written.
+/// Returns an error if it cannot be written.
 pub(super) fn print_as_it_is(text: &str) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
     let end = if text.ends_with('\n') { "" } else { "\n" };
@@ -132,10 +132,10 @@ pub(super) fn print_as_it_is(text: &str) -> Result<()> {
     written.context("cannot write to standard output")
 }
 
-/// Writes text with colours to standard output, which takes them off where they are not wanted.
+/// Writes coloured text to standard output; colours are removed where they are not wanted.
 ///
 /// # Errors
-/// It cannot be written.
+/// Returns an error if it cannot be written.
 pub(super) fn print_coloured(text: &str) -> Result<()> {
     let mut stdout = anstream::stdout().lock();
     let text = ascii::shown(text);
@@ -143,18 +143,18 @@ pub(super) fn print_coloured(text: &str) -> Result<()> {
     written.context("cannot write to standard output")
 }
 
-/// Writes a line to standard error. A reader that has gone away misses it, and no more happens.
+/// Writes a line to standard error. A closed standard error is ignored.
 pub(super) fn say(line: &str) {
     let _ = writeln!(anstream::stderr(), "{}", ascii::shown(line));
 }
 
-/// Colour is for terminals, and for people who want it: see no-color.org.
+/// Whether to use colour: on terminals, unless the user opted out (no-color.org).
 pub(super) fn colour() -> bool {
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     std::io::stdout().is_terminal() && !unwanted
 }
 
-/// Whether the reader of our output has gone.
+/// Whether the error is that the reader of our output has gone.
 pub(super) fn is_broken_pipe(error: &Error) -> bool {
     let io = error.root_cause().downcast_ref::<std::io::Error>();
     io.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)

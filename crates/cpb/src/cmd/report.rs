@@ -1,8 +1,8 @@
-//! `cpb report`: records as one page, or in the forms that `cpb show` has.
+//! `cpb report`: records as one page, or in the forms of `cpb show`.
 
 use super::filter::{Filter, Sizes};
 use super::{DONE, file, output};
-use crate::inputs;
+use crate::inputs::{self, Told};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use cpb_record::Record;
@@ -12,25 +12,27 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cpb report RECORD.jsonl -o report.html\n  \
-    cpb report imx6 -o imx6.html        published tables: `cpb list records` shows all\n  \
+    cpb report imx6 -o imx6.html        published tables, see `cpb list records`\n  \
     cpb report RECORD.jsonl -o cells.csv\n\n\
-    The page needs no network and no other file; with several records they stand in it one after \
-    the other, and published tables of one machine together.")]
+    The page needs no network and no other file. Several records appear one after the other, published \
+    tables of one machine together.")]
 pub(super) struct Arguments {
-    /// The records: files, published ones of `cpb list records`, or logs of other tools, as FILE or NAME=FILE
+    /// The records: files, published records from `cpb list records`, or logs of other tools, as FILE or NAME=FILE
     #[arg(required = true)]
     records: Vec<PathBuf>,
     #[command(flatten)]
     filter: Filter,
     #[command(flatten)]
     sizes: Sizes,
-    /// Where to write; standard output if nothing is named
+    #[command(flatten)]
+    told: Told,
+    /// File to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Replace FILE if it exists
     #[arg(long, requires = "output")]
     overwrite: bool,
-    /// The form; without it, by the ending of FILE: .html, .csv, .json or .md; a page if there is no FILE
+    /// Output format [default: by the extension of FILE, .html, .csv, .json or .md; html without a FILE]
     #[arg(long, value_enum)]
     format: Option<Format>,
 }
@@ -38,25 +40,25 @@ pub(super) struct Arguments {
 /// The forms of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// One page for a browser
+    /// One HTML page
     Html,
-    /// One line a cell, or a printed figure
+    /// One line per cell, or per printed figure
     Csv,
-    /// Everything that is computed
+    /// All computed results
     Json,
-    /// Tables
+    /// Tables in Markdown
     Markdown,
-    /// Google Benchmark's JSON, for tools that read it
+    /// JSON in the format of Google Benchmark
     GoogleBenchmark,
     /// Bencher Metric Format
     Bencher,
 }
 
 impl Format {
-    /// By the ending of a file's name.
+    /// The format for a file extension.
     ///
     /// # Errors
-    /// It is none of a report's.
+    /// Returns an error if no format has this extension.
     fn of(path: &Path) -> Result<Format> {
         match path.extension().and_then(|ending| ending.to_str()).unwrap_or_default() {
             "html" | "htm" => Ok(Format::Html),
@@ -64,8 +66,8 @@ impl Format {
             "json" => Ok(Format::Json),
             "md" | "markdown" => Ok(Format::Markdown),
             _ => bail!(
-                "--output {}: the ending says no form; a report ends in .html (.htm), .csv, .json or .md \
-                 (.markdown), or name its form by --format",
+                "--output {}: unknown extension; use .html (.htm), .csv, .json or .md (.markdown), or choose \
+                 the format with --format",
                 path.display()
             ),
         }
@@ -80,15 +82,15 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         (None, None) => Format::Html,
     };
     if output.is_none() && format == Format::Html && std::io::stdout().is_terminal() {
-        bail!("a page is for a browser, not for a terminal: name a file by -o report.html");
+        bail!("an HTML page is not printed on a terminal: write it to a file with -o report.html");
     }
     if let Some(path) = output {
         if arguments.records.iter().any(|record| same_file(record, path)) {
-            bail!("{} is one of the records: name another file by -o", path.display());
+            bail!("-o {}: this file is one of the records; choose another file", path.display());
         }
         file::may_replace(path, arguments.overwrite)?;
     }
-    let read = inputs::records(&arguments.records)?;
+    let read = inputs::records(&arguments.records, arguments.told)?;
     let (paths, read): (Vec<PathBuf>, Vec<Record>) =
         arguments.filter.applied(&arguments.sizes, read)?.into_iter().unzip();
     let records: Vec<(String, Record)> = names(&paths).into_iter().zip(read).collect();
@@ -103,7 +105,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     match output {
         None => match format {
             Format::Csv | Format::Markdown => output::print(&text)?,
-            // It says in itself that it is UTF-8.
+            // The page itself declares UTF-8.
             Format::Html => output::print_as_it_is(&text)?,
             Format::Json | Format::GoogleBenchmark | Format::Bencher => output::print_json(&text)?,
         },
@@ -115,8 +117,8 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     Ok(DONE)
 }
 
-/// What a report calls records: their files without folder and ending; those of one name as they were
-/// given, with a number if that was the same as well.
+/// The names of records in a report: file names without folder and extension. Records with the same name are
+/// called by the path that was given, with a number if that is the same as well.
 pub(super) fn names(paths: &[PathBuf]) -> Vec<String> {
     let stem = |path: &PathBuf| {
         let stem = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();

@@ -10,6 +10,7 @@ use crate::run::Ended;
 use crate::schedule;
 use anyhow::{Context, Result};
 use clap::{Args, Command, FromArgMatches};
+use cpb_analysis::agreement;
 use cpb_core::catalog;
 use cpb_record::budget::{Percent, Seconds};
 use cpb_record::plan::Plan;
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a record that is gone on with has settled.
+/// What a record that is resumed has already settled.
 const SETTLED: [&str; 14] = [
     "target",
     "plan",
@@ -38,14 +39,14 @@ const SETTLED: [&str; 14] = [
     "against",
 ];
 
-/// What the help ends with.
+/// The end of the help text.
 fn after_help() -> String {
     let kept = schedule::RECORD_BATCHES / 1000;
     let each = schedule::CELL_BATCHES;
     format!(
-        "{EXAMPLES}\n\nLists are separated by commas. What is not named comes from the plan. A record keeps \
-         {kept},000 batches of measurements, or {each} of each cell if those are more: a run whose record is full \
-         ends before its time, and says so."
+        "{EXAMPLES}\n\nSeparate list items by commas. Options that are not given are taken from the plan. A \
+         record keeps {kept},000 batches of measurements, or {each} per cell if that is more. When the record is \
+         full, the run ends early and reports this."
     )
 }
 
@@ -53,20 +54,20 @@ const EXAMPLES: &str = "Examples:
   cpb run                                    the default plan, about 20 s
   cpb run -a aes-256-gcm -s 16,1K,64K        one algorithm, three sizes
   cpb run -p openssl,mbedtls:c --budget 60s  two providers, more precisely
-  cpb run --precision 0.5%                   until every interval is that narrow
+  cpb run --precision 0.5%                   until intervals are that narrow
   cpb run -a sha-256 --threads 1,2           how it scales
-  cpb run --refine                           where another path gets faster
-  cpb run --against BEFORE.jsonl             the same again: is anything slower?
-  cpb run --plan record                      another question: `cpb list plans`
+  cpb run --refine                           find crossovers more exactly
+  cpb run --against BEFORE.jsonl             repeat and compare with BEFORE
+  cpb run --plan record                      another plan: `cpb list plans`
   cpb run --target ssh:root@board            on another machine
   cpb run --target 'exec:docker run -i X /cpb'  in a container
-  cpb run --csv > cells.csv                  the figures for a spreadsheet
-  cpb run --resume cpb-results/FILE.jsonl    go on where a run stopped";
+  cpb run --csv > cells.csv                  figures for a spreadsheet
+  cpb run --resume cpb-results/FILE.jsonl    continue a stopped run";
 
 #[derive(Args)]
 #[command(after_help = after_help())]
 pub(super) struct Arguments {
-    /// Plan: a file, or one of `cpb list plans`; default if none is named
+    /// Plan: a file, or a name from `cpb list plans` [default: default]
     #[arg(long, value_name = "PLAN", help_heading = "What")]
     plan: Option<PathBuf>,
     #[command(flatten)]
@@ -76,83 +77,83 @@ pub(super) struct Arguments {
     /// Phases: message, message-with-key, update, setup
     #[arg(long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
     phase: Vec<String>,
-    /// Numbers of threads, each on a CPU of its own
+    /// Numbers of threads; each thread runs on its own CPU
     #[arg(long, value_delimiter = ',', value_name = "NUMBERS", help_heading = "What")]
     #[arg(allow_negative_numbers = true, value_parser = threads)]
     threads: Vec<u8>,
-    /// Measure on another machine, ssh:HOST, where a command of yours starts a cpb, exec:COMMAND, in a
-    /// guest of the lab, lab:GUEST (`cpb lab list`), on a
-    /// board without an operating system, serial:DEVICE, on a simulated one, imxrt1060-sim or
-    /// imxrt1170-sim, or on a board with a name: `cpb list targets` shows all
+    /// Measure on another machine: ssh:HOST, a machine reached by ssh; exec:COMMAND, where your command
+    /// starts a cpb; lab:GUEST, a guest of the lab (`cpb lab list`); serial:DEVICE, a board without an
+    /// operating system; imxrt1060-sim or imxrt1170-sim, a simulated board; or the name of a board (`cpb list
+    /// targets`)
     #[arg(long, value_name = "TARGET", help_heading = "What")]
     target: Option<String>,
     /// Speed of a board's serial line, in bits per second [default: 115200]
     #[arg(long, value_name = "NUMBER", help_heading = "What")]
     baud: Option<u32>,
-    /// Measure the providers of this program, too (it speaks cpb's frames); over ssh, the static cpb
-    /// to copy there
+    /// Also measure the providers of this program, which speaks cpb's frames; with ssh, the static cpb to copy there
     #[arg(long, value_name = "PROGRAM", help_heading = "What")]
     runner: Vec<PathBuf>,
 
     /// Time for the whole run
     #[arg(long, value_name = "TIME", help_heading = "How", allow_hyphen_values = true)]
     budget: Option<Seconds>,
-    /// Measure until each interval's half-width is below this share
+    /// Measure until the half-width of each interval is below this share
     #[arg(long, value_name = "SHARE", help_heading = "How", allow_hyphen_values = true)]
     precision: Option<Percent>,
-    /// Measure more sizes where several paths come near each other; the default plan does so itself
+    /// Measure more sizes where the fastest path changes; the default plan always does
     #[arg(long, help_heading = "How")]
     refine: bool,
-    /// CPU to measure on; the last that this process may use if none is named
+    /// CPU to measure on [default: the last CPU that this process may use]
     #[arg(long, value_name = "NUMBER", help_heading = "How", allow_negative_numbers = true)]
     #[arg(value_parser = cpu)]
     cpu: Option<usize>,
-    /// A runner that gives no answer for this long has hung; 10s, on an emulated machine 60s
+    /// Kill a runner that does not answer for this long [default: 10s, on an emulated machine 60s]
     #[arg(long, value_name = "TIME", help_heading = "How", allow_hyphen_values = true)]
     timeout: Option<Seconds>,
 
-    /// Record to write; a new file in ./cpb-results if none is named
+    /// Record to write [default: a new file in ./cpb-results]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Go on with a record where it stopped, by the plan in it
+    /// Continue a stopped run, with the plan in this record
     #[arg(long, value_name = "RECORD", help_heading = "Output", conflicts_with_all = SETTLED)]
     resume: Option<PathBuf>,
-    /// Measure what this record did, if no plan is named, and compare with it
+    /// Measure what this record measured, unless a plan is given, and compare with it
     #[arg(long, value_name = "RECORD", help_heading = "Output")]
     #[arg(conflicts_with_all = ["csv", "markdown", "all"])]
     against: Option<PathBuf>,
-    /// Exit with status 1 if a cell is slower by more than this share, and surely slower
+    /// Exit with status 1 if a cell is slower by more than this share beyond doubt
     #[arg(long, value_name = "SHARE", help_heading = "Output", requires = "against")]
     fail_if_slower: Option<Percent>,
-    /// Show every provider and size, the latency of single operations, and all that is known of the run
+    /// Show every provider and size, the latency of single operations, and all details of the run
     #[arg(long, help_heading = "Output")]
     all: bool,
-    /// No progress bar
+    /// Show no progress bar
     #[arg(short, long, help_heading = "Output")]
     quiet: bool,
-    /// Say what has been written to the record, line by line
+    /// Print each line that is written to the record
     #[arg(short, long, conflicts_with = "quiet", help_heading = "Output")]
     verbose: bool,
     #[command(flatten)]
     form: output::Form,
-    /// The plan, if another command brings it.
+    /// The plan, if another command supplies it.
     #[arg(skip)]
     brought: Option<Plan>,
 }
 
-/// A number of threads.
+/// Parses a number of threads.
 fn threads(text: &str) -> Result<u8, String> {
     let number = text.trim().parse::<u8>();
     number.map_err(|_| format!("write numbers from 1 to {}, such as 1,2", u8::MAX))
 }
 
-/// The number of a CPU.
+/// Parses the number of a CPU.
 fn cpu(text: &str) -> Result<usize, String> {
-    text.trim().parse().map_err(|_| "write a CPU's number, from 0 on".to_owned())
+    text.trim().parse().map_err(|_| "write the number of a CPU; the first is 0".to_owned())
 }
 
-/// Measures a plan on one CPU of this machine as `cpb run` does: the record, and how it ended. None if it
-/// was stopped before it began. The record is `output`, or a new file in ./cpb-results.
+/// Measures a plan on one CPU of this machine as `cpb run` does, and returns the record and how the run
+/// ended. Returns `None` if it was stopped before it began. The record is `output`, or a new file in
+/// ./cpb-results.
 pub(super) fn measure(
     plan: Plan,
     cpu: usize,
@@ -187,7 +188,10 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let (path, ended) = match begun {
         Begun::Ready(segment) => (segment.store.path().to_owned(), segment.measure(&arguments)?),
         Begun::Complete(path) => {
-            output::say(&format!("{} is complete: nothing is left to measure", path.display()));
+            output::say(&format!(
+                "{} is complete; there is nothing left to measure",
+                path.display()
+            ));
             (path, Ended::Complete)
         }
         Begun::Stopped => {
@@ -214,28 +218,31 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     };
     Ok(match ended {
         Ended::Interrupted => {
-            output::say(&format!("stopped; go on with: {}", go_on(&path, &arguments.runner)));
+            output::say(&format!("stopped; continue with: {}", go_on(&path, &arguments.runner)));
             INTERRUPTED
         }
         Ended::CutOff => {
             let go_on = go_on(&path, &arguments.runner);
-            output::say(&format!("the connection was lost; go on with: {go_on}"));
+            output::say(&format!("the connection was lost; continue with: {go_on}"));
             FAILED
         }
         Ended::Complete | Ended::Full(_)
-            if record.cells.iter().any(|(_, outcome)| failed(outcome)) =>
+            if record.cells.iter().any(|(_, outcome)| failed(outcome))
+                || !agreement::disagreements(&record).is_empty() =>
         {
             FAILED
         }
         Ended::Complete | Ended::Full(_) if !record.cells.iter().any(measured) => {
-            output::say("nothing was measured: no provider that was named has any of this");
+            output::say(
+                "nothing was measured: none of the selected providers supports the selected algorithms",
+            );
             BAD_INPUT
         }
         Ended::Complete | Ended::Full(_) => compared,
     })
 }
 
-/// Shows what was measured, and how it compares if that was asked for: the status of that.
+/// Shows what was measured and, with `--against`, the comparison. Returns the exit status.
 fn show(record: &Record, arguments: &Arguments) -> Result<u8> {
     let allowed = arguments.fail_if_slower;
     if let Some(before) = arguments.against.as_ref().filter(|_| arguments.form.json) {
@@ -250,7 +257,7 @@ fn show(record: &Record, arguments: &Arguments) -> Result<u8> {
     }
 }
 
-/// The command that goes on with a record.
+/// The command that continues a record.
 fn go_on(record: &Path, runners: &[PathBuf]) -> String {
     let mut command = format!("cpb run --resume {}", record.display());
     for runner in runners {
@@ -259,13 +266,12 @@ fn go_on(record: &Path, runners: &[PathBuf]) -> String {
     command
 }
 
-/// The first signal lets the round that is running end and keeps everything; the second does not
-/// wait.
+/// The first signal lets the current round finish and keeps everything; the second one exits at once.
 pub(super) fn stop_on_signals(stop: Arc<AtomicBool>) -> Result<()> {
     ctrlc::set_handler(move || {
         if stop.swap(true, Ordering::Relaxed) {
             std::process::exit(INTERRUPTED.into());
         }
     })
-    .context("cannot watch for Ctrl-C")
+    .context("cannot install a handler for Ctrl-C")
 }

@@ -6,13 +6,13 @@ use std::ffi::OsString;
 
 #[derive(Args)]
 pub(super) struct Arguments {
-    /// CPUs to run on, one a thread
+    /// CPUs to run on, one per thread
     #[arg(long, value_delimiter = ',')]
     cpus: Vec<usize>,
-    /// Cycles of a multiplication on them, as an earlier runner found
+    /// Cycles of a multiplication on these CPUs, as an earlier runner measured it
     #[arg(long)]
     latency: Option<u32>,
-    /// Providers to serve; all that this process can be if none is named
+    /// Providers to serve [default: all that are built in]
     providers: Vec<OsString>,
 }
 

@@ -1,4 +1,4 @@
-//! `cpb sim`: a bare-metal program on a simulated Cortex-M7, with its cycles.
+//! `cpb sim`: runs a bare-metal program on a simulated Cortex-M7 and counts its cycles.
 
 mod report;
 
@@ -11,22 +11,22 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Cycles after which a run ends if `--max-cycles` says nothing else: some minutes.
+/// The limit for the cycles of a run without `--max-cycles`: some minutes.
 const MAX_CYCLES: u64 = 10_000_000_000;
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cpb sim hello.elf --chip imxrt1060\n  \
     cpb sim bench.elf --time mbedtls_sha256_process\n  \
     cpb sim bench.elf --profile bench    writes bench.txt and bench.folded\n\n\
-    The program's output (UART or semihosting) goes to standard output, the account to standard \
-    error. Exit status: 0 it ended as it wanted to, 1 it did not, 2 bad input.")]
+    The program's output (UART or semihosting) goes to standard output, the cycle report to standard \
+    error. Exit status: 0 the program ended normally, 1 it did not, 2 bad input.")]
 pub(super) struct Arguments {
     /// The program, an ELF file
     firmware: PathBuf,
-    /// The chip: imxrt1060, imxrt1170, mps2-an500, or a file like theirs
+    /// The chip: imxrt1060, imxrt1170, mps2-an500, or a TOML file that describes one
     #[arg(long, default_value = "imxrt1060")]
     chip: String,
-    /// End the run after so many cycles
+    /// Stop the run after this many cycles
     #[arg(long, default_value_t = MAX_CYCLES, value_name = "N")]
     max_cycles: u64,
     /// Time each call of a function; may be given several times
@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     /// Write cycles by function and cause to NAME.txt, and by call stack to NAME.folded
     #[arg(long, value_name = "NAME")]
     profile: Option<PathBuf>,
-    /// Print everything as JSON, the program's output with it
+    /// Print everything as JSON, including the program's output
     #[arg(long, help_heading = "Output")]
     json: bool,
 }
@@ -90,7 +90,7 @@ fn chip(name: &str) -> Result<Chip> {
     Ok(Chip::named(name)?)
 }
 
-/// Asks for what is to be measured; false where there is no such function.
+/// Sets up what is to be measured. Returns false if a function does not exist.
 fn watch(machine: &mut Machine, image: &Image, arguments: &Arguments) -> bool {
     for name in &arguments.time {
         let Some(symbol) = image.function(name) else {

@@ -1,6 +1,6 @@
-//! Archives in the format that Linux takes as its first file system: "newc", as
-//! Documentation/driver-api/early-userspace/buffer-format.rst has it. Everything in one belongs to
-//! root, whoever makes it.
+//! Archives in the "newc" format, which Linux accepts as its first file system: see
+//! Documentation/driver-api/early-userspace/buffer-format.rst. Everything in an archive belongs to root,
+//! whichever user creates it.
 
 use std::io::{self, Write};
 
@@ -10,11 +10,11 @@ const DATA: u32 = 0o100_644;
 const LINK: u32 = 0o120_777;
 const CHARACTER_DEVICE: u32 = 0o020_600;
 
-/// An archive that is being written. Folders come before what is in them.
+/// An archive that is being written. A folder comes before its contents.
 pub(super) struct Archive<W: Write> {
     output: W,
     files: u32,
-    /// Bytes written so far: names and contents begin at multiples of four.
+    /// Bytes written so far; names and contents are aligned to four bytes.
     length: usize,
 }
 
@@ -60,7 +60,7 @@ impl<W: Write> Archive<W> {
         self.files += 1;
         let too_long = |_| io::Error::other(format!("{path} is too long for an initramfs"));
         let size = u32::try_from(content.len()).map_err(too_long)?;
-        // The name ends with a NUL that counts.
+        // The terminating NUL counts.
         let name_size = u32::try_from(path.len() + 1).map_err(too_long)?;
         let numbers = [self.files, mode, 0, 0, 1, 0, size, 0, 0, major, minor, name_size, 0];
         self.write(b"070701")?;

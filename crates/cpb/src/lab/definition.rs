@@ -1,4 +1,4 @@
-//! What a guest is: one TOML file.
+//! The definition of a guest: one TOML file.
 
 use anyhow::{Context, Result, bail};
 use cpb_record::names;
@@ -6,7 +6,7 @@ use cpb_record::settings;
 use serde::Deserialize;
 use std::path::Path;
 
-/// The guests that cpb knows by name.
+/// The built-in guests.
 const FILES: [(&str, &str); 4] = [
     ("x86_64-6.1", include_str!("../../../../lab/x86_64-6.1.toml")),
     ("x86_64-6.12", include_str!("../../../../lab/x86_64-6.12.toml")),
@@ -14,62 +14,62 @@ const FILES: [(&str, &str); 4] = [
     ("x86_64-7", include_str!("../../../../lab/x86_64-7.toml")),
 ];
 
-/// A guest as its file describes it.
+/// A guest as described by its file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Definition {
-    /// Its name: that of its file.
+    /// Its name, which is the name of its file.
     #[serde(skip)]
     pub name: String,
-    /// What it is there for.
+    /// Its purpose.
     pub reason: String,
-    /// Debian's name of its architecture.
+    /// Debian's name for its architecture.
     pub architecture: String,
-    /// Rust's name of the target that a static cpb for it is built for.
+    /// Rust's name for the target of a static cpb for this guest.
     pub target: String,
-    /// The package of its kernel; a metapackage stands for the newest.
+    /// The package of its kernel; a metapackage stands for the newest kernel.
     pub kernel: String,
-    /// The suites of Debian that packages come from.
+    /// The Debian suites of the packages.
     pub suites: Vec<String>,
-    /// Further packages whose programs it needs.
+    /// Further packages with programs that the guest needs.
     pub packages: Vec<String>,
-    /// Files of these packages that it gets, where the packages have them.
+    /// Files that the guest gets from these packages, if the packages contain them.
     #[serde(default)]
     pub files: Vec<String>,
-    /// Modules that it loads, in this order.
+    /// Modules that the guest loads, in this order.
     pub modules: Vec<String>,
-    /// The kernel's name of the console.
+    /// The kernel's name for the console.
     pub console: String,
-    /// More words for the kernel's command line.
+    /// More parameters for the kernel's command line.
     #[serde(default)]
     pub command_line: String,
-    /// Longest time from start to the agent's first word.
+    /// The time limit from the start to the agent's first message.
     pub boot_seconds: u64,
     /// The machine.
     pub qemu: Qemu,
 }
 
-/// The emulator and the machine that it is to emulate.
+/// The emulator and the machine that it emulates.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Qemu {
     /// The program.
     pub program: String,
-    /// Debian's package that has it.
+    /// Debian's package that contains it.
     pub package: String,
-    /// The machine. What connects it to the host is put behind.
+    /// The arguments that describe the machine. The arguments that connect it to the host follow them.
     pub arguments: Vec<String>,
 }
 
 impl Definition {
-    /// The guest of that name, or of that file.
+    /// The guest with that name, or in that file.
     ///
     /// # Errors
-    /// There is none, or its file is wrong.
+    /// Returns an error if there is no such guest, or if its file is invalid.
     pub fn find(name: &str) -> Result<Definition> {
         let known: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
         if name.trim().is_empty() {
-            bail!("no guest is named; there are: {}", known.join(", "));
+            bail!("the guest's name is empty; choose one of: {}", known.join(", "));
         }
         if Path::new(name).extension().is_some_and(|extension| extension == "toml") {
             let text =
@@ -82,10 +82,10 @@ impl Definition {
         Definition::parse(name, text)
     }
 
-    /// All that are known by name.
+    /// All built-in guests.
     ///
     /// # Errors
-    /// A file is wrong; a test sees to it that none is.
+    /// Returns an error if a file is invalid; a test ensures that none is.
     pub fn all() -> Result<Vec<Definition>> {
         FILES.iter().map(|(name, text)| Definition::parse(name, text)).collect()
     }
@@ -95,22 +95,22 @@ impl Definition {
         Ok(Definition { name: name.to_owned(), ..parsed })
     }
 
-    /// How many CPUs its machine has, as QEMU is told: numbered from 0.
+    /// The number of CPUs that QEMU's arguments give the machine; they are numbered from 0.
     pub fn cpus(&self) -> usize {
         let mut words = self.qemu.arguments.iter().skip_while(|word| *word != "-smp").skip(1);
-        // `-smp 2,cores=2` is two as well; without it there is one.
+        // `-smp 2,cores=2` is two as well; the default is one.
         let count = words.next().and_then(|word| word.split(',').next()?.parse().ok());
         count.unwrap_or(1)
     }
 
-    /// Whether QEMU emulates its CPU: nothing in the machine's arguments asks for the host's.
+    /// Whether QEMU emulates the CPU: the machine's arguments do not ask for the host's CPU.
     pub fn is_emulated(&self) -> bool {
         let accelerated =
             |word: &String| ["kvm", "xen", "hvf"].iter().any(|name| word.contains(name));
         !self.qemu.arguments.iter().any(accelerated)
     }
 
-    /// Everything that decides what is fetched and prepared, as text.
+    /// Everything that determines what is fetched and prepared, as text.
     pub(super) fn recipe(&self) -> String {
         let Definition { architecture, kernel, suites, packages, files, modules, .. } = self;
         format!("{architecture} {kernel} {suites:?} {packages:?} {files:?} {modules:?}")
@@ -155,6 +155,9 @@ mod tests {
         let error = Definition::find("x86_64-5").expect_err("no such guest").to_string();
         assert!(error.contains("x86_64-7"), "{error}");
         let error = Definition::find("").expect_err("no name").to_string();
-        assert!(error.contains("no guest is named") && error.contains("x86_64-7"), "{error}");
+        assert!(
+            error.contains("the guest's name is empty") && error.contains("x86_64-7"),
+            "{error}"
+        );
     }
 }

@@ -15,15 +15,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A guest that dies more often in one run is left dead: each boot costs seconds, and what killed it
-/// will do so again.
+/// A guest that has died this often in one run is not booted again: each boot costs seconds, and the cause is
+/// likely to persist.
 const BOOTS: u32 = 6;
 
 /// A guest, running or not.
 pub struct Guest {
     definition: Definition,
     image: Image,
-    /// Show the console, with a shell on it.
+    /// Whether to show the console, with a shell on it.
     screen: bool,
     stop: Arc<AtomicBool>,
     state: Mutex<GuestState>,
@@ -36,10 +36,10 @@ struct GuestState {
 }
 
 impl Guest {
-    /// Prepares and boots it.
+    /// Prepares and boots the guest.
     ///
     /// # Errors
-    /// Something is missing, or it does not boot.
+    /// Returns an error if something is missing or the guest does not boot.
     pub fn boot(
         name: &str,
         screen: bool,
@@ -63,7 +63,7 @@ impl Guest {
         &self.definition.name
     }
 
-    /// How often it has died and was booted again.
+    /// How often the guest has died and was booted again.
     pub fn deaths(&self) -> u32 {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.boots.saturating_sub(1)
@@ -75,10 +75,10 @@ impl Guest {
         state.vm.as_ref().is_some_and(|vm| vm.wait(Duration::ZERO).is_none())
     }
 
-    /// The QEMU that runs, or else a new one.
+    /// The running QEMU; boots a new one if necessary.
     ///
     /// # Errors
-    /// It does not boot, or has died too often.
+    /// Returns an error if the guest does not boot, or has died too often.
     pub fn vm(&self) -> Result<Arc<Vm>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let alive = state.vm.as_ref().filter(|vm| vm.wait(Duration::ZERO).is_none());
@@ -95,10 +95,10 @@ impl Guest {
         Ok(vm)
     }
 
-    /// Gives `order` to the agent; the connection and the QEMU it leads to.
+    /// Gives `order` to the agent. Returns the connection and the QEMU at its other end.
     ///
     /// # Errors
-    /// There is no guest, or its agent gives no answer in time.
+    /// Returns an error if there is no guest, or if its agent does not answer in time.
     pub fn order(&self, order: &Order, patience: Duration) -> Result<(TcpStream, Arc<Vm>, Answer)> {
         let vm = self.vm()?;
         let talk = || -> Result<_> {
@@ -112,17 +112,17 @@ impl Guest {
             Ok((_, Answer::Refused(why))) => bail!("the guest {}: {why}", self.name()),
             Ok((stream, answer)) => Ok((stream, vm, answer)),
             Err(error) => {
-                // Nothing in it can be trusted to answer.
+                // Nothing in this guest can be trusted to answer.
                 vm.kill();
-                Err(error.context(format!("the guest {} gives no answer", self.name())))
+                Err(error.context(format!("the guest {} does not answer", self.name())))
             }
         }
     }
 
-    /// What the guest says of itself, now.
+    /// The current description of the guest.
     ///
     /// # Errors
-    /// It gives no answer.
+    /// Returns an error if it does not answer.
     pub fn about(&self, cpu: usize, patience: Duration) -> Result<About> {
         let mut about = self.order(&Order::About { cpu }, patience)?.2.about(self.name())?;
         if self.definition.is_emulated() {
@@ -134,7 +134,7 @@ impl Guest {
     /// Types on its console.
     ///
     /// # Errors
-    /// It has none any more.
+    /// Returns an error if the console is gone.
     pub fn type_in(&self, bytes: &[u8]) -> Result<()> {
         self.vm()?.type_in(bytes).context("the guest is gone")
     }
@@ -152,7 +152,7 @@ impl AgentHost for Guest {
     }
 }
 
-/// One boot of a guest, which its runners do not outlive.
+/// One boot of a guest; its runners end with it.
 struct Boot {
     name: String,
     vm: Arc<Vm>,

@@ -1,8 +1,8 @@
-//! What QEMU boots: a kernel and an initramfs, prepared once and kept in a cache folder.
+//! The files that QEMU boots: a kernel and an initramfs, prepared once and kept in a cache folder.
 //!
-//! `$CPB_LAB_CACHE`, else `$XDG_CACHE_HOME/cpb/lab`, else `~/.cache/cpb/lab`, holds for each guest a
-//! folder with its kernel, busybox and modules, and the initramfs last made of them. A run leaves
-//! nothing else on disk.
+//! The cache is `$CPB_LAB_CACHE`, otherwise `$XDG_CACHE_HOME/cpb/lab`, otherwise `~/.cache/cpb/lab`. It holds
+//! a folder for each guest with its kernel, busybox and modules, and the latest initramfs made of them. A run
+//! leaves nothing else on disk.
 
 use super::cpio::Archive;
 use super::definition::Definition;
@@ -22,7 +22,7 @@ use std::time::Duration;
 /// The first program of a guest.
 const INIT: &str = include_str!("../../../../lab/init.sh");
 
-/// The bits of a file's mode that say that somebody may execute it.
+/// The execute bits of a file's mode.
 const EXECUTABLE: u32 = 0o111;
 
 /// Written last: a folder without it is not used.
@@ -39,11 +39,10 @@ pub struct Image {
     pub initramfs: PathBuf,
 }
 
-/// Makes everything ready that `guest` needs, fetching what is not there. `say` is told what takes
-/// its time.
+/// Prepares everything that `guest` needs and fetches what is missing. `say` reports steps that take time.
 ///
 /// # Errors
-/// A program, a package, or the static cpb is missing, or a file cannot be written.
+/// Returns an error if a program, a package or the static cpb is missing, or if a file cannot be written.
 pub fn prepare(guest: &Definition, say: &dyn Fn(&str)) -> Result<Image> {
     let cpb = program(guest, say)?;
     let (folder, _lock) = locked(guest)?;
@@ -54,10 +53,10 @@ pub fn prepare(guest: &Definition, say: &dyn Fn(&str)) -> Result<Image> {
     image(guest, &prepared, &cpb)
 }
 
-/// Fetches the newest kernel of `guest`, whatever is there.
+/// Fetches the newest kernel of `guest`, even if one is there.
 ///
 /// # Errors
-/// As [`prepare`], but no static cpb is needed.
+/// As for [`prepare`], except that no static cpb is needed.
 pub fn renew(guest: &Definition, say: &dyn Fn(&str)) -> Result<String> {
     let (folder, _lock) = locked(guest)?;
     let prepared = folder.join(folder_name(guest));
@@ -70,13 +69,17 @@ pub fn fetched(guest: &Definition) -> Option<String> {
     fs::read_to_string(cache().ok()?.join(folder_name(guest)).join(COMPLETE)).ok()
 }
 
-/// The cache, and a lock on what is kept for `guest`: another cpb may be at it.
+/// The cache, and a lock on the files of `guest`, because another cpb may use them.
 fn locked(guest: &Definition) -> Result<(PathBuf, File)> {
     let folder = cache()?;
-    let to_write =
-        || format!("the lab keeps kernels in {}; CPB_LAB_CACHE may name another", folder.display());
+    let to_write = || {
+        format!(
+            "the lab keeps kernels in {}; choose another folder with CPB_LAB_CACHE",
+            folder.display()
+        )
+    };
     fs::create_dir_all(&folder).with_context(to_write)?;
-    // Guests that differ in their machine alone share a folder, and so a lock.
+    // Guests that differ only in their machine share a folder, and therefore the lock.
     let path = folder.join(format!("{}.lock", folder_name(guest)));
     let lock = File::create(&path).with_context(to_write)?;
     lock.lock().with_context(|| path.display().to_string())?;
@@ -88,12 +91,12 @@ fn folder_name(guest: &Definition) -> String {
 }
 
 fn fetch(guest: &Definition, folder: &Path, prepared: &Path, say: &dyn Fn(&str)) -> Result<()> {
-    say(&format!("fetching {} ({}) and what it loads", guest.kernel, guest.architecture));
+    say(&format!("fetching {} ({}) and its modules", guest.kernel, guest.architecture));
     let name = folder_name(guest);
     let partial = folder.join(format!("{name}.partial"));
     let apt_folder = folder.join(format!("{name}.apt"));
     let clean = || [&partial, &apt_folder].into_iter().try_for_each(|folder| remove(folder));
-    // Of a cpb that was killed at it.
+    // Left by a cpb that was killed while it prepared.
     clean()?;
     let filled = fill(guest, &partial, &apt_folder)
         .with_context(|| format!("cannot prepare {}", prepared.display()));
@@ -115,14 +118,15 @@ fn fill(guest: &Definition, partial: &Path, apt_folder: &Path) -> Result<()> {
     apt.unpack(&packages, &tree)?;
     fs::create_dir_all(root.join("bin"))?;
     let release = modules::pick(&tree, &root, &guest.modules)?;
-    // Newer packages leave it to the installation to copy it into /boot.
+    // Newer packages leave copying it into /boot to the installation.
     let kernel =
         ["boot/vmlinuz-".to_owned() + &release, format!("usr/lib/modules/{release}/vmlinuz")];
     let kernel = kernel.iter().map(|path| tree.join(path)).find(|path| path.is_file());
     let kernel = kernel.with_context(|| format!("{} has no kernel", packages.join(", ")))?;
     fs::copy(kernel, partial.join("vmlinuz"))?;
     let busybox = ["bin/busybox", "usr/bin/busybox"].map(|path| tree.join(path));
-    let busybox = busybox.iter().find(|path| path.is_file()).context("no busybox was unpacked")?;
+    let busybox =
+        busybox.iter().find(|path| path.is_file()).context("the package contains no busybox")?;
     fs::copy(busybox, root.join("bin/busybox"))?;
     for file in &guest.files {
         let content = followed(&tree, file)
@@ -136,7 +140,7 @@ fn fill(guest: &Definition, partial: &Path, apt_folder: &Path) -> Result<()> {
     Ok(fs::write(partial.join(COMPLETE), &release)?)
 }
 
-/// Where the content of `file` is in `tree`: the links of packages lead to places in their own root.
+/// The location of `file`'s content in `tree`: links in packages refer to places in their own root.
 fn followed(tree: &Path, file: &str) -> Result<PathBuf> {
     const LONGEST_CHAIN: usize = 8;
     let mut path = tree.join(file);
@@ -150,7 +154,7 @@ fn followed(tree: &Path, file: &str) -> Result<PathBuf> {
             Err(_) => path.parent().unwrap_or(tree).join(leads_to),
         };
     }
-    bail!("{file} is a link that leads nowhere")
+    bail!("{file} is a broken link")
 }
 
 fn remove(path: &Path) -> Result<()> {
@@ -160,13 +164,13 @@ fn remove(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The initramfs of the prepared files and this cpb, made anew if either is another than last time.
+/// The initramfs made of the prepared files and this cpb, made again if either has changed.
 fn image(guest: &Definition, prepared: &Path, cpb: &Linked) -> Result<Image> {
     let release = fs::read_to_string(prepared.join(COMPLETE))?;
     let key = hash(&(&cpb.program, &cpb.files, INIT, env!("CARGO_PKG_VERSION")));
     let initramfs = prepared.join(format!("initramfs-{key:016x}.cpio"));
     if !initramfs.is_file() {
-        // Those of earlier builds of cpb. One that is young may be on its way into a QEMU.
+        // Images of earlier builds of cpb. A recent one may be about to be loaded by a QEMU.
         for entry in fs::read_dir(prepared)?.flatten() {
             let age = entry.metadata()?.modified()?.elapsed().unwrap_or_default();
             let image = entry.file_name().to_string_lossy().starts_with("initramfs-");
@@ -180,11 +184,11 @@ fn image(guest: &Definition, prepared: &Path, cpb: &Linked) -> Result<Image> {
     Ok(Image { kernel: prepared.join("vmlinuz"), release, initramfs })
 }
 
-/// Writes a file that is there as a whole or not at all: `fill` gets a partial one beside it, which goes
-/// if it cannot be completed.
+/// Writes a file completely or not at all: `fill` writes a partial file beside it, which is removed if it
+/// cannot be completed.
 ///
 /// # Errors
-/// It cannot be written; the message names it.
+/// Returns an error, which names the file, if it cannot be written.
 fn write_whole(path: &Path, fill: impl FnOnce(BufWriter<File>) -> Result<()>) -> Result<()> {
     let partial = path.with_extension("partial");
     let write = || {
@@ -192,11 +196,11 @@ fn write_whole(path: &Path, fill: impl FnOnce(BufWriter<File>) -> Result<()>) ->
         Ok(fs::rename(&partial, path)?)
     };
     write().map_err(|error: anyhow::Error| {
-        // It may not even have been created.
+        // The partial file may not have been created.
         let _ = fs::remove_file(&partial);
         let full = |error: &io::Error| error.kind() == io::ErrorKind::StorageFull;
         let remedy = match error.root_cause().downcast_ref().is_some_and(full) {
-            true => "; make room there, or name another folder by CPB_LAB_CACHE",
+            true => "; free space there, or choose another folder with CPB_LAB_CACHE",
             false => "",
         };
         error.context(format!("cannot write {}{remedy}", path.display()))
@@ -222,7 +226,7 @@ fn write_initramfs(output: BufWriter<File>, root: &Path, cpb: &Linked) -> Result
             below.insert(folder);
         }
     }
-    // A program has one C library: that of this cpb, where it brings one.
+    // There must be one C library: the one of this cpb, if it brings one.
     below.retain(|path| path.is_dir() || !cpb.replaces(path));
     let folders = cpb.files.keys().flat_map(|file| Path::new(file).ancestors().skip(1));
     below.extend(folders.filter(|folder| *folder != Path::new("")).map(|folder| root.join(folder)));
@@ -243,7 +247,7 @@ fn write_initramfs(output: BufWriter<File>, root: &Path, cpb: &Linked) -> Result
     Ok(())
 }
 
-/// Everything below `folder`; sorted, a folder comes before what is in it.
+/// Everything below `folder`, sorted, so that a folder comes before its contents.
 fn walk(folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -255,12 +259,11 @@ fn walk(folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// The cpb that goes into the guest: a static one, or else, where the guest is of this machine's architecture, the one
-/// that runs.
+/// The cpb for the guest: a static one, or, if the guest has this machine's architecture, the running one.
 fn program(guest: &Definition, say: &dyn Fn(&str)) -> Result<Linked> {
     let named = std::env::var_os("CPB_LAB_BINARIES").map(PathBuf::from);
     let is_named = named.is_some();
-    let found = static_binary::find(&guest.target, named, "CPB_LAB_BINARIES may name its folder")
+    let found = static_binary::find(&guest.target, named, "CPB_LAB_BINARIES can set its folder")
         .context("the guest needs a static cpb");
     match found {
         Ok(path) => {
@@ -272,7 +275,7 @@ fn program(guest: &Definition, say: &dyn Fn(&str)) -> Result<Linked> {
         }
         Err(missing) => {
             let own = Linked::own().with_context(|| format!("{missing:#}"))?;
-            say(&format!("this cpb goes in, with {} files that it is linked to", own.files.len()));
+            say(&format!("the guest runs this cpb, with {} linked libraries", own.files.len()));
             Ok(own)
         }
     }
@@ -287,7 +290,7 @@ fn cache() -> Result<PathBuf> {
         .context("no folder for the lab's kernels: set CPB_LAB_CACHE")
 }
 
-/// Tells whether something is the same as last time; nobody is kept from making it collide.
+/// A hash to detect changes; it does not resist deliberate collisions.
 fn hash(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);

@@ -1,32 +1,31 @@
-//! This cpb as it runs here, with its loader and libraries: for guests of this machine's own architecture, where there
-//! is no static cpb.
+//! This cpb with its loader and libraries, for guests of this machine's architecture when there is no static cpb.
 //!
-//! Which libraries those are is known without searching for them: the loader has mapped them into this process.
-//! Structures and numbers are those of System V's ABI, "Object Files" and "Program Loading and Dynamic Linking".
+//! The libraries need not be searched: the loader has mapped them into this process. Structures and numbers
+//! are from System V's ABI, "Object Files" and "Program Loading and Dynamic Linking".
 
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A program, and the files that it needs before its first instruction.
+/// A program, and the files that it needs to start.
 pub(super) struct Linked {
-    /// The program, without what is not loaded.
+    /// The program, without the parts that are not loaded.
     pub(super) program: Vec<u8>,
     /// Its loader and libraries, by their paths from the root.
     pub(super) files: BTreeMap<String, Vec<u8>>,
 }
 
-/// Parts of the C library that come with it: programs and libraries of the guest may ask for them, and those of another
-/// version do not fit.
+/// Parts of the C library that belong to it: programs and libraries of the guest may ask for them, and other
+/// versions do not fit.
 const OF_THE_C_LIBRARY: [&str; 4] = ["libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1"];
 const C_LIBRARY: &str = "libc.so.6";
 
 impl Linked {
-    /// This process's own.
+    /// The files of this process.
     ///
     /// # Errors
-    /// A file of it cannot be read, or it is linked in another way.
+    /// Returns an error if one of its files cannot be read, or if it is not linked dynamically to glibc.
     pub(super) fn own() -> Result<Linked> {
         let own = std::env::current_exe().context("cannot find cpb's own executable")?;
         let program = read(&own)?;
@@ -38,14 +37,14 @@ impl Linked {
         let mut libraries = BTreeMap::new();
         for path in mapped.into_iter().filter(|path| *path != own && *path != loader_file) {
             let bytes = read(&path)?;
-            // What is no library was mapped as data.
+            // Other files were mapped as data.
             if let Some(name) = Elf::of(&bytes).and_then(|elf| elf.soname()) {
                 libraries.insert(name, (path, bytes));
             }
         }
-        // Where the C library is, the loader looks by itself.
+        // The loader looks in the C library's folder by default.
         let Some((c_library, _)) = libraries.get(C_LIBRARY) else {
-            bail!("cpb is linked to another C library than glibc");
+            bail!("cpb is linked to a C library other than glibc");
         };
         let folder = c_library.parent().unwrap_or(Path::new("/")).to_owned();
         for name in OF_THE_C_LIBRARY {
@@ -62,7 +61,7 @@ impl Linked {
         })
     }
 
-    /// Whether one of its files has this name, in whatever folder.
+    /// Whether one of its files has this name, in any folder.
     pub(super) fn replaces(&self, path: &Path) -> bool {
         let name = |file: &str| Path::new(file).file_name() == path.file_name();
         self.files.keys().any(|file| name(file))
@@ -73,7 +72,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).with_context(|| path.display().to_string())
 }
 
-/// A path from the root on, without the first slash.
+/// A path from the root, without the first slash.
 fn relative(path: &Path) -> String {
     path.to_string_lossy().trim_start_matches('/').to_owned()
 }
@@ -92,12 +91,12 @@ fn mapped(maps: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// A 64-bit ELF file, least byte first.
+/// A 64-bit little-endian ELF file.
 struct Elf<'a> {
     bytes: &'a [u8],
 }
 
-/// An entry of the program header table, as far as it is wanted.
+/// An entry of the program header table, with the fields used here.
 struct LoadSegment {
     kind: u64,
     offset: usize,
@@ -113,7 +112,8 @@ const INTERPRETER: u64 = 3;
 const STRING_TABLE: u64 = 5;
 const SONAME: u64 = 14;
 
-/// Where the header names the section header table, and how many entries that has; sections are not loaded.
+/// The range of the header that locates the section header table and gives its number of entries. Sections
+/// are not loaded.
 const SECTIONS: std::ops::Range<usize> = 40..48;
 const SECTION_COUNTS: std::ops::Range<usize> = 60..64;
 
@@ -157,7 +157,7 @@ impl<'a> Elf<'a> {
         self.text(segments.iter().find(|segment| segment.kind == INTERPRETER)?.offset)
     }
 
-    /// What a library is asked for by.
+    /// The name under which a library is requested.
     fn soname(&self) -> Option<String> {
         let segments = self.segments()?;
         let dynamic = segments.iter().find(|segment| segment.kind == DYNAMIC)?;
@@ -177,7 +177,7 @@ impl<'a> Elf<'a> {
     }
 }
 
-/// A program without what comes after its segments: what debuggers read is the most of it.
+/// A program without the data after its segments, most of which is for debuggers.
 fn loadable(program: &[u8]) -> Option<Vec<u8>> {
     let segments = Elf::of(program)?.segments()?;
     let ends = segments.iter().map(|segment| segment.offset.checked_add(segment.length));
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn a_program_with_its_files_runs_where_there_is_nothing_else() {
         if cfg!(target_feature = "crt-static") {
-            // It brings nothing along.
+            // The program is complete without other files.
             return;
         }
         let linked = Linked::own().expect("its parts");

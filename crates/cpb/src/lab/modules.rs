@@ -1,4 +1,4 @@
-//! Which of a kernel's modules a guest gets: those it loads, and what they need.
+//! Selects a guest's kernel modules: those that it loads, and their dependencies.
 
 use super::tools;
 use anyhow::{Context, Result};
@@ -7,14 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What `modules.dep` says: for each module its file and those that it needs, as the file names
-/// them.
+/// The content of `modules.dep`: for each module its file and the files of its dependencies, as written there.
 struct Dependencies {
     by_name: HashMap<String, (String, Vec<String>)>,
 }
 
 impl Dependencies {
-    /// modules.dep(5): `FILE: FILE FILE ...`, all dependencies of a module in its line.
+    /// modules.dep(5): `FILE: FILE FILE ...`, with all dependencies of a module on its line.
     fn parse(text: &str) -> Dependencies {
         let line = |line: &str| {
             let (file, needs) = line.split_once(':')?;
@@ -24,25 +23,25 @@ impl Dependencies {
         Dependencies { by_name: text.lines().filter_map(line).collect() }
     }
 
-    /// The files of `wanted` and of what they need. Names that are unknown are passed over: the
-    /// kernel may have them built in.
+    /// The files of `wanted` and of their dependencies. Unknown names are skipped, because the kernel may
+    /// have them built in.
     fn files(&self, wanted: &[String]) -> BTreeSet<String> {
         let known = wanted.iter().filter_map(|name| self.by_name.get(&module_name(name)));
         known.flat_map(|(file, needs)| std::iter::once(file).chain(needs)).cloned().collect()
     }
 }
 
-/// A module as the kernel calls it: `-` in a file's name is `_`.
+/// A module's name in the kernel: `-` in a file's name becomes `_`.
 fn module_name(file: &str) -> String {
     let name = file.rsplit('/').next().unwrap_or(file);
     name.split(".ko").next().unwrap_or(name).replace('-', "_")
 }
 
-/// Copies the modules in `wanted`, with all they need, from the kernel unpacked in `from` to
+/// Copies the modules in `wanted` and their dependencies from the kernel unpacked in `from` to
 /// `to`/lib/modules, ready for modprobe. Returns the kernel's release.
 pub(super) fn pick(from: &Path, to: &Path, wanted: &[String]) -> Result<String> {
     let depmod = tools::find("depmod", "kmod")?;
-    // Where /lib is /usr/lib, newer packages name the latter.
+    // Where /lib is a link to /usr/lib, newer packages use the latter.
     let usr = from.join("usr");
     let base = if from.join("lib/modules").is_dir() { from } else { usr.as_path() };
     let all = base.join("lib/modules");
@@ -52,7 +51,7 @@ pub(super) fn pick(from: &Path, to: &Path, wanted: &[String]) -> Result<String> 
 
     let folder = to.join("lib/modules").join(&release);
     fs::create_dir_all(&folder)?;
-    // By these, modprobe knows what is built in. Not every package has them all.
+    // modprobe reads from these files which modules are built in. Not every package has all of them.
     for name in ["modules.order", "modules.builtin", "modules.builtin.modinfo"] {
         let from = all.join(&release).join(name);
         if from.is_file() {
@@ -64,7 +63,7 @@ pub(super) fn pick(from: &Path, to: &Path, wanted: &[String]) -> Result<String> 
         fs::create_dir_all(copy.parent().unwrap_or(&folder))?;
         fs::copy(all.join(&release).join(&file), &copy).with_context(|| file.clone())?;
         if file.ends_with(".xz") {
-            // So that the guest needs nothing to unpack it.
+            // Decompressed here, so that the guest needs no tool for it.
             tools::run(Command::new(tools::find("xz", "xz-utils")?).arg("-d").arg(&copy))?;
         }
     }

@@ -1,5 +1,5 @@
-//! Debian's packages, fetched and verified by apt in a folder of the user's: nothing is installed,
-//! and no root is needed.
+//! Debian's packages, fetched and verified by apt in a folder of the user: nothing is installed, and no root
+//! is needed.
 
 use super::definition::Definition;
 use super::tools;
@@ -9,17 +9,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Debian's own keys, by the package debian-archive-keyring.
+/// The keys of Debian, from the package debian-archive-keyring.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
-/// An apt of our own.
+/// A private apt configuration.
 pub(super) struct Apt {
     folder: PathBuf,
     architecture: String,
 }
 
 impl Apt {
-    /// Sets one up in `folder` for what `guest` needs, and fetches the lists of packages.
+    /// Creates one in `folder` for what `guest` needs, and fetches the package lists.
     pub(super) fn update(folder: &Path, guest: &Definition) -> Result<Apt> {
         tools::find("apt-get", "apt")?;
         let apt = Apt { folder: folder.to_owned(), architecture: guest.architecture.clone() };
@@ -30,7 +30,7 @@ impl Apt {
         fs::write(folder.join("status"), "")?;
         fs::write(folder.join("lab.sources"), sources(guest)?)?;
         tools::run(apt.command("apt-get").args(["-o", "APT::Update::Error-Mode=any", "update"]))
-            .context("the lists of Debian's packages cannot be fetched")?;
+            .context("cannot fetch Debian's package lists")?;
         Ok(apt)
     }
 
@@ -41,7 +41,9 @@ impl Apt {
         while let Some(package) = found.get(place).cloned() {
             let shown =
                 tools::run(self.command("apt-cache").args(["show", "--no-all-versions", &package]))
-                    .with_context(|| format!("no package {package} for {}", self.architecture))?;
+                    .with_context(|| {
+                        format!("Debian has no package {package} for {}", self.architecture)
+                    })?;
             for needed in parts_of_kernel(&shown) {
                 if !found.contains(&needed) {
                     found.push(needed);
@@ -52,7 +54,7 @@ impl Apt {
         Ok(found)
     }
 
-    /// Downloads `packages` and unpacks them, one over the other, into `tree`.
+    /// Downloads `packages` and unpacks all of them into `tree`.
     pub(super) fn unpack(&self, packages: &[String], tree: &Path) -> Result<()> {
         let debs = self.folder.join("debs");
         let dpkg_deb = tools::find("dpkg-deb", "dpkg")?;
@@ -86,9 +88,9 @@ impl Apt {
             format!("APT::Architecture={}", self.architecture).into(),
             format!("APT::Architectures={}", self.architecture).into(),
             "Acquire::Languages=none".into(),
-            // What desktops show of packages is half of what would be fetched.
+            // Metadata for desktops, which would double the download.
             "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false".into(),
-            // As root, apt would become a user who may not write here.
+            // As root, apt would switch to a user who may not write here.
             "APT::Sandbox::User=root".into(),
         ] {
             command.arg("-o").arg(setting);
@@ -97,8 +99,8 @@ impl Apt {
     }
 }
 
-/// The packages among what one depends on that are parts of a kernel. Debian has put all of it into
-/// linux-image-VERSION so far; from 6.17 on linux-binary and linux-modules are apart.
+/// The dependencies in apt's output that are parts of a kernel. So far, Debian has put all of it into
+/// linux-image-VERSION; from 6.17 on, linux-binary and linux-modules are separate packages.
 fn parts_of_kernel(shown: &str) -> Vec<String> {
     let depends = shown.lines().filter_map(|line| line.strip_prefix("Depends: "));
     depends
@@ -111,7 +113,7 @@ fn parts_of_kernel(shown: &str) -> Vec<String> {
         .collect()
 }
 
-/// Where the guest's suites are to be had: where this machine's own apt gets Debian from.
+/// The sources of the guest's suites: the mirrors from which this machine's apt gets Debian.
 fn sources(guest: &Definition) -> Result<String> {
     let mirrors = Mirrors::find()?;
     let mut text = String::new();
@@ -129,7 +131,7 @@ fn sources(guest: &Definition) -> Result<String> {
     Ok(text)
 }
 
-/// Where Debian is, and its security updates.
+/// The mirrors of Debian and of its security updates.
 #[derive(Debug, PartialEq)]
 struct Mirrors {
     main: String,
@@ -142,19 +144,19 @@ impl Mirrors {
             let main = named.to_string_lossy().trim_end_matches('/').to_owned();
             return Ok(Mirrors { security: format!("{main}-security"), main });
         }
-        // What it would fetch: known before it has fetched anything.
+        // The URIs that apt would fetch, available before anything is fetched.
         let told = tools::run(Command::new("apt-get").args(["update", "--print-uris"]))?;
         match Mirrors::parse(&told) {
             Some(mirrors) => Ok(mirrors),
             None => bail!(
-                "the apt of this machine gets no packages from Debian; CPB_LAB_MIRROR may name a \
-                 mirror, such as the URI in a Debian machine's sources"
+                "the apt of this machine gets no packages from Debian; set CPB_LAB_MIRROR to a mirror, such as \
+                 the URI in a Debian machine's sources"
             ),
         }
     }
 
-    /// Reads lines like `'URI/dists/SUITE/InRelease' FILE 0`. Other archives have suites of the same
-    /// names; were one taken for Debian, its signature would not be Debian's.
+    /// Parses lines such as `'URI/dists/SUITE/InRelease' FILE 0`. Other archives have suites with the same
+    /// names; if one were mistaken for Debian, its signature would not match.
     fn parse(told: &str) -> Option<Mirrors> {
         let suite = |line: &str| {
             let line = line.strip_prefix('\'')?.split('\'').next()?;

@@ -1,7 +1,7 @@
 //! A program that cannot outlive its host: `cpb leash PARENT PROGRAM ARGUMENTS...`.
 //!
-//! The kernel itself is the watchdog: it kills the program when the thread that started it is gone,
-//! also after a `kill -9` of cpb, and there is no second process that could be killed instead.
+//! The kernel kills the program when the thread that started it is gone, also after a `kill -9` of cpb. No
+//! second process is needed that could itself be killed.
 
 use anyhow::{Context, Result, bail};
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
@@ -9,14 +9,14 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Becomes `program`.
+/// Executes `program` in this process.
 ///
 /// # Errors
-/// It cannot be started; there is no return otherwise.
+/// Returns an error if it cannot be started; otherwise does not return.
 pub fn exec(parent: i32, program: &OsString, arguments: &[OsString]) -> Result<()> {
-    // Outlives exec(2): prctl(2), PR_SET_PDEATHSIG.
+    // The setting survives exec(2): prctl(2), PR_SET_PDEATHSIG.
     set_parent_process_death_signal(Some(Signal::KILL)).context("cannot be tied to the host")?;
-    // The host may have died before.
+    // The host may have died before the call.
     if getppid().map(|pid| pid.as_raw_nonzero().get()) != Some(parent) {
         bail!("the host is gone");
     }

@@ -1,4 +1,4 @@
-//! One QEMU: from its start to its end.
+//! One QEMU process, from start to end.
 
 use super::definition::Definition;
 use super::image::Image;
@@ -18,13 +18,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often it is tried to find a port that nobody else takes in the meantime.
+/// The number of attempts to find a port that no other program takes in the meantime.
 const PORTS: usize = 5;
 
-/// How much of the console is kept.
+/// How much of the console's output is kept.
 const KEPT: usize = 32 * 1024;
 
-/// A running QEMU. Dropping it ends it.
+/// A running QEMU. Dropping this kills it.
 pub struct Vm {
     process: OwnedFd,
     port: u16,
@@ -32,7 +32,7 @@ pub struct Vm {
     keyboard: Mutex<Option<ChildStdin>>,
 }
 
-/// What the threads that look after it know.
+/// What the threads that watch QEMU know.
 #[derive(Default)]
 struct Shared {
     now: Mutex<Now>,
@@ -41,12 +41,12 @@ struct Shared {
 
 #[derive(Default)]
 struct Now {
-    /// The end of what was printed on the console.
+    /// The end of the console's output.
     console: String,
     ready: bool,
     /// How it ended.
     ended: Option<ExitStatus>,
-    /// The end of what QEMU itself said.
+    /// The end of QEMU's own output.
     errors: String,
 }
 
@@ -57,11 +57,10 @@ impl Shared {
 }
 
 impl Vm {
-    /// Starts QEMU and waits until the agent answers. `screen`: whether to show the console and have
-    /// a shell on it.
+    /// Starts QEMU and waits until the agent answers. `screen`: whether to show the console and run a shell on it.
     ///
     /// # Errors
-    /// QEMU does not start, the guest does not come up in time, or `stop` is set.
+    /// Returns an error if QEMU does not start, if the guest does not come up in time, or if `stop` is set.
     pub fn boot(guest: &Definition, image: &Image, screen: bool, stop: &AtomicBool) -> Result<Vm> {
         for _ in 0..PORTS {
             let port = free_port()?;
@@ -70,14 +69,12 @@ impl Vm {
                 Ok(()) => return Ok(vm),
                 Err(error) => {
                     if !vm.shared.now().errors.contains("Could not set up host forwarding") {
-                        return Err(
-                            error.context(format!("the guest {} does not boot", guest.name))
-                        );
+                        return Err(error.context(format!("the guest {} did not boot", guest.name)));
                     }
                 }
             }
         }
-        bail!("no free port for the guest {}", guest.name)
+        bail!("found no free port for the guest {}", guest.name)
     }
 
     fn start(guest: &Definition, image: &Image, screen: bool, port: u16) -> Result<Vm> {
@@ -85,9 +82,10 @@ impl Vm {
         let shared = Arc::new(Shared::default());
         let keeper_shared = Arc::clone(&shared);
         let (sender, receiver) = channel();
-        // The kernel kills QEMU with the thread that started it, so that thread stays.
+        // The kernel kills QEMU together with the thread that started it, so that thread must stay.
         thread::spawn(move || keep(&mut command, &keeper_shared, &sender, screen));
-        let (process, keyboard) = receiver.recv().context("QEMU's keeper is gone")??;
+        let (process, keyboard) =
+            receiver.recv().context("the thread that watches QEMU is gone")??;
         Ok(Vm { process, port, shared, keyboard: Mutex::new(Some(keyboard)) })
     }
 
@@ -106,7 +104,7 @@ impl Vm {
             }
             if Instant::now() >= deadline {
                 let words = last_words(&now);
-                bail!("no word from its agent in {} s{words}", patience.as_secs());
+                bail!("its agent did not answer in {} s{words}", patience.as_secs());
             }
             let slice = Duration::from_millis(50);
             now = self
@@ -117,7 +115,7 @@ impl Vm {
         }
     }
 
-    /// A connection to its agent.
+    /// Connects to its agent.
     pub(super) fn connect(&self, patience: Duration) -> Result<TcpStream> {
         let address = (Ipv4Addr::LOCALHOST, self.port).into();
         let stream = TcpStream::connect_timeout(&address, patience)?;
@@ -125,14 +123,14 @@ impl Vm {
         Ok(stream)
     }
 
-    /// Kills it and waits until it is gone.
+    /// Kills QEMU and waits until it is gone.
     pub fn kill(&self) {
-        // It may be gone already.
+        // It may have ended already.
         let _ = pidfd_send_signal(&self.process, Signal::KILL);
         self.wait(Duration::from_secs(10));
     }
 
-    /// Waits for its end, no longer than this: how it ended.
+    /// Waits until QEMU ends, no longer than `patience`, and returns how it ended.
     pub fn wait(&self, patience: Duration) -> Option<String> {
         let now = self.shared.now();
         let waited =
@@ -141,7 +139,7 @@ impl Vm {
         now.ended.map(|status| format!("QEMU {}{}", ended(status), last_words(&now)))
     }
 
-    /// Types on its console.
+    /// Types on the console.
     pub(super) fn type_in(&self, bytes: &[u8]) -> Result<()> {
         let mut keyboard = self.keyboard.lock().unwrap_or_else(PoisonError::into_inner);
         let keyboard = keyboard.as_mut().context("the console is closed")?;
@@ -158,7 +156,7 @@ impl Drop for Vm {
 
 fn command(guest: &Definition, image: &Image, screen: bool, port: u16) -> Result<Command> {
     let qemu = tools::find(&guest.qemu.program, &guest.qemu.package)?;
-    // The first panic ends the guest, and a guest that would start again ends.
+    // The kernel ends on the first panic, and QEMU exits instead of rebooting.
     let words = format!(
         "console={} quiet panic=-1 random.trust_cpu=on {} {}",
         guest.console,
@@ -178,25 +176,25 @@ fn command(guest: &Definition, image: &Image, screen: bool, port: u16) -> Result
         "-serial",
         "chardev:console",
     ]);
-    // The guest reaches nothing; of the host, only cpb reaches the guest.
+    // The guest can reach nothing; on the host, only cpb can reach the guest.
     command
         .arg("-netdev")
         .arg(format!("user,id=host,restrict=on,hostfwd=tcp:127.0.0.1:{port}-10.0.2.15:{PORT}"));
     command.arg("-kernel").arg(&image.kernel).arg("-initrd").arg(&image.initramfs);
     command.arg("-append").arg(words);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // Ctrl-C in the terminal is for cpb to act on.
+    // cpb handles Ctrl-C in the terminal.
     command.process_group(0);
     Ok(command)
 }
 
-/// A port of this machine that was free just now. QEMU says so if it no longer is.
+/// A port of this machine that is free at this moment. QEMU reports it if the port is taken by then.
 fn free_port() -> Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no free port")?;
     Ok(listener.local_addr()?.port())
 }
 
-/// Starts QEMU, tells `sender` of it, and stays until it ends.
+/// Starts QEMU, reports it to `sender`, and stays until it ends.
 fn keep(
     command: &mut Command,
     shared: &Shared,
@@ -206,7 +204,7 @@ fn keep(
     let mut start = || {
         let mut child = command.spawn().context("cannot start QEMU")?;
         let process = Pid::from_raw(child.id().cast_signed()).context("no process")?;
-        // It is no one's number but its own before somebody waits for it.
+        // The process ID cannot be reused before the process is waited for.
         let process = pidfd_open(process, PidfdFlags::empty())?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(keyboard), Some(console), Some(errors)) = pipes else { bail!("no pipes") };
@@ -219,7 +217,7 @@ fn keep(
             return;
         }
     };
-    // If nobody wants it any more, its end of the keyboard is closed and it is killed below.
+    // If the receiver is gone, its end of the keyboard is closed, and QEMU is killed below.
     if let Err(unwanted) = sender.send(Ok((process, keyboard))) {
         drop(unwanted);
         let _ = child.kill();
@@ -245,7 +243,7 @@ fn read_console(mut console: impl Read, shared: &Shared, screen: bool) {
         }
         let mut now = shared.now();
         now.console.push_str(&String::from_utf8_lossy(&bytes[..count]));
-        // With the line's end: whoever prints next begins a line of his own.
+        // Includes the end of the line, so that later output begins on a new line.
         let said = now.console.split_once(READY).is_some_and(|(_, rest)| rest.contains('\n'));
         if !now.ready && said {
             now.ready = true;
@@ -257,7 +255,7 @@ fn read_console(mut console: impl Read, shared: &Shared, screen: bool) {
     }
 }
 
-/// What QEMU and the console said last, for a message.
+/// The last output of QEMU and of the console, for a message.
 fn last_words(now: &Now) -> String {
     const LINES: usize = 6;
     let readable = |line: &&str| !line.trim().is_empty();
@@ -269,6 +267,6 @@ fn last_words(now: &Now) -> String {
     if lines.is_empty() {
         String::new()
     } else {
-        format!("; its last words:\n  {}", lines.join("\n  "))
+        format!("; its last output:\n  {}", lines.join("\n  "))
     }
 }

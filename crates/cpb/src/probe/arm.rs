@@ -1,4 +1,4 @@
-//! Arm cores by their MIDR.
+//! Identifies Arm cores by their MIDR.
 
 use super::cpuinfo::Cpuinfo;
 use super::files::Tree;
@@ -58,15 +58,15 @@ const CORES: &[(u32, u32, &str)] = &[
     (0xc0, 0xac3, "Ampere-1"),
 ];
 
-/// The main identification register, from sysfs or put together from /proc/cpuinfo. The latter
-/// first: an emulator of user programs replaces that file, and sysfs is the host's.
+/// The main identification register, from /proc/cpuinfo or else from sysfs. /proc/cpuinfo comes first,
+/// because an emulator of user programs replaces that file, while sysfs is the host's.
 pub(super) fn midr(tree: &Tree, info: &Cpuinfo, cpu: usize) -> Option<u32> {
     let part = || {
         Some(
             (info.number("CPU implementer")? & 0xff) << 24
                 | (info.number("CPU variant")? & 0xf) << 20
-                // Architecture: 0xf, "see the feature registers", on every core that Linux runs
-                // on except those before Armv7.
+                // Architecture: 0xf, "see the feature registers", on every core that runs Linux except those
+                // before Armv7.
                 | 0xf << 16
                 | (info.number("CPU part")? & 0xfff) << 4
                 | (info.number("CPU revision")? & 0xf),
@@ -81,12 +81,12 @@ pub(super) fn midr(tree: &Tree, info: &Cpuinfo, cpu: usize) -> Option<u32> {
     part().or_else(register)
 }
 
-/// Who made the core's design.
+/// The designer of the core.
 pub(super) fn implementer(midr: u32) -> u32 {
     midr >> 24
 }
 
-/// The core's name, or nothing for one that we do not know.
+/// The core's name, or an empty string if it is unknown.
 pub(super) fn name(midr: u32) -> String {
     let (part, variant, revision) = (midr >> 4 & 0xfff, midr >> 20 & 0xf, midr & 0xf);
     CORES

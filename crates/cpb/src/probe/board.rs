@@ -1,4 +1,4 @@
-//! A board without an operating system: what its firmware tells of it.
+//! A board without an operating system, as its firmware describes it.
 
 use super::arm;
 use crate::transport::BoardIdentity;
@@ -19,7 +19,7 @@ pub fn of_board(board: &BoardIdentity) -> Machine {
     }
 }
 
-/// The same of a simulated one.
+/// The same for a simulated board.
 pub fn of_simulated_board(board: &BoardIdentity) -> Machine {
     Machine { virtualisation: SIMULATOR.to_owned(), ..of_board(board) }
 }

@@ -1,4 +1,4 @@
-//! Groups of CPUs of one type and one highest clock.
+//! Groups of CPUs with the same type and highest clock.
 
 use super::cpuinfo::Cpuinfo;
 use super::files::Tree;
@@ -6,16 +6,16 @@ use super::{arm, core, machine};
 use cpb_record::Machine;
 use std::path::Path;
 
-/// CPUs of one type and one highest clock.
+/// CPUs with the same type and highest clock.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
     /// Their numbers.
     pub cpus: Vec<usize>,
-    /// The machine, as the first of them sees it.
+    /// The machine as seen from the first of them.
     pub machine: Machine,
 }
 
-/// The clusters of the machine below `root`, in the order of their CPUs; one at least.
+/// The clusters of the machine below `root`, in the order of their CPUs; at least one.
 pub fn clusters(root: &Path) -> Vec<Cluster> {
     let tree = Tree::new(root);
     let text = tree.text("proc/cpuinfo");
@@ -28,7 +28,7 @@ pub fn clusters(root: &Path) -> Vec<Cluster> {
         let info = Cpuinfo::parse(&text, cpu);
         let midr = arm::midr(&tree, &info, cpu);
         let highest = format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq");
-        // Cores of x86 that may go a little higher than others are of the same type.
+        // x86 cores that may clock slightly higher than others are of the same type.
         let highest = midr.and_then(|_| tree.number(&highest)).unwrap_or_default();
         let kind = (core(&tree, &info, midr, cpu), highest);
         match groups.iter_mut().find(|(known, _)| *known == kind) {

@@ -1,4 +1,4 @@
-//! /proc/cpuinfo: stanzas of `key : value`, with other keys on each architecture.
+//! /proc/cpuinfo: stanzas of `key : value`, with different keys on each architecture.
 //!
 //! Formats: arch/x86/kernel/cpu/proc.c, arch/arm64/kernel/cpuinfo.c, arch/arm/kernel/setup.c and
 //! arch/riscv/kernel/cpu.c in Linux.
@@ -12,14 +12,14 @@ const MOST_FEATURES: usize = 1024;
 /// Feature lists of x86 have about 1500 characters.
 const LONGEST_LIST: usize = 16_384;
 
-/// What it says of one CPU, and of all.
+/// The fields for one CPU, and for the machine.
 pub(super) struct Cpuinfo {
     fields: HashMap<String, String>,
     processors: usize,
 }
 
 impl Cpuinfo {
-    /// Fields of `cpu`'s stanza; then those of stanzas without a CPU, such as Arm's last one.
+    /// Parses the fields of `cpu`'s stanza, then the fields of stanzas without a CPU, such as Arm's last one.
     pub(super) fn parse(text: &str, cpu: usize) -> Cpuinfo {
         let stanzas: Vec<Vec<(&str, &str)>> = text
             .split("\n\n")
@@ -48,7 +48,7 @@ impl Cpuinfo {
         Cpuinfo { fields, processors }
     }
 
-    /// A field's value, or nothing.
+    /// A field's value, or an empty string.
     pub(super) fn field(&self, key: &str) -> String {
         self.fields.get(key).map(|value| printable(value)).unwrap_or_default()
     }
@@ -62,7 +62,7 @@ impl Cpuinfo {
         }
     }
 
-    /// How many CPUs have a stanza.
+    /// The number of CPUs that have a stanza.
     pub(super) fn processors(&self) -> usize {
         self.processors
     }

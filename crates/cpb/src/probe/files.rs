@@ -1,4 +1,4 @@
-//! Files below a root that may hold anything: none is trusted to be text, short or there.
+//! Files below a root, with any content: none is assumed to be text, short or present.
 
 use std::fs;
 use std::io::Read;
@@ -28,12 +28,12 @@ impl Tree {
     fn bytes(&self, path: &str) -> Vec<u8> {
         let path = self.0.join(path);
         let mut bytes = Vec::new();
-        // A pipe would block the reader, so only regular files, which sysfs and procfs have.
+        // Opening a pipe would block; files in sysfs and procfs are regular files.
         if fs::metadata(&path).is_ok_and(|metadata| metadata.is_file())
             && let Ok(file) = fs::File::open(&path)
             && file.take(LONGEST_FILE).read_to_end(&mut bytes).is_err()
         {
-            // Sensors answer "try again" now and then: nothing is told.
+            // Sensors sometimes answer "try again"; this counts as missing.
             bytes.clear();
         }
         bytes
@@ -44,12 +44,12 @@ impl Tree {
         String::from_utf8_lossy(&self.bytes(path)).into_owned()
     }
 
-    /// The first line, fit to be printed.
+    /// The first line, made printable.
     pub(super) fn line(&self, path: &str) -> String {
         printable(self.text(path).lines().next().unwrap_or_default())
     }
 
-    /// The number that the first line is.
+    /// The first line as a number.
     pub(super) fn number<T: FromStr>(&self, path: &str) -> Option<T> {
         self.line(path).parse().ok()
     }
@@ -65,7 +65,7 @@ impl Tree {
         names
     }
 
-    /// Whether there is such a file or directory.
+    /// Whether this file or directory exists.
     pub(super) fn has(&self, path: &str) -> bool {
         self.0.join(path).exists()
     }
@@ -84,7 +84,7 @@ impl Tree {
     }
 
     fn device_tree(&self, property: &str) -> Vec<u8> {
-        // The second is a link to the first, with an absolute path.
+        // The second path is a link to the first, with an absolute target.
         let bytes = self.bytes(&format!("sys/firmware/devicetree/base/{property}"));
         match bytes.is_empty() {
             true => self.bytes(&format!("proc/device-tree/{property}")),
@@ -112,7 +112,7 @@ impl Tree {
     }
 }
 
-/// Without control characters, without space around it, and not too long.
+/// Removes control characters and surrounding space, and limits the length.
 pub(super) fn printable(text: &str) -> String {
     let text: String =
         text.chars().filter(|c| !c.is_control()).take(LONGEST_VALUE).collect::<String>();

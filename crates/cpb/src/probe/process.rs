@@ -1,13 +1,13 @@
-//! What no file tells and the process can find out of itself.
+//! Facts that are in no file and that the process can determine itself.
 
 /// Empty for a machine that is read from a fixture.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OwnProcess {
-    /// Compiled for.
+    /// The architecture that this program was compiled for.
     pub(super) architecture: String,
-    /// C library and version.
+    /// Name and version of the C library.
     pub(super) libc: String,
-    /// Signature of CPUID's hypervisor leaf.
+    /// The signature in CPUID's hypervisor leaf.
     pub(super) hypervisor: String,
     /// CNTFRQ_EL0.
     pub(super) counter_hz: u64,
@@ -26,7 +26,7 @@ impl OwnProcess {
 
 #[cfg(target_env = "gnu")]
 fn libc_version() -> String {
-    // SAFETY: it takes nothing and returns a constant string with a NUL at its end (glibc manual,
+    // SAFETY: it takes no argument and returns a constant string that ends with a NUL (glibc manual,
     // gnu_get_libc_version).
     let version = unsafe { std::ffi::CStr::from_ptr(libc::gnu_get_libc_version()) };
     format!("glibc {}", version.to_string_lossy())
@@ -37,9 +37,8 @@ fn libc_version() -> String {
     if cfg!(target_env = "musl") { "musl".to_owned() } else { String::new() }
 }
 
-/// Leaf 0x4000_0000 in EBX, ECX and EDX: Linux
-/// Documentation/virt/kvm/x86/cpuid.rst. Without bit 31 of leaf 1's ECX a CPU answers with other
-/// data, so only signatures of emulators are believed then.
+/// Leaf 0x4000_0000 in EBX, ECX and EDX: Linux Documentation/virt/kvm/x86/cpuid.rst. Without bit 31 of leaf
+/// 1's ECX a CPU returns other data, so in that case only signatures of emulators are accepted.
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 fn hypervisor() -> String {
     #[cfg(target_arch = "x86")]
@@ -64,8 +63,8 @@ fn hypervisor() -> String {
 #[cfg(target_arch = "aarch64")]
 fn counter_hz() -> u64 {
     let frequency: u64;
-    // SAFETY: reads a register that Linux lets user space read, or reads for it where an erratum
-    // demands (arch/arm64/kernel/traps.c, cntfrq_read_handler); changes nothing.
+    // SAFETY: reads a register that Linux lets user space read, or that it reads for user space where an
+    // erratum requires this (arch/arm64/kernel/traps.c, cntfrq_read_handler); changes nothing.
     unsafe {
         core::arch::asm!("mrs {}, cntfrq_el0", out(reg) frequency, options(nomem, nostack, preserves_flags));
     }

@@ -13,7 +13,7 @@ fn machine(name: &str) -> Machine {
     super::machine(&fixture(name), 0)
 }
 
-/// As `machine`, with what the process would find out there itself.
+/// As `machine`, with what the process itself would find there.
 fn lived_in(name: &str, own: OwnProcess) -> Machine {
     machine_with(&fixture(name), 0, own)
 }
@@ -30,7 +30,7 @@ fn counter(counter_hz: u64) -> OwnProcess {
     OwnProcess { architecture: "aarch64".to_owned(), counter_hz, ..OwnProcess::default() }
 }
 
-/// A directory of files that a test makes up.
+/// A directory with the given files.
 fn made_up(files: &[(&str, &[u8])]) -> tempfile::TempDir {
     let directory = tempfile::tempdir().expect("a temporary directory");
     for (path, bytes) in files {
@@ -87,9 +87,9 @@ fn a_laptop_in_use_is_warned_about_in_words_with_a_remedy() {
     assert_eq!(evidence(&machine, false), Evidence::Hardware);
     insta::assert_snapshot!(warnings(&machine, 0).join("\n"), @r#"
     The frequency of CPU 0 follows the governor "powersave", so the clock may change while measuring. Set it with `cpupower frequency-set -g performance`.
-    The load is 3.20 on 4 CPUs, so other programs run at the same time. Stop them (`top` names them) and run again; if some must run, take CPU 1 offline, which shares the core with CPU 0.
-    The chip is at 97 °C, close to the 100 °C at which it slows down. Let it cool, or cool it better.
-    The machine runs on its battery, which limits clocks. Plug it in.
+    The load is 3.20 on 4 CPUs, so other programs run at the same time. Stop them (see `top`) and run again; if some must run, take CPU 1 offline, the SMT sibling of CPU 0.
+    The chip is at 97 °C, close to the 100 °C at which it slows down. Let it cool down, or improve its cooling.
+    The machine runs on battery, which limits clocks. Plug it in.
     "#);
 }
 
@@ -164,8 +164,8 @@ fn emulated_machines_are_never_hardware() {
     }
 }
 
-/// QEMU's AST2600 EVB, as its kernel shows it: the core, the counter and the device tree are the real
-/// board's.
+/// QEMU's AST2600 EVB as its kernel shows it: the core, the counter and the device tree are the same as on
+/// the real board.
 fn ast2600(serial: &str, card: &str, disk: &str) -> Machine {
     let cpuinfo = "processor\t: 0\nmodel name\t: ARMv7 Processor rev 5 (v7l)\nBogoMIPS\t: 2250.00\n\
         Features\t: half thumb fastmult vfp edsp neon vfpv3 tls vfpv4 idiva idivt vfpd32 lpae evtstrm\n\
@@ -238,7 +238,7 @@ fn a_32_bit_core_whose_delays_show_qemu_s_counter_is_emulated() {
     assert_eq!((modelled.counter_hz, evidence(&modelled, true)), (62_500_000, Evidence::Emulated));
     let real = machine("16.00", "lpae evtstrm");
     assert_eq!((real.counter_hz, evidence(&real, true)), (8_000_000, Evidence::Hardware));
-    // Delays by a loop: the number is that of the core's clock.
+    // Delays use a loop here, so the number is the core's clock.
     let looping = machine("125.00", "");
     assert_eq!((looping.counter_hz, evidence(&looping, true)), (0, Evidence::Hardware));
     for odd in ["inf", "-1", "nan", "1e999", ""] {
@@ -256,7 +256,7 @@ fn what_the_host_knows_to_be_emulated_is_so_whatever_the_guest_sees() {
 
 #[test]
 fn programs_under_a_translator_are_emulated() {
-    // qemu-user 7.2 hands the host's files through; newer ones replace /proc/cpuinfo alone.
+    // qemu-user 7.2 passes the host's files through; newer versions replace only /proc/cpuinfo.
     for compiled_for in ["aarch64", "arm", "riscv64", "powerpc64"] {
         for host in ["x86-laptop", "x86-kvm-guest"] {
             let own = OwnProcess { architecture: compiled_for.to_owned(), ..OwnProcess::default() };
@@ -319,8 +319,8 @@ fn an_unknown_clock_is_told_with_a_remedy() {
     let guest = lived_in("x86-kvm-guest", hypervisor("KVMKVMKVM"));
     let doubts = [doubts(&guest, false), doubts(&machine("x86-laptop"), false)].concat();
     insta::assert_snapshot!(doubts.join("\n"), @r"
-    The clock of the core could not be sensed in this guest (KVM), so cycles are not given. Pin its CPUs on the host or measure on the host; times are not affected.
-    The clock of the core could not be sensed, so cycles are not given. Stop other programs, set a fixed frequency and run again; times are not affected.
+    The clock of the core could not be measured in this guest (KVM), so there are no cycles; times are not affected. Pin the guest's CPUs on the host, or measure on the host.
+    The clock of the core could not be measured, so there are no cycles; times are not affected. Stop other programs, set a fixed frequency and run again.
     ");
 }
 
@@ -340,18 +340,18 @@ fn what_changed_while_measuring_is_told_with_a_remedy() {
     };
     insta::assert_snapshot!(changes(&laptop, &after).join("\n"), @r#"
     The CPU was throttled 3 times during the run and is at 97 °C. Cool it or run with a lower fixed frequency, and measure again.
-    Other programs used 25% of a CPU during the run. Stop them (`top` names them) and measure again.
-    The hypervisor took 250 ms from this machine's CPUs during the run. Measure when the host is idle, or give the guest CPUs of its own.
-    The limits of the CPU's frequency changed during the run, from 400-4700 MHz to 400-2100 MHz. Find what sets them (heat, a power daemon), stop it and measure again.
-    The frequency governor changed during the run, from "powersave" to "performance". Stop the power daemon that did it and measure again.
+    Other programs used 25% of a CPU during the run. Stop them (see `top`) and measure again.
+    The hypervisor took 250 ms from this machine's CPUs during the run. Measure when the host is idle, or dedicate CPUs to the guest.
+    The frequency limits of the CPU changed during the run, from 400-4700 MHz to 400-2100 MHz. Find the cause (heat, a power daemon), stop it and measure again.
+    The frequency governor changed during the run, from "powersave" to "performance". Stop the power daemon that changed it and measure again.
     "#);
     let cool =
         State { temperature_millicelsius: Some(50_000), on_battery: false, ..before.clone() };
     insta::assert_snapshot!(changes(&Machine { state: cool, ..laptop.clone() }, &before).join("\n"), @r"
-    The chip is at 97 °C, close to the 100 °C at which it slows down. Let it cool, or cool it better.
-    The machine went onto its battery during the run. Plug it in and measure again.
+    The chip is at 97 °C, close to the 100 °C at which it slows down. Let it cool down, or improve its cooling.
+    The machine switched to battery during the run. Plug it in and measure again.
     ");
-    // A counter that starts anew, or a little steal, is nothing.
+    // A counter that starts again from 0, or a little steal time, causes no warning.
     let reset = State { throttled: 0, steal: before.steal + 2, ..before.clone() };
     assert_eq!(changes(&laptop, &reset), [""; 0]);
 }
@@ -360,7 +360,7 @@ fn what_changed_while_measuring_is_told_with_a_remedy() {
 fn one_cpu_is_shared_and_said_to_be() {
     let machine = Machine { cpus: 1, ..machine("starfive") };
     assert!(
-        warnings(&machine, 0)[0].starts_with("There is one CPU"),
+        warnings(&machine, 0)[0].starts_with("There is only one CPU"),
         "{:?}",
         warnings(&machine, 0)
     );

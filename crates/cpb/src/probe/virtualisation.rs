@@ -1,21 +1,20 @@
-//! Under which hypervisor or emulator the machine below a root says that it runs; what that means for figures is
-//! [`cpb_record::evidence`]'s to say.
+//! Detects the hypervisor or emulator under which the machine below a root runs. What that means for figures
+//! is decided in [`cpb_record::evidence`].
 
 use super::arm;
 use super::cpuinfo::Cpuinfo;
 use super::files::Tree;
 use cpb_record::evidence::{FEX, KVM, NAMELESS, QEMU, SIGNATURES, TCG, VIRTUAL, XEN};
 
-/// The chip's serial number that QEMU gives each AST2600: AST2600_CHIP_ID1 and _ID0 in
-/// hw/misc/aspeed_scu.c, as drivers/soc/aspeed/aspeed-socinfo.c of Linux writes them. In silicon every
-/// chip has its own.
+/// The chip serial number that QEMU gives each AST2600: AST2600_CHIP_ID1 and _ID0 in hw/misc/aspeed_scu.c, as
+/// drivers/soc/aspeed/aspeed-socinfo.c of Linux writes them. Every real chip has a different number.
 const QEMU_CHIPS: [&str; 1] = ["888844441234abcd"];
 
-/// What the device tree of a virtual machine is compatible with: QEMU's `virt`, and crosvm's,
-/// Firecracker's and kvmtool's machines, which have only KVM.
+/// The `compatible` entries in the device tree of a virtual machine: QEMU's `virt`, and the machines of
+/// crosvm, Firecracker and kvmtool, which only exist with KVM.
 const GUESTS: [&str; 2] = ["linux,dummy-virt", "riscv-virtio"];
 
-/// Whether a CPUID signature is that of an emulator.
+/// Whether a CPUID signature belongs to an emulator.
 #[cfg_attr(not(any(target_arch = "x86_64", target_arch = "x86")), allow(dead_code))]
 pub(super) fn is_emulator(signature: &str) -> bool {
     SIGNATURES.iter().any(|known| known.0 == signature && (known.1 == TCG || known.1 == FEX))
@@ -36,12 +35,12 @@ pub(super) fn virtualisation(
     let by_name = info.field("uarch") == "qemu" || info.field("Hardware").starts_with("QEMU");
     // -cpu max without KVM has implementer 0, "reserved for software use" (target/arm/tcg/cpu64.c).
     let by_core = midr.is_some_and(|midr| arm::implementer(midr) == 0);
-    // What a modelled board has; QEMU accelerates none. An SD card is "QEMU!", an eMMC "QEMU!!" (PNM in
-    // hw/sd/sd.c).
+    // Devices of a modelled board; QEMU accelerates none of these boards. An SD card is "QEMU!", an eMMC
+    // "QEMU!!" (PNM in hw/sd/sd.c).
     let by_card = any(tree, "sys/bus/mmc/devices", "name", |name| name.starts_with("QEMU!"));
     let by_chip =
         any(tree, "sys/bus/soc/devices", "serial_number", |chip| QEMU_CHIPS.contains(&chip));
-    // Disks and USB devices (hw/scsi, hw/ide, hw/nvme, hw/usb), which an accelerated guest may have, too.
+    // Disks and USB devices (hw/scsi, hw/ide, hw/nvme, hw/usb), which an accelerated guest may have as well.
     let compatible = tree.strings("compatible");
     let is_guest = |name: &String| {
         GUESTS.contains(&name.as_str()) || name.contains("qemu") || name.starts_with("xen,")
@@ -60,7 +59,7 @@ pub(super) fn virtualisation(
     if tree.line("sys/hypervisor/type") == "xen" {
         return XEN.to_owned();
     }
-    // hw/arm/virt.c and hw/riscv/virt.c, virt_build_smbios: "KVM Virtual Machine" is with KVM only.
+    // hw/arm/virt.c and hw/riscv/virt.c, virt_build_smbios: "KVM Virtual Machine" appears only with KVM.
     let vendor = tree.line("sys/class/dmi/id/sys_vendor");
     if vendor == "QEMU" && tree.line("sys/class/dmi/id/product_name") == "KVM Virtual Machine" {
         return KVM.to_owned();
@@ -69,7 +68,8 @@ pub(super) fn virtualisation(
     let qemu = vendor == "QEMU"
         || tree.has("sys/firmware/qemu_fw_cfg")
         || compatible.iter().chain(&model).any(|name| name.contains("qemu"))
-        // The device tree's way to that (hw/arm/virt.c, hw/riscv/virt.c), whatever drivers are loaded.
+        // The path in the device tree to the same information (hw/arm/virt.c, hw/riscv/virt.c), whatever
+        // drivers are loaded.
         || tree.names("sys/firmware/devicetree/base").iter().any(|node| node.starts_with("fw-cfg@"))
         // VIRT_VENDOR in hw/virtio/virtio-mmio.c spells "QEMU".
         || any(tree, "sys/bus/virtio/devices", "vendor", |vendor| vendor == "0x554d4551")

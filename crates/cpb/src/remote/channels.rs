@@ -1,10 +1,9 @@
-//! Many connections over one pair of streams: what runs beside each other on a machine that is
-//! reached by one ssh.
+//! Many connections over one pair of streams, for a machine that is reached by a single ssh connection.
 //!
-//! A piece is the channel's number (4 bytes, most significant first), a length (2 bytes), and so many
-//! bytes. The host opens a channel by an empty piece of the next number; any other empty piece says that
-//! its sender has nothing more to send there. Each end of a channel is a socket, so what is behind it need not
-//! know. Nobody sends while a round is timed, and then both ends sleep.
+//! A piece consists of the channel's number (4 bytes, most significant first), a length (2 bytes), and that
+//! many bytes. The host opens a channel by sending an empty piece with the next number; any other empty piece
+//! means that its sender has nothing more to send. Each end of a channel is a socket, so the code behind it
+//! need not know about channels. While a round is timed nothing is sent, and both ends sleep.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
@@ -14,10 +13,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Most bytes of a piece.
+/// The most bytes in a piece.
 const PIECE: usize = 16 * 1024;
 
-/// Whoever does not read for this long loses its channel, or it would hold up all others.
+/// A channel whose reader does not read for this long is closed, because it would block all others.
 const STUCK: Duration = Duration::from_secs(10);
 
 /// One side of all channels.
@@ -29,16 +28,16 @@ pub struct Channels {
 
 #[derive(Default)]
 struct Ends {
-    /// What comes for a channel is written here.
+    /// Data that arrives for a channel is written here.
     open: HashMap<u32, UnixStream>,
-    /// The newest channel's number: none is used twice.
+    /// The newest channel's number; no number is used twice.
     newest: u32,
-    /// The other side is gone.
+    /// Whether the other side is gone.
     over: bool,
 }
 
 impl Channels {
-    /// What is sent goes to `output`.
+    /// Creates a side that sends to `output`.
     pub fn new(output: impl Write + Send + 'static) -> Channels {
         Channels { output: Arc::new(Mutex::new(Box::new(output))), ends: Arc::default() }
     }
@@ -47,26 +46,26 @@ impl Channels {
         self.ends.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new channel to the other side.
+    /// Opens a channel to the other side.
     ///
     /// # Errors
-    /// The other side is gone, or there are no more sockets.
+    /// Returns an error if the other side is gone, or if there are no more sockets.
     pub fn open(&self) -> io::Result<UnixStream> {
         let mut ends = self.ends();
         if ends.over {
             return Err(io::ErrorKind::NotConnected.into());
         }
         let number = ends.newest + 1;
-        // While nobody else can open one: the other side takes numbers as they come.
+        // Under the lock, because the other side expects the numbers in order.
         self.send(number, &[])?;
         self.add(&mut ends, number)
     }
 
-    /// Hands out what comes on `input` until that ends, and then ends all channels. `accept` is given
-    /// those that the other side opens.
+    /// Distributes what arrives on `input` until it ends, and then ends all channels. `accept` receives the
+    /// channels that the other side opens.
     ///
     /// # Errors
-    /// Reading failed.
+    /// Returns an error if reading fails.
     pub fn serve(
         &self,
         mut input: impl Read,
@@ -91,13 +90,13 @@ impl Channels {
         let mut ends = self.ends();
         ends.over = true;
         for (_, end) in ends.open.drain() {
-            // It may have ended by itself.
+            // It may have ended already.
             let _ = end.shutdown(Shutdown::Both);
         }
         served
     }
 
-    /// A piece that came. What comes for a channel that is closed is dropped.
+    /// Handles a piece. Data for a closed channel is dropped.
     fn take(&self, number: u32, piece: &[u8], accept: &mut impl FnMut(UnixStream)) {
         let mut ends = self.ends();
         if number > ends.newest {
@@ -113,7 +112,7 @@ impl Channels {
             return;
         }
         let Ok(mut end) = end.try_clone() else { return };
-        // Others are to get theirs while this one does not read.
+        // Without the lock, so that other channels can proceed while this one does not read.
         drop(ends);
         if end.write_all(piece).is_err() {
             let _ = end.shutdown(Shutdown::Both);
@@ -157,7 +156,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc::channel;
 
-    /// Two sides, and what the second one is asked to accept.
+    /// Two sides, and the channels that the second one is asked to accept.
     fn sides() -> (Channels, std::sync::mpsc::Receiver<UnixStream>, UnixStream) {
         let (host, far) = UnixStream::pair().unwrap();
         let here = Channels::new(host.try_clone().unwrap());
@@ -189,7 +188,7 @@ mod tests {
         let mut text = String::new();
         second.read_to_string(&mut text).unwrap();
         assert_eq!(text, "answer");
-        // The first is as it was.
+        // The first channel is unaffected.
         let mut bytes = vec![0; 3 * PIECE];
         far_first.read_exact(&mut bytes).unwrap();
         assert!(bytes.iter().all(|byte| *byte == 1));
@@ -225,7 +224,7 @@ mod tests {
         let mut stream = here.open().unwrap();
         stream.write_all(b"x").unwrap();
         let mut far = accepted.recv().unwrap();
-        // What is still on its way is lost, too.
+        // Data in transit is lost as well.
         far.read_exact(&mut [0]).unwrap();
         wire.shutdown(Shutdown::Both).unwrap();
         let mut bytes = Vec::new();

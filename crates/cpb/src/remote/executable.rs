@@ -1,4 +1,4 @@
-//! Which cpb goes to a machine: by what `uname` says there, and by what the file itself says.
+//! Selects the cpb for a machine by what `uname` says there and by the header of the file.
 
 use crate::static_binary;
 use anyhow::{Context, Result, bail};
@@ -7,13 +7,13 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A sort of machine.
+/// An architecture.
 struct Architecture {
-    /// What `uname -m` calls it.
+    /// Its names in `uname -m`.
     names: &'static [&'static str],
     /// The target that a cpb for it is built for.
     target: &'static str,
-    /// Machines in an ELF file's header (`e_machine`, elf(5)) that it runs.
+    /// The machines in the header of ELF files (`e_machine`, elf(5)) that it can run.
     runs: &'static [u16],
 }
 
@@ -27,7 +27,7 @@ const KINDS: [Architecture; 4] = [
         target: "aarch64-unknown-linux-musl",
         runs: &[AARCH64, ARM],
     },
-    // A 64-bit core calls itself armv8l to a 32-bit program.
+    // A 64-bit core reports armv8l to a 32-bit program.
     Architecture {
         names: &["armv7l", "armv8l"],
         target: "armv7-unknown-linux-gnueabihf",
@@ -36,10 +36,11 @@ const KINDS: [Architecture; 4] = [
     Architecture { names: &["riscv64"], target: "riscv64gc-unknown-linux-gnu", runs: &[243] },
 ];
 
-/// The cpb for a machine of which `uname -s` and `uname -m` are known: `named`, or the static one.
+/// The cpb for a machine whose `uname -s` and `uname -m` are known: `named`, or the static one.
 ///
 /// # Errors
-/// There is none for such a machine, or it is not here, or the one that is named is for another.
+/// Returns an error if cpb does not support the machine, if the static cpb is missing, or if `named` is for
+/// another architecture.
 pub(super) fn find(
     remote: &str,
     (system, machine): (&str, &str),
@@ -48,31 +49,35 @@ pub(super) fn find(
     let kind = KINDS.iter().find(|kind| system == "Linux" && kind.names.contains(&machine));
     let Some(kind) = kind else {
         let names: Vec<&str> = KINDS.iter().flat_map(|kind| kind.names).copied().collect();
-        bail!("{remote} is {system} {machine}; cpb runs on Linux on {}", names.join(", "));
+        bail!(
+            "{remote} is {system} {machine}, which is not supported; cpb runs on Linux on {}",
+            names.join(", ")
+        );
     };
     let path = match named {
         Some(path) => path.to_owned(),
-        None => static_binary::find(kind.target, None, "--runner FILE may name one").with_context(
-            || format!("{remote} is {system} {machine}, and the cpb to run there is missing"),
-        )?,
+        None => static_binary::find(kind.target, None, "--runner FILE can supply one")
+            .with_context(|| {
+                format!("{remote} is {system} {machine}, and the cpb to run there is missing")
+            })?,
     };
     match header(&path)? {
         Some(header) if kind.runs.contains(&header) => Ok(path),
         Some(header) => bail!(
-            "{} is a program for {}, and {remote} is {machine}: it wants a cpb for {}",
+            "{} is a program for {}, but {remote} is {machine}: use a cpb for {}",
             path.display(),
             called(header),
             kind.target
         ),
         None => bail!(
-            "{} is no program for Linux; over ssh --runner takes a static cpb, built for {}",
+            "{} is not a program for Linux; over ssh --runner takes a static cpb built for {}",
             path.display(),
             kind.target
         ),
     }
 }
 
-/// What an ELF file says it runs on; none for other files. All of [`KINDS`] are little-endian.
+/// The machine in an ELF file's header; `None` for other files. All of [`KINDS`] are little-endian.
 fn header(path: &Path) -> Result<Option<u16>> {
     let mut head = [0; 20];
     let mut file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -86,12 +91,13 @@ fn called(header: u16) -> String {
     known.map_or_else(|| format!("another CPU (ELF machine {header})"), |(_, name)| name.to_owned())
 }
 
-/// Its SHA-256, by the system's program: the host calls no crypto library.
+/// Its SHA-256, computed by the system's program: the host calls no crypto library.
 pub(super) fn hash(path: &Path) -> Result<String> {
     let output = Command::new("sha256sum").arg(path).output();
-    let output = output.context("cannot start sha256sum, which tells whether cpb arrived whole")?;
+    let output =
+        output.context("cannot start sha256sum, which is needed to verify the copied cpb")?;
     let text = String::from_utf8_lossy(&output.stdout);
-    // A name with a backslash in it has one before its hash.
+    // If the file's name contains a backslash, another one precedes the hash.
     let hash = text.trim_start_matches('\\').get(..64).map(str::to_owned);
     hash.filter(|_| output.status.success()).with_context(|| {
         format!("sha256sum {}: {}", path.display(), String::from_utf8_lossy(&output.stderr).trim())
@@ -118,12 +124,13 @@ mod tests {
         assert_eq!(find("aarch64", &arm).unwrap(), arm, "a 64-bit core runs 32-bit programs");
         assert_eq!(find("riscv64", &riscv).unwrap(), riscv);
         let words = |machine, file: &Path| find(machine, file).unwrap_err().to_string();
-        assert!(words("armv7l", &riscv).contains("is a program for riscv64, and board is armv7l"));
+        assert!(words("armv7l", &riscv).contains("is a program for riscv64, but board is armv7l"));
         assert!(
-            words("armv6l", &arm).contains("board is Linux armv6l; cpb runs on Linux on x86_64")
+            words("armv6l", &arm)
+                .contains("board is Linux armv6l, which is not supported; cpb runs on Linux on")
         );
         let script = folder.path().join("script");
         std::fs::write(&script, "#!/bin/sh\n").unwrap();
-        assert!(words("aarch64", &script).contains("is no program for Linux"));
+        assert!(words("aarch64", &script).contains("is not a program for Linux"));
     }
 }

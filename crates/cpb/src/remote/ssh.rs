@@ -1,5 +1,5 @@
-//! The system's `ssh`, or a command of the user's, as a process: started so that it can ask its user, listened to
-//! line by line until the agent runs, and then a pair of streams.
+//! The system's `ssh`, or a command of the user, as a process. It is started so that it can ask the user for
+//! input. Its output is read line by line until the agent runs; then it becomes a pair of streams.
 
 use crate::child::{ended, read_errors};
 use crate::transport::ready::wait;
@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// What ssh is told besides what its user's configuration says. A connection that is silently gone is
-/// noticed in half a minute; nothing is sent for that while there is other traffic.
+/// Options for ssh in addition to the user's configuration. A connection that broke silently is noticed
+/// within half a minute; nothing is sent for that while there is other traffic.
 const OPTIONS: [&str; 12] = [
     "-T",
     "-o",
@@ -32,21 +32,21 @@ const OPTIONS: [&str; 12] = [
     "-a",
 ];
 
-/// The shell makes ssh ignore Ctrl-C, which is for cpb to act on; it stays in cpb's process group,
-/// because only the foreground group may ask on the terminal.
+/// The shell makes ssh ignore Ctrl-C, which cpb handles itself. ssh stays in cpb's process group, because
+/// only the foreground group may ask on the terminal.
 const IGNORING: &str = "trap '' INT QUIT; exec \"$@\"";
 
-/// An agent that hears nothing for so long has lost its host.
+/// An agent that receives nothing for this long has lost its host.
 const SILENCE: Duration = Duration::from_secs(15 * 60);
 
 /// A running ssh. It cannot outlive cpb: see [`crate::lab::parent_death`].
 pub(super) struct Ssh {
     destination: String,
-    /// What it is, in words.
+    /// What the program is, in words.
     program: &'static str,
     streams: Mutex<Option<Streams>>,
     state: Mutex<ConnectionState>,
-    /// The end of what it said.
+    /// The end of its error output.
     errors: Arc<Mutex<String>>,
 }
 
@@ -57,7 +57,7 @@ struct Streams {
 
 struct ConnectionState {
     child: Child,
-    /// Ends when it has said all.
+    /// A thread that ends when all error output was read.
     reader: JoinHandle<()>,
     /// How it ended, in words.
     ended: Option<String>,
@@ -68,7 +68,7 @@ impl Ssh {
     pub(super) fn start(destination: &str, command: &str) -> Result<Ssh> {
         let mut ssh = leashed()?;
         ssh.args(["sh", "-c", IGNORING, "sh", "ssh"]).args(OPTIONS);
-        // Without a terminal there is nobody to ask.
+        // Without a terminal there is no user to ask.
         if File::open("/dev/tty").is_err() {
             ssh.args(["-o", "BatchMode=yes"]);
         }
@@ -76,7 +76,7 @@ impl Ssh {
         Ssh::spawn(ssh, destination, "ssh")
     }
 
-    /// Starts `line` by the shell, whatever it leads to.
+    /// Starts the command line `line` with the shell.
     pub(super) fn exec(name: &str, line: &str) -> Result<Ssh> {
         let mut shell = leashed()?;
         shell.args(["sh", "-c", IGNORING, "sh", "sh", "-c", line]);
@@ -109,10 +109,10 @@ impl Ssh {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a line that begins with one of `begins`: what a login prints before is none of ours.
+    /// Waits for a line that begins with one of `begins` and skips what a login prints before.
     ///
     /// # Errors
-    /// It ended, and why; or it takes too long; or `stop` is set.
+    /// Returns an error if the program ended, if it takes too long, or if `stop` is set.
     pub(super) fn word(
         &self,
         begins: &[&str],
@@ -123,7 +123,7 @@ impl Ssh {
         let deadline = patience.map(|patience| Instant::now() + patience);
         let mut input = match &*self.streams.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(streams) => streams.input.try_clone()?,
-            None => bail!("the connection has been handed on"),
+            None => bail!("the connection is in use as a stream"),
         };
         let (mut line, mut read) = (Vec::new(), 0);
         loop {
@@ -131,7 +131,7 @@ impl Ssh {
                 bail!("stopped by the user");
             }
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                bail!("{}: no word from its shell any more", self.destination);
+                bail!("{}: its shell stopped answering", self.destination);
             }
             if !wait(&input, PollFlags::IN, Duration::from_millis(50))? {
                 continue;
@@ -144,7 +144,7 @@ impl Ssh {
             }
             read += 1;
             if read > LONGEST {
-                bail!("{}: its login prints far more than a greeting", self.destination);
+                bail!("{}: its login prints too much text", self.destination);
             }
             if byte[0] != b'\n' {
                 line.push(byte[0]);
@@ -159,7 +159,7 @@ impl Ssh {
         }
     }
 
-    /// Sends bytes while nothing else does.
+    /// Sends bytes while nothing else is sent.
     pub(super) fn send(&self, bytes: &[u8]) -> io::Result<()> {
         let output = match &*self.streams.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(streams) => streams.output.try_clone()?,
@@ -168,30 +168,30 @@ impl Ssh {
         (&output).write_all(bytes)
     }
 
-    /// Hands its streams on: what comes, and where to write. Closing the latter ends it.
+    /// Hands over its streams: first the one to read from, then the one to write to. Closing the latter ends it.
     pub(super) fn streams(&self) -> Result<(File, File)> {
         let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Streams { input, output } = streams.context("the connection has been handed on")?;
+        let Streams { input, output } = streams.context("the connection is in use as a stream")?;
         Ok((input, output))
     }
 
-    /// How it ended, if it did.
+    /// How it ended; `None` if it is running.
     pub(super) fn ended(&self) -> Option<String> {
         self.state().ended.clone()
     }
 
-    /// What it printed is at its end: it ends, or is ended.
+    /// Waits for its end after the end of its output, or ends it.
     pub(super) fn over(&self) {
         self.finish(Duration::from_secs(2));
     }
 
-    /// Ends it. The agent notices and ends, too.
+    /// Ends it. The agent notices this and ends as well.
     pub(super) fn end(&self) {
         drop(self.streams.lock().unwrap_or_else(PoisonError::into_inner).take());
         self.finish(Duration::ZERO);
     }
 
-    /// Waits for its end and then makes it end: politely, for it may have to put a terminal right.
+    /// Waits for its end and then ends it, first with SIGTERM, because it may have to restore a terminal.
     fn finish(&self, patience: Duration) {
         let mut state = self.state();
         if state.ended.is_some() {
@@ -214,7 +214,7 @@ impl Ssh {
             }
             thread::sleep(Duration::from_millis(5));
         };
-        // Its last words may still be on their way; one that it left behind may hold the pipe open.
+        // Its last messages may still be on their way, and a process that it left behind may hold the pipe open.
         let patience = Instant::now() + Duration::from_secs(1);
         while !state.reader.is_finished() && Instant::now() < patience {
             thread::sleep(Duration::from_millis(1));
@@ -225,14 +225,14 @@ impl Ssh {
     }
 }
 
-/// A command that ends with this process, whatever follows it.
+/// A command that is killed when this process ends.
 fn leashed() -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("leash").arg(std::process::id().to_string()).arg("--");
     Ok(command)
 }
 
-/// A stream that fails if nothing comes for long.
+/// A stream that fails if nothing arrives for a long time.
 pub(super) fn watched(stream: impl Read + AsFd) -> impl Read {
     struct Watched<S>(S);
     impl<S: Read + AsFd> Read for Watched<S> {
@@ -250,9 +250,9 @@ pub(super) fn watched(stream: impl Read + AsFd) -> impl Read {
     Watched(stream)
 }
 
-/// What it said when it ended, and what to do about it.
+/// The error output at its end, and what to do about it.
 fn in_words(program: &str, how: &str, errors: &str, destination: &str) -> String {
-    /// The last lines say what is wrong; a changed key comes with a wall of warnings before.
+    /// The last lines say what is wrong; a changed key comes after many lines of warnings.
     const LINES: usize = 3;
     let said: Vec<String> = errors
         .lines()
@@ -275,19 +275,19 @@ fn remedy(errors: &str, destination: &str) -> Option<String> {
     }
     if says("IDENTIFICATION HAS CHANGED") {
         return Some(format!(
-            "If you know why the machine has another key, forget the old one by `ssh-keygen -R` and the \
-             name or address, and connect once by `ssh {destination}` to take the new one."
+            "If you know why the machine has another key, remove the old one with `ssh-keygen -R` and the name \
+             or address, and accept the new one with `ssh {destination}`."
         ));
     }
     if says("Host key verification failed") {
         return Some(format!(
-            "Connect once by `ssh {destination}`, look at the key that it shows, and accept it."
+            "Connect once with `ssh {destination}`, check the key that it shows, and accept it."
         ));
     }
     if says("Permission denied (") {
         return Some(format!(
-            "`ssh {destination}` must get in by itself: `ssh-copy-id {destination}` puts your key there. \
-             A password is asked for only where cpb has a terminal."
+            "`ssh {destination}` must log in without a password: `ssh-copy-id {destination}` installs your key. \
+             cpb can ask for a password only if it runs on a terminal."
         ));
     }
     let unreachable = [
@@ -298,7 +298,9 @@ fn remedy(errors: &str, destination: &str) -> Option<String> {
         "Network is unreachable",
     ];
     unreachable.into_iter().any(says).then(|| {
-        format!("Is it on, and is that its name? `ssh {destination} true` must work first.")
+        format!(
+            "Check its name and that it is switched on; `ssh {destination} true` must work first."
+        )
     })
 }
 
@@ -319,7 +321,8 @@ mod tests {
         );
         let unknown = "Host key verification failed.\r\n";
         assert!(
-            in_words("ssh", "", unknown, "root@board").contains("Connect once by `ssh root@board`")
+            in_words("ssh", "", unknown, "root@board")
+                .contains("Connect once with `ssh root@board`")
         );
         let denied = "root@board: Permission denied (publickey,password).\r\n";
         assert!(in_words("ssh", "", denied, "root@board").contains("ssh-copy-id root@board"));

@@ -1,4 +1,4 @@
-//! What comes before measuring: known answers, and who supports what.
+//! The checks before measuring: known answers, and which provider supports what.
 
 use super::{Run, failed, refused, unreached};
 use crate::transport::RunnerSpec;
@@ -18,12 +18,12 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 impl Run<'_> {
-    /// Tries the known answers that the plan's cells need and drops the cells of whoever gave a
-    /// wrong one; then asks who supports what. Returns the cells that can be measured; `before` are the
-    /// rounds of earlier segments, which could be.
+    /// Tries the known answers that the plan's cells need and drops the cells of providers that gave a wrong
+    /// one. Then asks which workloads each provider supports. Returns the cells that can be measured.
+    /// `before` are the rounds of earlier segments; their workloads were supported.
     ///
     /// # Errors
-    /// The record cannot be written.
+    /// Returns an error if the record cannot be written.
     pub fn check(
         &mut self,
         vectors: &Vectors,
@@ -68,10 +68,10 @@ impl Run<'_> {
                     let lost = matches!(&reason, Some(NotMeasuredReason::Failed { error, .. })
                         if *error != Error::WrongAnswer);
                     if self.stopped() {
-                        // RunnerError, if it is, because the user did not want to wait: no finding.
+                        // A runner that was killed because the user stopped the run has not failed.
                         break;
                     }
-                    // Nor is it one about the provider if its machine is gone.
+                    // A lost machine says nothing about the provider either.
                     let cut_off = lost && source.launch.lost().is_some();
                     if lost && !cut_off {
                         runner = self.start(&source).ok();
@@ -109,8 +109,9 @@ impl Run<'_> {
     }
 }
 
-/// The cells to look at. An executor of an interface is for some algorithms and not for others, and
-/// nothing is missing then; but one that was named for others only is to say so.
+/// The cells to check. An executor of an interface serves only some algorithms, and the others are not
+/// missing. An executor that the user selected, however, must report that it does not serve the selected
+/// algorithms.
 fn of_its_algorithms(
     cells: Vec<Cell>,
     source: &RunnerSpec,
@@ -131,8 +132,8 @@ fn not_again() -> NotMeasuredReason {
     NotMeasuredReason::Failed { error: Error::Crashed, detail }
 }
 
-/// Tries every known answer of some workloads. The second part is why their cells are not to be
-/// measured, if so.
+/// Tries every known answer of some workloads. The second part of the result is the reason why their cells
+/// cannot be measured, if there is one.
 pub fn known_answers(
     runner: &mut Conversation,
     source: &RunnerSpec,
@@ -156,10 +157,10 @@ pub fn known_answers(
     }
 }
 
-/// Working sets whose sum is known: the smallest, whole pages, and what is none.
+/// Working sets whose sum is checked: the smallest one, whole pages, and one that is not whole pages.
 const SUMMED: [u32; 4] = [BLOCK, 4096, 4096 + BLOCK, 65536];
 
-/// A round of one operation: nothing of it is a figure.
+/// The budget of a round with one operation, which yields no figure.
 const ONCE: Budget<Duration> = Budget {
     warmup: Duration::ZERO,
     batch: Duration::ZERO,
@@ -170,7 +171,7 @@ const ONCE: Budget<Duration> = Budget {
     counted: Duration::ZERO,
 };
 
-/// Reads some working sets. The runner's answer is held against the sum that this side computes.
+/// Reads some working sets and compares the runner's answer with the sum computed here.
 fn known_sums(
     runner: &mut Conversation,
     source: &RunnerSpec,
@@ -202,7 +203,7 @@ fn known_sums(
     (Some(check), reason)
 }
 
-/// The published answers of one algorithm and operation.
+/// Tries the published answers of one algorithm and operation.
 fn published_answers(
     runner: &mut Conversation,
     source: &RunnerSpec,
@@ -210,7 +211,7 @@ fn published_answers(
     (algorithm, operation): (Algorithm, Operation),
     mut check: Check,
 ) -> (Option<Check>, Option<NotMeasuredReason>) {
-    // Whoever does not have the algorithm need not say so case by case.
+    // A provider that does not support the algorithm need not report this for each case.
     let usual = algorithm.shape().block.max(algorithm.shortest());
     let length = algorithm.fixed_message(operation).unwrap_or(usual);
     let plain = CryptoWorkload::new(algorithm, operation, length as u32);

@@ -1,5 +1,5 @@
-//! A board without an operating system: behind a serial line, or simulated. Its firmware is one runner with all
-//! providers, and all that is known of it is what the firmware says.
+//! A board without an operating system, on a serial line or simulated. Its firmware is one runner with all
+//! providers, and everything known about the board comes from the firmware.
 
 use super::{Kind, Request, Target};
 use crate::discovery::Discovered;
@@ -50,7 +50,7 @@ struct Board {
     machine: Machine,
 }
 
-/// Asks who is at the end of a line.
+/// Asks the device at the end of a line for its identity.
 fn reach(
     line: impl Launch + 'static,
     request: &Request<'_>,
@@ -62,7 +62,9 @@ fn reach(
         line.start(&Affinity::default(), &timeouts).map_err(|lost| anyhow!("{}", lost.detail))?;
     let Some(board) = runner.board() else {
         let name = line.shared().unwrap_or_default();
-        bail!("{name}: who answers there is no board: use `--runner` for a program");
+        bail!(
+            "{name}: the device on this line did not answer as a cpb board; use `--runner` for a program"
+        );
     };
     let machine = machine(board);
     drop(runner);

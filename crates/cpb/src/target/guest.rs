@@ -12,7 +12,7 @@ use cpb_core::measure::Budget;
 use cpb_record::{Machine, State};
 use std::time::Duration;
 
-/// How the name of such a target begins.
+/// The prefix of such a target's name.
 pub const PREFIX: &str = "lab:";
 
 /// `lab:GUEST`.
@@ -30,15 +30,15 @@ pub(super) const KIND: Kind = Kind {
     },
 };
 
-/// Refuses what a guest cannot do before it is booted for nothing.
+/// Refuses what a guest cannot do, before it is booted.
 fn fits(guest: &Definition, wanted: &Wanted<'_>) -> Result<()> {
     let (name, cpus) = (&guest.name, guest.cpus());
     let whole = match cpus {
         1 => "one CPU, number 0".to_owned(),
-        several => format!("{several} CPUs, from 0 on"),
+        several => format!("{several} CPUs, numbered from 0"),
     };
     if let Some(cpu) = wanted.cpu.filter(|cpu| *cpu >= cpus) {
-        bail!("no CPU {cpu} in the guest {name}: it has {whole}");
+        bail!("the guest {name} has no CPU {cpu}: it has {whole}");
     }
     let most: usize = wanted.threads.iter().copied().max().unwrap_or(1).into();
     if most > cpus {
@@ -52,7 +52,7 @@ impl AgentMachine for Guest {
     const HAS_A_STATE: bool = false;
     const LOSES_CONNECTIONS: bool = false;
 
-    /// Its load and its clocks mean nothing, and one that is dead by then has no state any more.
+    /// The load and clocks of a guest mean nothing, and a dead guest has no state.
     fn end(&self, _: &Machine, machine: impl FnOnce() -> Option<Machine>) -> (State, Vec<String>) {
         let mut warnings = Vec::new();
         if self.deaths() > 0 {

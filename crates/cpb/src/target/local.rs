@@ -18,7 +18,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-/// No `--target` at all.
+/// The target without `--target`.
 pub(super) const KIND: Kind = Kind {
     form: "",
     about: "this machine",
@@ -37,7 +37,8 @@ pub struct Local {
 }
 
 impl Local {
-    /// With `named` as the longest wait for an answer, if the user says so; else with what fits the machine.
+    /// Creates the target with `named` as the longest wait for an answer if the user gave it, otherwise with
+    /// the wait that suits the machine.
     pub fn new(named: Option<Seconds>, stop: &Arc<AtomicBool>) -> Local {
         let usual = || Timeouts::fitting(&probe::machine(Path::new("/"), 0));
         let answer = named.map_or_else(usual, Seconds::duration);
@@ -51,7 +52,7 @@ impl Target for Local {
     }
 
     fn cpus(&self) -> Result<Vec<usize>> {
-        cpb_runner::pin::allowed().context("cannot find out which CPUs there are")
+        cpb_runner::pin::allowed().context("cannot determine which CPUs this process may use")
     }
 
     fn machine(&self, cpu: usize) -> Result<Machine> {
@@ -93,7 +94,8 @@ impl Target for Local {
     }
 }
 
-/// What the kernel's crypto offers, taken by a process of its own: it tries drivers, and the host calls none.
+/// What the kernel's crypto API offers. A separate process determines this, because it tries drivers, and the
+/// host calls none.
 fn survey(answer: Duration) -> Option<KernelSurvey> {
     let mut command = Command::new(std::env::current_exe().ok()?);
     command.args(["list", "--kernel", "--json"]).stdin(Stdio::null()).stderr(Stdio::null());
@@ -103,11 +105,11 @@ fn survey(answer: Duration) -> Option<KernelSurvey> {
     std::thread::spawn(move || {
         let mut text = String::new();
         let read = output.read_to_string(&mut text);
-        // Nobody listens any more if it took too long.
+        // The receiver is gone if this took too long.
         let _ = sender.send(read.map(|_| text));
     });
     let text = text.recv_timeout(answer);
-    // It has closed its output and ends, or hangs: no reason to wait for a driver's sake.
+    // The process has closed its output and ends, or hangs in a driver; it is not waited for.
     let _ = child.kill();
     std::thread::spawn(move || child.wait());
     serde_json::from_str::<KernelSurvey>(&text.ok()?.ok()?)

@@ -1,8 +1,8 @@
-//! Targets with a name: `boards/NAME.toml` says what a board is and how it is reached.
+//! Targets with a name: `boards/NAME.toml` describes a board and how it is reached.
 //!
-//! Such a file is its owner's, because an address is. It is looked for in `./boards`, then in
-//! `$XDG_CONFIG_HOME/cpb/boards` (`~/.config/cpb/boards`), then among those that cpb carries; a path that ends in
-//! `.toml` is taken as it is.
+//! Such a file belongs to the board's owner, because it contains an address. It is looked up in `./boards`,
+//! then in `$XDG_CONFIG_HOME/cpb/boards` (`~/.config/cpb/boards`), then among the boards built into cpb. A
+//! path that ends in `.toml` is used directly.
 
 use crate::library;
 use anyhow::{Context, Result, bail};
@@ -10,7 +10,7 @@ use cpb_record::settings;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// A board as its file describes it.
+/// A board as described by its file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NamedBoard {
@@ -20,20 +20,20 @@ pub struct NamedBoard {
     pub cores: String,
     /// How it is reached: `ssh:root@board`, `serial:/dev/ttyACM0`.
     pub target: String,
-    /// Over ssh: the folder there to try first for cpb's file.
+    /// With ssh: the folder on the board to try first for cpb's file.
     #[serde(default)]
     pub folder: String,
-    /// Over a serial line: bits per second.
+    /// With a serial line: bits per second.
     pub baud: Option<u32>,
-    /// What its owner should know.
+    /// Notes for its owner.
     #[serde(default)]
     pub notes: String,
 }
 
-/// The board called `name`, or of that file; nothing if the name is that of a target itself.
+/// The board with the name `name`, or in that file; `None` if the name is of a target itself.
 ///
 /// # Errors
-/// Its file is wrong.
+/// Returns an error if its file is invalid.
 pub fn named(name: &str) -> Result<Option<NamedBoard>> {
     let path = match Path::new(name).extension().is_some_and(|extension| extension == "toml") {
         true if !name.contains(':') => PathBuf::from(name),
@@ -51,7 +51,7 @@ pub fn named(name: &str) -> Result<Option<NamedBoard>> {
     parse(&text).with_context(|| path.display().to_string()).map(Some)
 }
 
-/// The board called `name` that cpb carries.
+/// The board with the name `name` that is built into cpb.
 fn carried(name: &str) -> Result<Option<NamedBoard>> {
     let Some(board) = library::find(library::boards(), name) else { return Ok(None) };
     parse(&board.text()?).with_context(|| format!("the built-in board {name}")).map(Some)
@@ -83,7 +83,7 @@ fn parse(text: &str) -> Result<NamedBoard> {
     let definition: NamedBoard = settings::parse(text)?;
     if !["ssh:", "serial:"].iter().any(|way| definition.target.starts_with(way)) {
         bail!(
-            "target = \"{}\": a board is reached by `ssh:HOST` or `serial:DEVICE`",
+            "target = \"{}\": a board's target must be `ssh:HOST` or `serial:DEVICE`",
             definition.target
         );
     }

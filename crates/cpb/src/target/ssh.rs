@@ -1,4 +1,4 @@
-//! A machine that ssh leads to.
+//! A machine that is reached by ssh.
 
 use super::with_agent::{AgentMachine, WithAgent};
 use super::{Kind, Request};
@@ -11,7 +11,7 @@ use cpb_record::{Machine, State};
 /// `ssh:HOST`.
 pub(super) const KIND: Kind = Kind {
     form: "`ssh:HOST`",
-    about: "a machine that ssh leads to",
+    about: "a machine that ssh reaches",
     has_a_list: false,
     takes_runners: true,
     open: |request| match request.name.strip_prefix("ssh:") {
@@ -22,7 +22,7 @@ pub(super) const KIND: Kind = Kind {
 
 fn open(address: &str, request: &Request<'_>) -> Result<WithAgent<Remote>> {
     let ([] | [_]) = request.runners[..] else {
-        bail!("over ssh --runner names the one cpb that is copied there, not several");
+        bail!("over ssh, --runner takes a single program: the cpb that is copied there");
     };
     let address = Address {
         folder: request.board.as_ref().map(|board| board.folder.clone()).unwrap_or_default(),
@@ -44,7 +44,7 @@ impl AgentMachine for Remote {
         machine: impl FnOnce() -> Option<Machine>,
     ) -> (State, Vec<String>) {
         let mut warnings = self.warnings().to_vec();
-        // Without a connection there is nobody to ask.
+        // Without a connection the machine cannot be asked.
         let state = self.lost().is_none().then(machine).flatten().map(|machine| machine.state);
         if let Some(state) = &state {
             warnings.extend(probe::changes(before, state));

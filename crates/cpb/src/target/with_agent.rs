@@ -1,4 +1,4 @@
-//! What is the same for all machines with cpb's agent on them.
+//! The common part of all machines with cpb's agent.
 
 use super::Target;
 use crate::agent::protocol::About;
@@ -14,13 +14,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A machine with an agent on it, and how long that has for an answer.
+/// A machine with an agent, and how long the agent has for an answer.
 pub(super) struct WithAgent<H> {
     pub(super) host: Arc<H>,
     pub(super) timeouts: Timeouts,
 }
 
-/// In what such machines differ as targets; see [`Target`].
+/// How such machines differ as targets; see [`Target`].
 pub(super) trait AgentMachine: AgentHost + Sized + 'static {
     /// See [`Target::budget`].
     const BUDGET: Budget<Duration> = schedule::BUDGET;
@@ -29,7 +29,7 @@ pub(super) trait AgentMachine: AgentHost + Sized + 'static {
     /// See [`Target::loses_connections`].
     const LOSES_CONNECTIONS: bool;
 
-    /// See [`Target::end`]; `machine` asks once more what the machine is.
+    /// See [`Target::end`]; `machine` asks for the machine's description again.
     fn end(
         &self,
         before: &Machine,
@@ -38,7 +38,7 @@ pub(super) trait AgentMachine: AgentHost + Sized + 'static {
 }
 
 impl<H: AgentMachine> WithAgent<H> {
-    /// What the machine says of itself, now.
+    /// The current description of the machine.
     fn about(&self, cpu: usize) -> Result<About> {
         self.host.about(cpu, self.timeouts.answer)
     }
@@ -61,7 +61,7 @@ impl<H: AgentMachine> Target for WithAgent<H> {
         Some(self.about(cpu).ok()?.kernel)
     }
 
-    /// The providers of the cpb there. Over ssh, `--runner` names that cpb.
+    /// The providers of the cpb on that machine. Over ssh, `--runner` names that cpb.
     fn discover(
         &self,
         wanted: &[String],
@@ -77,7 +77,7 @@ impl<H: AgentMachine> Target for WithAgent<H> {
                 let machine: Arc<dyn AgentHost> = self.host.clone();
                 Arc::new(Inside { machine, provider: name.to_owned() })
             }),
-            // The agent starts them, not a thread of this process.
+            // The agent starts the runners, not a thread of this process.
             one_by_one: false,
         };
         discovery::discover(&offers, wanted, &[], affinity, &self.timeouts)

@@ -1,5 +1,5 @@
-//! A runner on another machine, asked over a connection to the agent there: a guest of the lab, or a
-//! machine that ssh leads to.
+//! A runner on another machine, reached over a connection to the agent there: a guest of the lab, or a
+//! machine that ssh reaches.
 
 use super::conversation::{Conversation, Peer};
 use super::{Affinity, Launch, RunnerError, Timeouts};
@@ -14,39 +14,39 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A machine with cpb's agent on it.
+/// A machine with cpb's agent.
 pub trait AgentHost: fmt::Debug + Send + Sync {
-    /// Gives an order to the agent: the connection to what it starts, and what that depends on.
+    /// Gives an order to the agent. Returns the connection to what it starts, and what that depends on.
     ///
     /// # Errors
-    /// The machine cannot be reached, or its agent refuses.
+    /// Returns an error if the machine cannot be reached, or if its agent refuses.
     fn order(&self, order: &Order, patience: Duration) -> Result<(File, Box<dyn Lifeline>)>;
 
-    /// What the machine says of itself, now.
+    /// The current description of the machine.
     ///
     /// # Errors
-    /// It gives no answer.
+    /// Returns an error if it does not answer.
     fn about(&self, cpu: usize, patience: Duration) -> Result<About>;
 
-    /// Why it cannot be reached any more, if so.
+    /// Why it cannot be reached any more; `None` if it can.
     fn lost(&self) -> Option<String> {
         None
     }
 }
 
-/// What a runner on another machine cannot outlive.
+/// What a runner on another machine depends on.
 pub trait Lifeline: Send {
-    /// What it is called.
+    /// Its name.
     fn name(&self) -> String;
 
-    /// What became of it, if it is gone.
+    /// What happened to it; `None` if it is not gone.
     fn gone(&self) -> Option<String>;
 
     /// A runner on it hangs.
     fn hung(&self) {}
 }
 
-/// A provider of another machine.
+/// A provider on another machine.
 #[derive(Clone, Debug)]
 pub struct Inside {
     /// The machine.
@@ -91,13 +91,13 @@ impl Launch for Inside {
 struct RemoteProcess {
     stream: File,
     lifeline: Box<dyn Lifeline>,
-    /// What came after the last frame.
+    /// The bytes after the last frame.
     rest: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Peer for RemoteProcess {
-    /// Whoever hangs takes its guest along: a driver that waits for its device for ever cannot be
-    /// killed, and holds up whoever uses that device next. The agent kills any other.
+    /// A runner that hangs takes its guest along: a driver that waits for its device forever cannot be killed
+    /// and blocks every other user of that device. The agent kills any other runner.
     fn kill(&mut self, why: Error) {
         if why == Error::Timeout {
             self.lifeline.hung();
@@ -110,7 +110,7 @@ impl Peer for RemoteProcess {
     }
 
     fn gone(&mut self) -> RunnerError {
-        // The agent's last word comes before the stream's end; a machine that is gone has none.
+        // The agent's report comes before the end of the stream; a machine that is gone sends none.
         let deadline = Instant::now() + Duration::from_secs(1);
         while Instant::now() < deadline {
             if let Some(detail) = self.lifeline.gone() {
@@ -123,7 +123,7 @@ impl Peer for RemoteProcess {
             }
             thread::sleep(Duration::from_millis(5));
         }
-        let detail = format!("{} hung up", self.lifeline.name());
+        let detail = format!("{} closed the connection", self.lifeline.name());
         RunnerError { error: Error::Crashed, detail, again: true }
     }
 }
@@ -134,7 +134,7 @@ impl RemoteProcess {
     }
 
     fn hang_up(&self) {
-        // It may have done so first.
+        // The agent may have done so already.
         let _ = rustix::net::shutdown(&self.stream, Shutdown::Both);
     }
 }
@@ -145,7 +145,7 @@ impl Drop for RemoteProcess {
     }
 }
 
-/// Reads, and keeps what came after the last NUL: no frame, and at the end the agent's last word.
+/// Reads, and keeps what came after the last NUL: this is not a frame, but at the end the agent's report.
 struct Listening {
     stream: File,
     rest: Arc<Mutex<Vec<u8>>>,
@@ -153,7 +153,7 @@ struct Listening {
 
 impl Read for Listening {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        /// More is no word of the agent's.
+        /// A longer text is not a report of the agent.
         const LONGEST: usize = 16 * 1024;
         let count = self.stream.read(buffer)?;
         if let Ok(mut rest) = self.rest.lock() {

@@ -25,25 +25,25 @@ pub struct Conversation {
     timeouts: Timeouts,
 }
 
-/// What is at the other end, where it matters: its end. Dropping one ends it.
+/// The other end of a conversation. Dropping it ends it.
 pub trait Peer: Send {
-    /// Ends it, if it has not ended.
+    /// Ends it if it has not ended.
     fn kill(&mut self, why: Error);
 
-    /// Whether what it ran on is gone, and it with that.
+    /// Whether the machine that it ran on is gone.
     fn is_gone(&self) -> bool {
         false
     }
 
-    /// What became of it after it has closed its stream.
+    /// What happened to it after it closed its stream.
     fn gone(&mut self) -> RunnerError;
 }
 
 impl Conversation {
-    /// Shakes hands with whoever reads `requests` and writes `replies`.
+    /// Shakes hands with the runner that reads `requests` and writes `replies`.
     ///
     /// # Errors
-    /// It does not answer as a runner of this version.
+    /// Returns an error if it does not answer as a runner of this version.
     pub fn begin(
         requests: impl Write + Send + 'static,
         replies: impl Read + Send + 'static,
@@ -77,8 +77,7 @@ impl Conversation {
         sent.map_err(|_| self.peer.gone())
     }
 
-    /// Waits for replies until `wanted` takes one. `work` is how long the answer may take beyond
-    /// the usual time.
+    /// Waits for replies until `wanted` accepts one. `work` is how long the answer may take beyond the usual time.
     fn wait<T>(
         &mut self,
         work: Duration,
@@ -86,12 +85,12 @@ impl Conversation {
     ) -> Result<T, RunnerError> {
         let deadline = Instant::now() + self.timeouts.answer + work;
         loop {
-            // Whoever talks on and on without the answer has no more time than who is silent.
+            // The deadline also applies to a runner that keeps sending other frames.
             if Instant::now() >= deadline {
                 let waited = (self.timeouts.answer + work).as_secs_f32();
                 return Err(self.kill(Error::Timeout, format!("{NO_ANSWER}{waited:.1} s")));
             }
-            // In slices, so that a user's wish to stop is seen.
+            // In slices, so that the user can stop the wait.
             let slice = Duration::from_millis(50).min(deadline - Instant::now());
             let message = match self.replies.recv_timeout(slice) {
                 Ok(Ok(message)) => message,
@@ -113,7 +112,7 @@ impl Conversation {
             match (wanted(reply), failed) {
                 (Some(answer), _) => return Ok(answer),
                 (None, Some(error)) => {
-                    return Err(self.kill(error, "the answer to a question".to_owned()));
+                    return Err(self.kill(error, "the runner answered with an error".to_owned()));
                 }
                 (None, None) => {}
             }
@@ -132,27 +131,27 @@ impl Conversation {
 
     fn kill(&mut self, error: Error, detail: String) -> RunnerError {
         self.peer.kill(error);
-        // Whoever hangs once costs its whole time-out: not again.
+        // A runner that hangs once costs its whole timeout; it is not tried again.
         RunnerError { error, detail, again: error != Error::Timeout }
     }
 
-    /// The board that it runs on, if it has no system that could be asked.
+    /// The board that it runs on, if it has no operating system.
     pub fn board(&self) -> Option<&BoardIdentity> {
         self.board.as_ref()
     }
 
-    /// Whether the machine that it ran on is gone, through no fault of its own.
+    /// Whether the machine that it ran on is gone, through no fault of the runner.
     pub fn is_gone(&self) -> bool {
         self.peer.is_gone()
     }
 }
 
-/// What the host asks of a runner.
+/// The requests of the host.
 impl Conversation {
-    /// What it says of its provider number `provider`; `None` past the last.
+    /// Its description of provider number `provider`; `None` after the last one.
     ///
     /// # Errors
-    /// It did not answer.
+    /// Returns an error if it does not answer.
     pub fn describe(&mut self, provider: u8) -> Result<Option<Description>, RunnerError> {
         let clock = self.clock;
         self.ask(&Request::Describe { provider }, Duration::ZERO, |reply| match reply {
@@ -179,7 +178,7 @@ impl Conversation {
     /// Tries one known answer.
     ///
     /// # Errors
-    /// It did not answer.
+    /// Returns an error if it does not answer.
     pub fn check(&mut self, provider: u8, case: &OwnedCase) -> Result<Finding, RunnerError> {
         let case = case.borrowed();
         let request = Request::Check { provider, case };
@@ -190,10 +189,10 @@ impl Conversation {
         })
     }
 
-    /// Whether it can measure `workload`.
+    /// Asks whether it can measure `workload`.
     ///
     /// # Errors
-    /// It did not answer.
+    /// Returns an error if it does not answer.
     pub fn supports(
         &mut self,
         provider: u8,
@@ -207,11 +206,11 @@ impl Conversation {
         })
     }
 
-    /// Measures `workload` once, in `threads` threads. A round is stateless: everything is opened
-    /// anew and closed again. The inner error is the provider's; the runner goes on.
+    /// Measures `workload` once, in `threads` threads. A round is stateless: everything is opened at its
+    /// start and closed at its end. The inner error is the provider's; the runner continues after it.
     ///
     /// # Errors
-    /// It did not answer: it is lost, and with it this round.
+    /// Returns an error if it does not answer: the runner is lost, and this round with it.
     pub fn round(
         &mut self,
         provider: u8,
@@ -252,7 +251,7 @@ impl Conversation {
     }
 }
 
-/// The budget of a runner whose clock has this frequency, in hertz.
+/// Converts a budget for a runner whose clock has this frequency, in hertz.
 fn in_ticks(budget: &Budget<Duration>, frequency: u64) -> Budget {
     const NANOSECONDS: u128 = 1_000_000_000;
     let ticks = |time: Duration| {
@@ -270,8 +269,8 @@ fn in_ticks(budget: &Budget<Duration>, frequency: u64) -> Budget {
     }
 }
 
-/// How long a round may take beyond the usual time: what it was given, and the untimed work on
-/// long messages (making, checking, a few operations) at the pace of a slow core.
+/// How long a round may take beyond the usual time: its budget, and the untimed work on long messages
+/// (creating and checking them, a few operations) at the speed of a slow core.
 fn longest(workload: &Workload, budget: &Budget<Duration>, threads: u8) -> Duration {
     const SLOW_BYTES_PER_SECOND: f64 = 2e6;
     const UNTIMED_OPERATIONS: f64 = 12.0;
@@ -287,16 +286,16 @@ fn longest(workload: &Workload, budget: &Budget<Duration>, threads: u8) -> Durat
         + slowest.unwrap_or_default() * threads.into()
 }
 
-/// How long the slowest operations may take, of which a round has a few: a pair of RSA-4096 takes seconds,
-/// now and then many, and a slow core needs a tenth of one for a signature, of which a batch may have
-/// dozens ([`period`](cpb_core::Session::period)).
+/// How long the slowest operations of a round may take. Generating an RSA-4096 key pair takes seconds, and
+/// occasionally many. A slow core needs a tenth of a second for a signature, of which a batch may have dozens
+/// ([`period`](cpb_core::Session::period)).
 fn by_large_keys(operation: Operation) -> Duration {
     let slow = matches!(operation, Operation::GenerateKey | Operation::Sign);
     Duration::from_secs(if slow { 60 } else { 0 })
 }
 
-/// Passes whole frames on until the stream ends, and word of a runner of another version. Other bytes
-/// that are no frame are noise: the frames around them count.
+/// Passes on whole frames until the stream ends, and reports a runner of another version. Other bytes between
+/// frames are noise and are skipped.
 fn read_frames(mut replies: impl Read, sender: &Sender<Result<Vec<u8>, FrameError>>) {
     let mut decoder = Box::new(Decoder::default());
     let mut bytes = [0; 4096];

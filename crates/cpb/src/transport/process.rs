@@ -1,4 +1,4 @@
-//! A runner as a local process, asked over its standard input and output.
+//! A runner as a local process, reached over its standard input and output.
 
 use super::Launch;
 use super::conversation::{Conversation, Peer};
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 pub struct Program {
     /// The program.
     pub path: PathBuf,
-    /// Its arguments; where to measure is put behind them.
+    /// Its arguments; the CPUs to measure on are appended.
     pub arguments: Vec<OsString>,
     /// Variables it needs.
     pub environment: Vec<(String, String)>,
@@ -30,7 +30,7 @@ impl Launch for Program {
     fn start(&self, affinity: &Affinity, timeouts: &Timeouts) -> Result<Conversation, RunnerError> {
         let mut command = self.command(affinity);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A process group of its own: Ctrl-C in the terminal is for the host to act on.
+        // Its own process group, because cpb handles Ctrl-C in the terminal.
         command.process_group(0);
         let lost = |detail| RunnerError { error: Error::Crashed, detail, again: true };
         let mut child =
@@ -56,7 +56,7 @@ impl Program {
     fn command(&self, affinity: &Affinity) -> Command {
         let mut command = Command::new(&self.path);
         command.args(&self.arguments).args(affinity.arguments());
-        // What the user's shell sets for libcrypto must not change what a name means.
+        // The user's settings for libcrypto must not change the meaning of a name.
         for entry in catalog::LIST {
             for (variable, _) in cpb_providers::environment(entry) {
                 command.env_remove(variable);
@@ -67,39 +67,39 @@ impl Program {
     }
 }
 
-/// How long a process that was killed is waited for.
+/// How long to wait for a killed process.
 const LAST: Duration = Duration::from_secs(2);
 
 /// The running process.
 struct RunnerProcess {
     child: Child,
-    /// The end of what it wrote to standard error.
+    /// The end of its error output.
     errors: Arc<Mutex<String>>,
-    /// Ends when it has written all of that.
+    /// A thread that ends when all error output was read.
     reader: JoinHandle<()>,
 }
 
 impl Peer for RunnerProcess {
-    /// Kills it and what it started: a foreign runner may be a script around the program.
+    /// Kills it and what it started: a foreign runner may be a script that runs the program.
     fn kill(&mut self, _: Error) {
-        // It may be gone already; then there is nothing to kill.
+        // It may have ended already; then there is nothing to kill.
         if let Some(group) = Pid::from_raw(self.child.id().cast_signed())
             && matches!(self.child.try_wait(), Ok(None))
         {
             let _ = kill_process_group(group, Signal::KILL);
         }
         let _ = self.child.kill();
-        // One that waits in the kernel for an engine that never answers does not take the signal:
-        // it is left behind, and the run goes on without it.
+        // A process that waits in the kernel for an engine that never answers does not receive the signal. It
+        // is left behind, and the run continues without it.
         let deadline = Instant::now() + LAST;
         while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(1));
         }
     }
 
-    /// Why it is gone.
+    /// Why it ended.
     fn gone(&mut self) -> RunnerError {
-        // Its pipe is closed, so it ends; what holds it up beyond that is killed.
+        // Its pipe is closed, so it should end; otherwise it is killed.
         let deadline = Instant::now() + Duration::from_secs(1);
         let status = loop {
             match self.child.try_wait() {
@@ -109,7 +109,7 @@ impl Peer for RunnerProcess {
             }
         };
         let how = status.map_or("closed its output".to_owned(), ended);
-        // Its last words may still be on their way; a child of its own may hold the pipe open.
+        // Its last messages may still be on their way, and a child process may hold the pipe open.
         while status.is_some() && !self.reader.is_finished() && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(1));
         }
@@ -127,7 +127,7 @@ impl Peer for RunnerProcess {
 
 impl Drop for RunnerProcess {
     fn drop(&mut self) {
-        // Stateless and about to be forgotten: no need to ask it to stop.
+        // It is stateless and no longer needed, so it need not be asked to stop.
         self.kill(Error::Crashed);
     }
 }

@@ -1,14 +1,14 @@
-//! Waiting for a stream, but not for ever.
+//! Waits for a stream, with a timeout.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-/// Waits until `stream` can be read or written; false if it cannot within `time`.
+/// Waits until `stream` can be read or written. Returns false if it cannot within `time`.
 ///
 /// # Errors
-/// The system call's.
+/// Returns the error of the system call.
 pub(crate) fn wait(stream: &impl AsFd, what: PollFlags, time: Duration) -> Result<bool, Errno> {
     let mut polled = [PollFd::new(stream, what)];
     let time = Timespec {

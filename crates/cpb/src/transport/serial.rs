@@ -1,7 +1,7 @@
-//! A runner on a board, asked over a serial line.
+//! A runner on a board, reached over a serial line.
 //!
-//! The line is there whether or not somebody answers: a conversation begins by waiting until it is
-//! quiet, and it ends when the host is tired of waiting or the device goes away.
+//! The line exists whether or not a device answers. A conversation begins by waiting until the line is quiet,
+//! and it ends when the host gives up or the device goes away.
 
 use super::conversation::{Conversation, Peer};
 use super::ready::wait;
@@ -18,13 +18,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Bits per second that the firmware is built for if nothing else is said.
+/// The default bits per second of the firmware.
 pub const BAUD: u32 = 115_200;
 
-/// A line this long without a byte is quiet: many times what a byte takes at 9600 baud.
+/// A line this long without a byte is quiet: many times the duration of a byte at 9600 baud.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// Longest wait for a line to become quiet: the replies of a round that nobody wants any more.
+/// The longest wait for a line to become quiet after a round that was given up.
 const CHATTER: Duration = Duration::from_secs(2);
 
 /// A serial line with a board at its end.
@@ -65,9 +65,9 @@ impl Launch for Serial {
     }
 }
 
-/// Opens a terminal device as a line for any bytes at `baud`.
+/// Opens a terminal device as a transparent line at `baud`.
 fn open(device: &Path, baud: u32) -> Result<File, String> {
-    // Without O_NONBLOCK the open itself may wait for a modem's carrier.
+    // Without O_NONBLOCK, the open call may wait for a modem's carrier.
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = rustix::fs::open(device, flags, Mode::empty());
     let file = File::from(file.map_err(|error| words(&error.into()))?);
@@ -75,7 +75,7 @@ fn open(device: &Path, baud: u32) -> Result<File, String> {
         .map_err(|_| "another program has locked it".to_owned())?;
     let mut settings = termios::tcgetattr(&file).map_err(|error| words(&error.into()))?;
     settings.make_raw();
-    // 8 data bits by make_raw; no parity, one stop bit, no modem, no flow control.
+    // 8 data bits through make_raw; no parity, one stop bit, no modem control, no flow control.
     settings.control_modes.remove(
         ControlModes::PARENB | ControlModes::CSTOPB | ControlModes::CRTSCTS | ControlModes::HUPCL,
     );
@@ -87,27 +87,29 @@ fn open(device: &Path, baud: u32) -> Result<File, String> {
     Ok(file)
 }
 
-/// What is wrong with a device, for people.
+/// An error of a device, for people.
 fn words(error: &io::Error) -> String {
     match Errno::from_io_error(error) {
         Some(Errno::NOENT) => "no such device; is the board plugged in?".to_owned(),
         Some(Errno::ACCESS) => {
-            "this user may not open it; on Debian the group dialout may".to_owned()
+            "permission denied; on Debian, add the user to the group dialout".to_owned()
         }
-        Some(Errno::NOTTY) => "it is no serial line".to_owned(),
-        Some(Errno::IO | Errno::NXIO | Errno::NODEV) => "it is gone: was it unplugged?".to_owned(),
+        Some(Errno::NOTTY) => "it is not a serial line".to_owned(),
+        Some(Errno::IO | Errno::NXIO | Errno::NODEV) => {
+            "the device is gone; was it unplugged?".to_owned()
+        }
         _ => error.to_string(),
     }
 }
 
-/// Both ends of a line that is quiet, and the line itself.
+/// Both ends of a quiet line, and the line itself.
 fn ends(file: File, state: &Arc<LineState>) -> io::Result<(Replies, Requests, File)> {
     quiet(&file)?;
     let replies = Replies { file: file.try_clone()?, state: Arc::clone(state) };
     Ok((replies, Requests { file: file.try_clone()? }, file))
 }
 
-/// Waits until nothing comes any more, and forgets what came.
+/// Waits until nothing arrives any more, and discards what arrived.
 fn quiet(file: &File) -> Result<(), Errno> {
     let deadline = Instant::now() + CHATTER;
     while wait(file, PollFlags::IN, QUIET)? && Instant::now() < deadline {
@@ -116,14 +118,14 @@ fn quiet(file: &File) -> Result<(), Errno> {
     Ok(())
 }
 
-/// What is known of the line.
+/// The state of the line.
 #[derive(Default)]
 struct LineState {
     /// The conversation is over.
     over: AtomicBool,
     /// The device went away.
     gone: AtomicBool,
-    /// Bytes that came.
+    /// The number of bytes that arrived.
     received: AtomicU64,
 }
 
@@ -149,7 +151,7 @@ impl Read for Replies {
                     self.state.received.fetch_add(count as u64, Ordering::Relaxed);
                     return Ok(count);
                 }
-                // A device that is unplugged ends, or fails with EIO.
+                // Reading from an unplugged device ends, or fails with EIO.
                 end => {
                     self.state.gone.store(true, Ordering::Relaxed);
                     return end;
@@ -159,7 +161,7 @@ impl Read for Replies {
     }
 }
 
-/// Writes at the line's pace.
+/// Writes at the line's speed.
 struct Requests {
     file: File,
 }
@@ -185,7 +187,7 @@ impl Write for Requests {
     }
 }
 
-/// The board at the other end, as far as the line tells.
+/// The board at the other end, as far as it can be observed.
 struct FarBoard {
     name: String,
     /// Holds the lock.
@@ -194,12 +196,12 @@ struct FarBoard {
 }
 
 impl Peer for FarBoard {
-    /// Ends the conversation. The board cannot be ended: it may still be at work, and then its answer
-    /// is chatter before the next conversation.
+    /// Ends the conversation. The board itself cannot be stopped: it may still be working, and its late
+    /// answer is skipped before the next conversation.
     fn kill(&mut self, _: Error) {
         self.state.over.store(true, Ordering::Relaxed);
         if let Some(file) = self.file.take() {
-            // The reader still has the device open for a moment, and locks belong to what is open.
+            // The reader keeps the device open for a moment, and the lock belongs to the open file.
             _ = rustix::fs::flock(&file, FlockOperation::Unlock);
         }
     }
@@ -210,7 +212,7 @@ impl Peer for FarBoard {
 
     fn gone(&mut self) -> RunnerError {
         self.kill(Error::Crashed);
-        let detail = format!("{}: it is gone: was it unplugged?", self.name);
+        let detail = format!("{}: the device is gone; was it unplugged?", self.name);
         RunnerError { error: Error::Crashed, detail, again: false }
     }
 }
@@ -221,15 +223,15 @@ impl Drop for FarBoard {
     }
 }
 
-/// What is wrong at the other end, by what came from there.
+/// What is wrong at the other end, judged by what arrived from there.
 fn why_no_runner(lost: &RunnerError, state: &LineState, baud: u32) -> String {
     match (lost.error, state.received.load(Ordering::Relaxed)) {
         (Error::Timeout, 0) => format!(
-            "{}, and not a byte came; does the board run cpb's firmware, and is this its line?",
+            "{}, and not a single byte arrived; does the board run cpb's firmware, and is this its line?",
             lost.detail
         ),
         (Error::Timeout, bytes) => format!(
-            "{}, but {bytes} bytes that are no frames; does the board run cpb's firmware, built for \
+            "{}, but {bytes} bytes arrived that are not frames; does the board run cpb's firmware, built for \
              {baud} baud?",
             lost.detail
         ),

@@ -1,5 +1,4 @@
-//! A runner on a simulated board: `cpb sim` as a process, its serial port on standard input and
-//! output.
+//! A runner on a simulated board: `cpb sim` as a process, whose serial port is its standard input and output.
 
 use super::conversation::Conversation;
 use super::process::Program;
@@ -11,24 +10,23 @@ use cpb_sim::Chip;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How a target that is simulated ends: `imxrt1060-sim`.
+/// The suffix of a simulated target's name: `imxrt1060-sim`.
 const SUFFIX: &str = "-sim";
 
 /// A chip, and the firmware that it runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Simulator {
-    /// The chip, as `cpb sim --chip` has it.
+    /// The chip, as in `cpb sim --chip`.
     pub chip: String,
     /// The firmware, an ELF file.
     pub image: PathBuf,
 }
 
 impl Simulator {
-    /// The simulator that `target` names: `CHIP-sim`, or `CHIP-sim:FIRMWARE.elf`; nothing if it names
-    /// something else.
+    /// The simulator that `target` names: `CHIP-sim`, or `CHIP-sim:FIRMWARE.elf`; `None` if it names something else.
     ///
     /// # Errors
-    /// There is no such chip, or its firmware was not built.
+    /// Returns an error if there is no such chip, or if its firmware was not built.
     pub fn named(target: &str) -> Result<Option<Simulator>> {
         let (name, image) = match target.split_once(':') {
             Some((name, image)) => (name, Some(PathBuf::from(image))),
@@ -39,8 +37,8 @@ impl Simulator {
         let image = image.unwrap_or_else(|| usual_image(&chip));
         if !image.is_file() && carried(&image).is_none() {
             bail!(
-                "{}: no such file; `make firmware` builds the firmware, and `--target \
-                 {chip}{SUFFIX}:FIRMWARE.elf` names another",
+                "{}: no such file; run `make firmware` and cpb in its source folder, or choose a firmware with \
+                 `--target {chip}{SUFFIX}:FIRMWARE.elf`",
                 image.display()
             );
         }
@@ -76,13 +74,13 @@ impl Launch for Simulator {
     }
 }
 
-/// The firmware of that name that cpb carries.
+/// The built-in firmware with that name.
 pub fn carried(image: &Path) -> Option<&'static Carried> {
     library::find(library::firmware(), image.to_str()?)
 }
 
-/// Where `make firmware` leaves a chip's firmware, or else the name of one that cpb carries. The i.MX RT's images are
-/// called by their boards.
+/// The path where `make firmware` puts a chip's firmware, or else the name of a built-in one. Images for the
+/// i.MX RT are named after their boards.
 fn usual_image(chip: &str) -> PathBuf {
     let board = if chip.starts_with("imxrt") { "-evk" } else { "" };
     let name = format!("{chip}{board}-O2");

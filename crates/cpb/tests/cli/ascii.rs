@@ -1,4 +1,4 @@
-//! `--ascii`, and locales without UTF-8: nothing but ASCII on the terminal, and columns that line up.
+//! `--ascii`, and locales without UTF-8: only ASCII on the terminal, and aligned columns.
 
 use cpb_test_support::{Ran, SHORT, lab, skip};
 use std::fs;
@@ -6,7 +6,7 @@ use std::fs;
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/record-v1.jsonl");
 const LOGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../import/tests/logs/");
 
-/// Command lines that print what people read, or programs.
+/// Command lines whose output is for people or for programs.
 fn lines() -> Vec<String> {
     let mut lines: Vec<String> = [
         "--help",
@@ -114,7 +114,7 @@ fn json_holds_the_same() {
     }
 }
 
-/// Where the figures of a table end in each of its lines: what stands before a margin or at the line's end.
+/// The columns at which the figures of a table end in each line: before a margin or at the end of the line.
 fn margins(table: &str, sign: &str) -> Vec<Vec<usize>> {
     let places = |line: &str| line.match_indices(sign).map(|(place, _)| place).collect();
     table.lines().filter(|line| line.starts_with("  ")).map(places).collect()

@@ -1,11 +1,10 @@
-//! Bad input: one message that names the thing and the remedy, exit status 2, nothing overwritten,
-//! nothing made.
+//! Bad input: one message that names the problem and the remedy, exit status 2, nothing overwritten, nothing created.
 
 use cpb_test_support::{Lab, Ran, SHORT, lab, skip};
 use std::fs;
 use std::path::Path;
 
-/// Runs `cpb LINE`, which must be turned down; what it says.
+/// Runs `cpb LINE`, which must be refused, and returns its message.
 fn refused(lab: &Lab, line: &str) -> String {
     let before = lab.content();
     let ran = lab.run(line);
@@ -17,7 +16,7 @@ fn refused(lab: &Lab, line: &str) -> String {
     without_cpus(&lab.redact(message))
 }
 
-/// The numbers of this machine's CPUs are left out.
+/// Removes the numbers of this machine's CPUs.
 fn without_cpus(message: &str) -> String {
     match message.split_once(" may use ") {
         Some((before, _)) => format!("{before} may use CPUS"),
@@ -25,7 +24,7 @@ fn without_cpus(message: &str) -> String {
     }
 }
 
-/// Each command line with what it says.
+/// Each command line with its message.
 fn messages(lab: &Lab, lines: &[&str]) -> String {
     let one = |line: &&str| format!("$ cpb {line}\n{}\n\n", refused(lab, line));
     lines.iter().map(one).collect()
@@ -68,7 +67,7 @@ fn who_is_for_one_algorithm_only_says_so_where_there_is_nothing_to_measure() {
 #[test]
 fn what_a_guest_cannot_do_is_refused_before_it_boots() {
     let lab = lab!();
-    // Nobody could boot it: nothing is fetched, there is no cpb to put in, and nowhere to keep it.
+    // A boot would fail: nothing is fetched, there is no cpb to put in, and no folder to keep it.
     let nowhere = [("CPB_LAB_CACHE", "/dev/null/cache"), ("CPB_LAB_BINARIES", "/nowhere")];
     let mut said = String::new();
     for line in [
@@ -88,17 +87,17 @@ fn what_a_guest_cannot_do_is_refused_before_it_boots() {
     insta::assert_snapshot!(said);
     let unnamed = lab.shell("cpb lab up ''");
     assert!(
-        unnamed.stderr.contains("no guest is named; there are: x86_64-6.1"),
+        unnamed.stderr.contains("the guest's name is empty; choose one of: x86_64-6.1"),
         "{}",
         unnamed.all()
     );
-    // A cache that nobody can write is called by its name.
+    // A cache that cannot be written is named in the message.
     let binary = lab.write("cpb-x86_64-unknown-linux-musl", "no program");
     let folder = binary.parent().expect("a folder").display().to_string();
     let nowhere = [("CPB_LAB_CACHE", "/dev/null/cache"), ("CPB_LAB_BINARIES", folder.as_str())];
     let ran = lab.run_with("lab run x86_64-6.1 -- true", &nowhere);
     assert_eq!(ran.status, Some(2), "{}", ran.all());
-    assert!(ran.stderr.contains("CPB_LAB_CACHE may name another"), "{}", ran.all());
+    assert!(ran.stderr.contains("choose another folder with CPB_LAB_CACHE"), "{}", ran.all());
 }
 
 #[test]
@@ -150,7 +149,7 @@ fn a_run_in_which_nothing_can_be_measured_is_no_success() {
     let ran = lab!().run("run -p mbedtls:c -a ed25519 --budget 0.3s");
     assert_eq!(ran.status, Some(2), "{}", ran.all());
     assert!(ran.stderr.contains("nothing was measured"), "{}", ran.stderr);
-    assert!(ran.stdout.contains("does not have this algorithm"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("does not support this algorithm"), "{}", ran.stdout);
 }
 
 const PLAN: &str = r#"
@@ -283,9 +282,9 @@ fn records_that_are_none_are_named_with_what_is_wrong() {
     let mut text = String::new();
     for name in names {
         let shown = refused(&lab, &format!("show {name}"));
-        // What may be shown may also be a log, which nothing is resumed from.
+        // What is shown may also be a log, which cannot be resumed.
         let resumed = refused(&lab, &format!("run --resume {name}"));
-        let record = shown.split("; nor is it a log").next();
+        let record = shown.split("; it is not a log").next();
         assert_eq!(record, Some(resumed.as_str()), "the same for both");
         text.push_str(&format!("$ cpb show {name}\n{shown}\n\n"));
     }
@@ -325,7 +324,7 @@ fn a_complete_record_is_shown_again_and_not_gone_on_with() {
 fn control_characters_of_a_foreign_record_do_not_reach_the_terminal() {
     let lab = lab!();
     let whole = fs::read_to_string(lab.record("whole.jsonl")).expect("a record");
-    // Control characters, and those that turn the direction of text: escaped, and as they are.
+    // Control characters and characters that change the direction of text, escaped and verbatim.
     let evil = r"\u001b]0;owned\u0007\u009b2J\r\n\\u001b\u202e\u2066\u200F".to_owned()
         + "\u{9b}1m\u{7f}\u{202e}\u{2069}\u{200e}\u{61c}\u{2028}";
     let plan = "\"reason\":\"";
@@ -368,7 +367,7 @@ fn what_a_foreign_table_says_is_no_formula_and_turns_no_text() {
         let formula = row.iter().find(|field| field.starts_with(['=', '+', '-', '@']));
         assert_eq!(formula, None, "{table}");
     }
-    // Read again, it is what it was.
+    // Reading it again gives the same.
     lab.write("table.csv", &table);
     let ran = lab.run("import table.csv -o again.jsonl");
     assert_eq!(ran.status, Some(0), "{}", ran.all());
@@ -388,7 +387,7 @@ fn a_record_of_another_machine_is_left_as_it_is_even_where_it_is_cut() {
     let older = whole.replacen(version, "\"version\":\"0.0.1-", 1);
     lab.write("older.jsonl", &older[..older.len() - 20]);
     let message = refused(&lab, "run --resume older.jsonl");
-    assert!(message.contains("begun by cpb 0.0.1-"), "{message}");
+    assert!(message.contains("started by cpb 0.0.1-"), "{message}");
 }
 
 #[test]
@@ -407,11 +406,11 @@ fn large_run() -> String {
     format!("run -a sha-256 -s {} -p mbedtls:c --budget 0.3s --verbose", sizes.join(","))
 }
 
-/// What a run leaves that could not write on: everything it reported, and a way to go on.
+/// Checks what a run leaves that could not continue to write: everything it reported, and a way to resume.
 fn look_at_full_disk(lab: &Lab, ran: &Ran, record: &Path) {
     assert_eq!(ran.status, Some(2), "{}", ran.all());
     let last = ran.stderr.lines().last().unwrap_or_default();
-    assert!(last.contains("what was written before is kept"), "{last}");
+    assert!(last.contains("earlier lines are kept"), "{last}");
     assert!(last.contains("--resume"), "{last}");
     let reported = ran.stderr.lines().filter(|line| line.starts_with("written: round")).count();
     let text = fs::read_to_string(record).expect("the record");
@@ -425,7 +424,7 @@ fn look_at_full_disk(lab: &Lab, ran: &Ran, record: &Path) {
 #[test]
 fn a_disk_that_fills_up_loses_nothing_that_was_written() {
     let lab = lab!();
-    // A limit of the shell's stands for the disk: 16 blocks of 512 bytes, or of 1024.
+    // A limit of the shell stands in for the disk: 16 blocks of 512 or 1024 bytes.
     let line = format!("trap '' XFSZ; ulimit -f 16; exec cpb {} -o record.jsonl", large_run());
     let ran = lab.shell(&line);
     look_at_full_disk(&lab, &ran, &lab.path("record.jsonl"));
@@ -453,13 +452,13 @@ fn a_small_file_system_that_fills_up_loses_nothing_that_was_written() {
     look_at_full_disk(&lab, &ran, &lab.path("record.jsonl"));
 }
 
-/// The lab's cache on a disk that is full but for what has been fetched: nothing partial stays.
+/// The lab's cache on a disk that is full except for what was fetched: no partial file remains.
 #[test]
 fn an_initramfs_that_does_not_fit_is_named_and_leaves_nothing() {
     const GUEST: &str = "aarch64-6.1";
     let lab = lab!();
-    // A cpb that is larger than the disk. What the lab calls its folder, it says by a lock's name:
-    // there is nothing to fetch with.
+    // The cpb is larger than the disk. The first run has nothing to fetch with and only creates a lock, whose name
+    // tells how the lab names its folder.
     lab.write("binaries/cpb-aarch64-unknown-linux-musl", vec![7; 512 << 10]);
     let run = |cache: &str| {
         format!(
@@ -499,7 +498,7 @@ fn a_read_only_file_system_is_named() {
         return;
     }
     let message = "cpb: cannot write fixed/record.jsonl: Read-only file system (os error 30); \
-                   name a file elsewhere by --output\n";
+                   choose another file with --output\n";
     assert_eq!(ran.stderr, message);
 }
 

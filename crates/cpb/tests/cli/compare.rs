@@ -1,4 +1,4 @@
-//! `cpb compare`: what it says of two records, and how it ends.
+//! `cpb compare`: its output for two records, and its exit status.
 
 use assert_cmd::Command;
 use cpb_analysis::compare::{Pairs, providers, runs};
@@ -16,7 +16,7 @@ fn golden() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/record-v1.jsonl")
 }
 
-/// The golden record with all batches of one provider's workload longer by a factor.
+/// The golden record with all batches of one provider's workload lengthened by a factor.
 fn slowed(folder: &Path, provider: &str, workload: &str, factor: f64) -> PathBuf {
     let text = std::fs::read_to_string(golden()).expect("the golden record");
     let lines = text.lines().map(|line| {
@@ -28,7 +28,7 @@ fn slowed(folder: &Path, provider: &str, workload: &str, factor: f64) -> PathBuf
                 batch[0] = ((ticks * factor).round() as u64).into();
             }
         }
-        // Looking into a line that is no round has left an empty one there.
+        // Indexing a line that is not a round has added an empty one there.
         line.as_object_mut().expect("an object").retain(|_, value| !value.is_null());
         line.to_string() + "\n"
     });
@@ -85,7 +85,7 @@ fn how_it_ends_says_whether_something_got_slower() {
     assert!(code == Some(2) && words.contains("nothing to compare"), "{code:?} {words}");
 }
 
-/// `cpb compare` with a file to write to: exit status, standard output and error.
+/// Runs `cpb compare` with an output file; returns exit status, standard output and error.
 fn written(records: [&Path; 2], file: &Path, options: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::cargo_bin("cpb").unwrap();
     command.arg("compare").args(records).arg("-o").arg(file).args(options);
@@ -105,10 +105,10 @@ fn a_page_of_a_comparison_leads_with_what_changed() {
     let text = std::fs::read_to_string(&page).unwrap();
     let lead = text.split("<p class=\"lead\">").nth(1).and_then(|rest| rest.split("</p>").next());
     insta::assert_snapshot!("slowed_lead", lead.expect("a headline"));
-    for part in ["What changed", "By operation and provider", "Every cell", "What else differs"] {
+    for part in ["What changed", "By operation and provider", "Every cell", "Other differences"] {
         assert!(text.contains(&format!("<h2>{part}</h2>")), "{part}");
     }
-    // The slowed cell stands first in the table, and is drawn on its own.
+    // The slowed cell comes first in the table and has its own drawing.
     let table = text.split("<table id=\"compared\"").nth(1).expect("a table");
     let row = table.split("<tbody>").nth(1).and_then(|rest| rest.split("</tr>").next()).unwrap();
     assert!(row.contains("openssl") && row.contains("slower") && row.contains("1024"), "{row}");
@@ -118,7 +118,7 @@ fn a_page_of_a_comparison_leads_with_what_changed() {
         assert!(!text.contains(outside), "{outside}");
     }
 
-    // What is the same is said to be.
+    // Unchanged cells are reported as such.
     assert_eq!(written([&golden, &golden], &page, &[]).0, Some(2), "it exists");
     let (code, ..) = written([&golden, &golden], &page, &["--overwrite"]);
     assert_eq!(code, Some(0));
@@ -164,7 +164,7 @@ fn pages_of_all_kinds_of_comparisons_are_made() {
     assert!(text.contains("<h2>How they compare</h2>"), "{text}");
     assert!(text.contains("slower"), "{text}");
 
-    // Foreign words are text and never markup.
+    // Text from records is never markup.
     let mut table = store::read(&published("imxrt-mbedtls.jsonl")).unwrap();
     for cell in &mut table.published {
         cell.provider = format!("<script>{}</script>", cell.provider);
@@ -176,7 +176,7 @@ fn pages_of_all_kinds_of_comparisons_are_made() {
     assert_eq!(text.matches("<script>").count(), 1);
 }
 
-/// The golden record's text as if it had been made on a simulated board.
+/// The golden record's text as if it had been measured on a simulated board.
 fn simulated_on(board: &str) -> String {
     let text = std::fs::read_to_string(golden()).expect("the golden record");
     let (header, rounds) = text.split_once('\n').expect("lines");
@@ -186,7 +186,7 @@ fn simulated_on(board: &str) -> String {
     format!("{header}\n{rounds}")
 }
 
-/// The golden record as if it had been made on the simulated board.
+/// The golden record as if it had been measured on the simulated board.
 fn simulated() -> cpb_record::Record {
     let mut record = store::read(&golden()).unwrap();
     record.header.evidence = Evidence::Simulated;
@@ -212,7 +212,7 @@ fn a_published_table_is_held_against_a_record_of_its_machine() {
     assert_eq!(pairs, sha.map(|path| ("sha-256", path, 1024)), "of the other board: none");
     insta::assert_snapshot!("published_80", render(&compared, 80, false));
 
-    // 37.57 cycles a byte at 600 MHz, and what the golden record has.
+    // 37.57 cycles per byte at 600 MHz, and the golden record's value.
     let pair = Pairs::Between("software:high-speed", "openssl");
     let between = runs(&table, &simulated(), pair);
     let [row] = between.cells.as_slice() else { panic!("{between:?}") };
@@ -223,7 +223,7 @@ fn a_published_table_is_held_against_a_record_of_its_machine() {
     let point = path.points.iter().find(|point| point.bytes == 1024).expect("1 KiB");
     let expected = point.time.value / (37.57 * 1024.0 / 0.6);
     assert!((row.ratio.value.0 / expected - 1.0).abs() < 1e-9, "{row:?}, not {expected}");
-    // The other way round the ratio is too.
+    // The other way round, the ratio is inverted.
     let back = runs(&simulated(), &table, Pairs::Between("openssl", "software:high-speed"));
     assert!((back.cells[0].ratio.value.0 * expected - 1.0).abs() < 1e-9, "{back:?}");
 }
@@ -235,7 +235,7 @@ fn a_provider_that_a_record_does_not_have_is_named_with_those_that_it_has() {
     let output = command.args(["--between", "software,openssl"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let words = String::from_utf8_lossy(&output.stderr);
-    assert!(words.contains("has no provider 'software'; it has caam:high-speed"), "{words}");
+    assert!(words.contains("has no provider 'software'; it has: caam:high-speed"), "{words}");
 }
 
 #[test]
@@ -260,12 +260,11 @@ fn several_machines_of_which_none_is_the_other_s_are_named() {
         command.arg("compare").arg(published("imxrt-mbedtls.jsonl")).arg(path).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let words = String::from_utf8_lossy(&output.stderr);
-    let named = "none of the one's machines (MIMXRT1060-EVK; MIMXRT1170-EVK) is one of the other's \
-                 (imxrt1050-evk)";
+    let named = "they have no machine in common (MIMXRT1060-EVK; MIMXRT1170-EVK; imxrt1050-evk)";
     assert!(words.contains(named), "{words}");
 }
 
-/// A log of two clusters as sbc-bench prints it, AES-128-CBC at 16 KiB with these rates.
+/// A log of two clusters as sbc-bench prints it, with these rates of AES-128-CBC at 16 KiB.
 fn two_clusters(rates: [u32; 2]) -> cpb_record::Record {
     let log = format!(
         "sbc-bench v0.8.4\n\nOpenSSL results (big.LITTLE cores measured individually):\n\

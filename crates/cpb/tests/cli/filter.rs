@@ -1,4 +1,4 @@
-//! `-a`, `-p`, `-s` and `--operation` mean the same wherever records are read.
+//! `-a`, `-p`, `-s` and `--operation` mean the same for all commands that read records.
 
 use cpb_test_support::{Ran, lab};
 use std::path::Path;
@@ -10,7 +10,7 @@ fn done(ran: Ran) -> String {
     ran.stdout
 }
 
-/// Rows of a table: provider, algorithm, operation, message length, and the figures.
+/// The rows of a table: provider, algorithm, operation, message length, and the figures.
 fn rows(text: &str) -> Vec<csv::StringRecord> {
     let mut table = csv::Reader::from_reader(text.as_bytes());
     table.records().map(|row| row.expect("a row")).collect()
@@ -41,7 +41,7 @@ fn cells_of_a_measured_record_are_chosen_and_their_figures_stay() {
                     .collect();
                 assert_eq!(kept.len(), wanted.len(), "{line}");
                 for (kept, wanted) in kept.iter().zip(wanted) {
-                    // Who is fastest, and what is gained, is among those that are left.
+                    // The fastest provider and the gains are computed among the remaining rows.
                     for column in 0..32 {
                         assert_eq!(kept[column], wanted[column], "{line}, column {column}");
                     }

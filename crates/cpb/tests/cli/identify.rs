@@ -1,4 +1,4 @@
-//! `cpb identify` on real logs of other boards, on files that are none, and on this machine.
+//! `cpb identify` on real logs of other boards, on files that are not logs, and on this machine.
 
 use cpb_test_support::{lab, skip};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Real logs of sbc-bench, sorted. None where there are none.
+/// Real logs of sbc-bench, sorted. `None` without `$CPB_SAMPLES`.
 fn samples(test: &str) -> Option<Vec<PathBuf>> {
     let Some(folder) = std::env::var_os("CPB_SAMPLES") else {
         skip(test, "no $CPB_SAMPLES");
@@ -20,7 +20,7 @@ fn samples(test: &str) -> Option<Vec<PathBuf>> {
     Some(files)
 }
 
-/// What `cpb identify` prints with these words.
+/// The output of `cpb identify` with these arguments.
 fn identify(words: &[&str], files: &[PathBuf]) -> String {
     let lab = lab!();
     let mut command = lab.cpb("identify");
@@ -40,8 +40,8 @@ fn the_page_on_identify_shows_what_the_sample_logs_tell() {
     assert!(readme.contains(table.trim()), "docs/identify.md should have this table:\n{table}");
 }
 
-/// Every core with the extension, as those who know these machines call it, is named as itself or as its
-/// family; the one log that was not pinned is not named.
+/// Every core with the extension is named as experts on these machines name it, or as its family. The one log
+/// that was not pinned is not named.
 #[test]
 fn every_core_of_the_sample_logs_is_named_rightly_or_not_at_all() {
     const TRUTH: [(&str, &[&str]); 13] = [
@@ -77,7 +77,7 @@ fn every_core_of_the_sample_logs_is_named_rightly_or_not_at_all() {
                 continue;
             };
             let names = [&name["core"], &name["family"], &name["about"]].map(|name| name.as_str());
-            // A core that is named is the core; a family has it.
+            // If a core is named, it is this core; a family must contain it.
             let said = names[0].unwrap_or_else(|| names[2].unwrap_or_default());
             let plain = truth.trim_start_matches("Cortex-");
             assert!(said.contains(plain), "{log}: {truth} and not {said}");
@@ -96,7 +96,7 @@ fn logs_are_shown_in_80_columns_with_what_does_not_fit_together() {
     insta::assert_snapshot!("samples", text);
 }
 
-/// The published table names most of its own rows; the one that breaks the bound is shown as that.
+/// The published table names most of its own rows; the row that exceeds the bound is flagged.
 #[test]
 fn the_published_table_is_judged_by_itself() {
     let table = Path::new(HERE).join("../../records/armv8-aes.jsonl");

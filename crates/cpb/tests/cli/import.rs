@@ -1,5 +1,5 @@
-//! `cpb import`: what it writes, what it refuses, and what the other commands make of it. What is read of each tool's
-//! logs is tested where the importers are.
+//! `cpb import`: what it writes, what it refuses, and how other commands use the result. Reading the logs of
+//! each tool is tested with the importers.
 
 use cpb_analysis::summary::summarise;
 use cpb_import::Options;
@@ -13,7 +13,7 @@ fn a_log_that_is_cut_says_so_before_all_else() {
     let lab = lab!();
     lab.write("long.log", &log);
     let ran = lab.run("import long.log -o long.jsonl");
-    let words = "Line 1027 is one of its kind more than 1024";
+    let words = "Line 1027 exceeds the limit of 1024 lines of its kind";
     assert!(ran.stderr.contains(words), "{}", ran.all());
     let record = store::read(&lab.path("long.jsonl")).expect("a record");
     assert!(record.warnings[0].starts_with(words), "{:?}", record.warnings);
@@ -66,7 +66,7 @@ fn what_is_exported_is_imported_again_with_the_same_figures() {
                 back.published.iter().filter_map(|cell| cell.nanoseconds()).collect();
             assert_eq!(times.len(), expected.len(), "{file}");
             let mut expected = expected.clone();
-            // Bencher's is a map.
+            // Bencher's result is a map.
             times.sort_by(f64::total_cmp);
             expected.sort_by(f64::total_cmp);
             for (time, expected) in times.iter().zip(&expected) {
@@ -105,7 +105,7 @@ fn imported_records_are_explained_and_reported_with_their_warnings() {
     }
 }
 
-/// What is no log: one message with the file and the line, exit status 2, nothing written.
+/// Files that are not logs: one message with the file and the line, exit status 2, nothing written.
 #[test]
 fn hostile_files_are_refused_with_their_line() {
     let lab = lab!();
@@ -165,7 +165,7 @@ fn several_logs_need_a_folder_and_none_overwrites_another() {
     }
     let refused = lab.run("import a.txt other/a.txt -o one.jsonl");
     assert_eq!(refused.status, Some(2), "{}", refused.all());
-    assert!(refused.stderr.contains("name a folder by --output"), "{}", refused.all());
+    assert!(refused.stderr.contains("give a folder with --output"), "{}", refused.all());
     assert_eq!(lab.run("import a.txt other/a.txt").status, Some(0));
     for name in ["a.jsonl", "a-2.jsonl"] {
         assert!(lab.path("cpb-results").join(name).exists(), "{name}");

@@ -1,4 +1,4 @@
-//! What cpb carries is there in any folder, under its name; a file of that name comes first.
+//! What is built into cpb is available under its name in any folder; a file with that name takes precedence.
 
 use cpb_test_support::{Lab, Ran, lab};
 use std::fs;
@@ -32,7 +32,7 @@ fn published_records_are_read_by_name_as_from_their_files() {
         let by_path = done(lab.run(&format!("show files/imx6-software.jsonl{options}")));
         assert_eq!(by_name, by_path, "{options}");
     }
-    // The beginning of their names means all three.
+    // The common beginning of their names stands for all three.
     let files = names.map(|name| format!("files/{name}.jsonl")).join(" ");
     for command in ["explain", "report --format csv", "report --format json"] {
         let by_name = done(lab.run(&format!("{command} imx6")));
@@ -76,11 +76,11 @@ fn plans_and_boards_are_found_by_name_in_any_folder() {
     let lab = lab!();
     let ran = lab.run("run --plan all -a sha-256 -s 16 -p mbedtls:c --budget 0.3s -o all.jsonl");
     assert!(done(ran).starts_with("all: "));
-    // The board is known; what it is reached by is not there.
+    // The board is known; its connection is not there.
     let line = "run --target mimxrt1060-evk --timeout 1s";
     let message = refused(&lab, line);
     assert!(message.contains("/dev/ttyACM0"), "{message}");
-    // A board's file in the folder comes first.
+    // A board's file in the folder takes precedence.
     lab.write(
         "boards/mimxrt1060-evk.toml",
         "soc = \"x\"\ncores = \"y\"\ntarget = \"serial:/nowhere\"\n",

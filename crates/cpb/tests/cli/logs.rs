@@ -1,8 +1,9 @@
-//! Logs of other tools where records are wanted: read as they are, put together, and named.
+//! Logs of other tools in place of records: read directly, combined, and named.
 
 use cpb_test_support::lab;
 
-/// What `openssl speed -elapsed` prints of AES-128-CBC if an operation takes `fixed` ns and `per_byte` ns a byte.
+/// The output of `openssl speed -elapsed` for AES-128-CBC if an operation takes `fixed` ns and `per_byte` ns
+/// per byte.
 fn log(fixed: f64, per_byte: f64) -> String {
     let mut log = "You have chosen to measure elapsed time instead of user CPU time.\n".to_owned();
     for bytes in [16, 64, 256, 1024, 8192, 16384] {
@@ -14,7 +15,7 @@ fn log(fixed: f64, per_byte: f64) -> String {
     log
 }
 
-/// Software of little fixed cost, and an engine that is faster from about 1.6 KiB on.
+/// Software with a small fixed cost, and an engine that is faster from about 1.6 KiB on.
 fn software() -> String {
     log(100.0, 28.0)
 }
@@ -32,7 +33,7 @@ fn two_logs_give_the_break_even_size_by_one_command() {
     assert_eq!(ran.status, Some(0), "{}", ran.all());
     assert!(ran.stdout.contains("afalg overtakes sw between 1 KiB and 8 KiB"), "{}", ran.all());
     let assumed =
-        "afalg.txt names no machine; cpb assumes that it is of the same machine as the others";
+        "afalg.txt names no machine; cpb assumes that it is from the same machine as the others";
     let words = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains(assumed), "{words}");
 
@@ -81,7 +82,7 @@ fn logs_of_two_machines_are_not_put_together() {
     lab.write("b.txt", engine());
     let told = lab.run("explain a.txt b.txt").stdout;
     let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("b.txt names no machine; cpb assumes that it is of imx6"), "{told}");
+    assert!(words.contains("b.txt names no machine; cpb assumes that it is from imx6"), "{told}");
     assert!(words.contains("b overtakes a"), "{told}");
 }
 
@@ -100,7 +101,11 @@ fn what_import_is_told_stays_in_the_record() {
 
     let refused = lab.run("explain engine=a.jsonl b.txt");
     assert_eq!(refused.status, Some(2), "{}", refused.all());
-    assert!(refused.stderr.contains("engine= names the path of a log"), "{}", refused.all());
+    assert!(
+        refused.stderr.contains("engine= can only name the path of a log"),
+        "{}",
+        refused.all()
+    );
 }
 
 #[test]
@@ -111,6 +116,109 @@ fn logs_are_compared_as_records_are() {
     let ran = lab.run("compare before.txt after.txt");
     assert_eq!(ran.status, Some(0), "{}", ran.all());
     assert!(ran.stdout.contains("aes-128-cbc"), "{}", ran.all());
+    // What was assumed of the two is said, as `explain` says it.
+    let words = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("warning after.txt names no machine; cpb assumes"), "{words}");
+    assert!(words.contains("holds only if all did the same"), "{words}");
+    let named = lab.run("compare before.txt after.txt --between before,after");
+    assert_eq!(named.status, Some(0), "paths are called after their files: {}", named.all());
+
+    lab.write(
+        "two.txt",
+        "$ openssl speed -elapsed -multi 2 -evp aes-128-cbc\n\
+        type 16 bytes 64 bytes 256 bytes\naes-128-cbc 1000.00k 2000.00k 3000.00k\n",
+    );
+    lab.write(
+        "one.txt",
+        "$ openssl speed -elapsed -evp aes-128-cbc\n\
+        type 16 bytes 64 bytes 256 bytes\naes-128-cbc 500.00k 1000.00k 1500.00k\n",
+    );
+    let summed = lab.run("compare one.txt two.txt");
+    assert_ne!(summed.status, Some(0), "one process with the sum of two: {}", summed.all());
+}
+
+#[test]
+fn a_warning_names_the_log_that_it_is_about() {
+    let lab = lab!();
+    lab.write("whole.txt", software());
+    lab.write("cut.txt", format!("{}Doing aes-128-cbc for 3s on 32768 size blocks: 12", engine()));
+    let ran = lab.run("explain whole.txt cut.txt").stdout;
+    let words = ran.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("cut.txt: Line 8 is cut off"), "{words}");
+}
+
+#[test]
+fn a_log_without_usable_seconds_is_refused_with_the_remedy() {
+    let lab = lab!();
+    let table = "type             16 bytes     64 bytes    256 bytes\n\
+                 aes-128-cbc     190000.00k   570000.00k  1100000.00k\n";
+    lab.write("sw.txt", table);
+    for command in ["explain sw.txt", "compare sw.txt sw.txt"] {
+        let ran = lab.run(command);
+        assert_eq!(ran.status, Some(2), "{command}: {}", ran.all());
+        assert!(ran.stderr.contains("sw.txt: none of its figures can be used"), "{}", ran.all());
+        assert!(ran.stderr.contains("use --elapsed"), "{}", ran.all());
+        assert_eq!(lab.run(&format!("{command} --elapsed")).status, Some(0), "{command}");
+    }
+    assert_eq!(lab.run("show sw.txt").status, Some(0), "what was printed is shown");
+}
+
+#[test]
+fn a_direction_is_unknown_until_a_log_or_the_user_tells_it() {
+    let lab = lab!();
+    lab.write("a.txt", software());
+    lab.write("b.txt", engine());
+    let unknown = lab.run("explain a.txt b.txt").stdout;
+    assert!(unknown.contains("aes-128-cbc (direction unknown), update"), "{unknown}");
+    let said = lab.run("explain a.txt b.txt --direction decrypt").stdout;
+    assert!(said.contains("aes-128-cbc decrypt, update"), "{said}");
+
+    lab.write("b.txt", format!("$ openssl speed -elapsed -evp aes-128-cbc\n{}", engine()));
+    let assumed = lab.run("explain a.txt b.txt").stdout;
+    let words = assumed.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains(
+            "a.txt does not say whether ciphers encrypted or decrypted; cpb assumes encrypt"
+        ),
+        "{words}"
+    );
+    assert!(words.contains("b overtakes a"), "{words}");
+}
+
+#[test]
+fn operations_with_key_pairs_are_explained_and_compared() {
+    let lab = lab!();
+    let log = |sign: u32, verify: u32| {
+        format!(
+            "You have chosen to measure elapsed time instead of user CPU time.\n\
+             Doing 2048 bits private rsa sign ops for 10s: {sign} 2048 bits private RSA sign ops in 10.00s\n\
+             Doing 2048 bits public rsa verify ops for 10s: {verify} 2048 bits public RSA verify ops in 10.00s\n\
+             {:19}sign    verify    sign/s verify/s\n\
+             rsa  2048 bits 0.000304s 0.000018s {:8.1} {:8.1}\n",
+            "",
+            f64::from(sign) / 10.0,
+            f64::from(verify) / 10.0,
+        )
+    };
+    lab.write("software.txt", log(1_000, 40_000));
+    lab.write("engine.txt", log(5_000, 20_000));
+    let ran = lab.run("explain software.txt engine.txt");
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    assert!(ran.stdout.contains("rsa-2048-pkcs1 sign"), "{}", ran.all());
+    assert!(ran.stdout.contains("engine: "), "{}", ran.all());
+    assert!(!ran.stdout.contains(" B "), "a key pair has no size: {}", ran.all());
+    let json = lab.run("explain software.txt engine.txt --json").stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let tasks = json["tasks"].as_array().expect("tasks");
+    let take = |task: &serde_json::Value| task["advice"][0]["take"][0].as_str().map(str::to_owned);
+    assert_eq!(
+        tasks.iter().map(take).collect::<Vec<_>>(),
+        [Some("engine".into()), Some("software".into())]
+    );
+
+    let compared = lab.run("compare software.txt engine.txt");
+    assert_eq!(compared.status, Some(0), "{}", compared.all());
+    assert!(compared.stdout.contains("rsa-2048-pkcs1"), "{}", compared.all());
 }
 
 #[test]

@@ -1,10 +1,11 @@
-//! `cpb` at the command line: what it says, what it refuses, what it reads and writes. What is measured here is
-//! measured for a moment, and no figure is judged.
+//! The command line of `cpb`: its output, what it refuses, the files it reads and writes. Measurements here
+//! are short, and no figure is judged.
 
 mod ascii;
 mod bad_input;
 mod compare;
 mod doctor;
+mod documents;
 mod filter;
 mod identify;
 mod import;

@@ -1,5 +1,5 @@
-//! What the command prints: results on standard output, the rest on standard error, in the form
-//! that the reader can use.
+//! The output of the command: results on standard output, everything else on standard error, in a form that
+//! suits the reader.
 
 use cpb_test_support::{Lab, Ran, SHORT, lab, skip};
 use serde_json::Value;
@@ -37,7 +37,7 @@ fn csv_has_one_row_a_cell_and_as_many_fields_in_each() {
     let ran = done(lab.run(line));
     let mut table = csv::Reader::from_reader(ran.stdout.as_bytes());
     let rows: Vec<_> = table.records().map(|row| row.expect("a row of as many fields")).collect();
-    // Hash, encrypt and decrypt at two sizes by two providers, and the harness's floor.
+    // Hash, encrypt and decrypt at two sizes with two providers, and the harness's floor.
     assert_eq!(rows.len(), 3 * 2 * 2 + 1);
     let cells: std::collections::HashSet<_> = rows.iter().map(|row| (&row[0], &row[7])).collect();
     assert_eq!(cells.len(), rows.len());
@@ -67,7 +67,7 @@ fn without_a_terminal_there_is_no_colour_and_no_line_is_longer_than_80_columns()
     }
 }
 
-/// Runs a command line on a terminal of 100 columns; all that appears there.
+/// Runs a command line on a terminal of 100 columns and returns everything that appears there.
 fn on_a_terminal(lab: &Lab, name: &str, line: &str) -> Option<String> {
     if lab.shell("command -v script stty").status != Some(0) {
         skip(name, "there is no `script`, which makes a terminal");
@@ -188,7 +188,7 @@ fn help_is_as_it_was() {
     insta::assert_snapshot!(text);
 }
 
-/// The command lines that the help of a subcommand shows, without what they are for.
+/// The command lines in the examples of a subcommand's help, without their explanations.
 fn examples(lab: &Lab, name: &str) -> Vec<String> {
     let help = done(lab.run(&format!("{name} --help"))).stdout;
     let lines = help.lines().filter_map(|line| line.strip_prefix("  cpb "));
@@ -205,7 +205,7 @@ fn the_examples_in_the_help_work() {
     lab.record("record.jsonl");
     let mut count = 0;
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/record-v1.jsonl");
-    // The published table is of boards: the record that stands beside it is one's, too.
+    // The published table is about boards, so the record beside it must be a board's.
     let text = std::fs::read_to_string(golden).expect("the golden record");
     let (header, rounds) = text.split_once('\n').expect("lines");
     let mut header: serde_json::Value = serde_json::from_str(header).expect("a header");
@@ -237,22 +237,27 @@ fn the_examples_in_the_help_work() {
                 let compares = ["compare", "explain", "report"].contains(&name);
                 line = line.replace(record, if compares { golden } else { "record.jsonl" });
             }
-            // A board's library, which the record does not have.
+            // A library of a board, which the record does not have.
             line = line.replace("none,mbedtls", "none,openssl");
-            // There is no container; a cpb is started all the same.
+            // There is no container; the command starts a cpb nevertheless.
             line = line.replace("docker run -i X /cpb", "cpb");
             if line.contains("--budget") {
                 line = line.replace("60s", "0.3s");
             } else if name == "run" && !line.contains("--resume") {
-                // What compares needs a steady batch of each cell, on a busy machine too.
+                // A comparison needs a steady batch of each cell, even on a busy machine.
                 let budget = if line.contains("--against") { "2s" } else { "0.3s" };
                 line.push_str(&format!(" --budget {budget}"));
+            }
+            // Two providers show whether an example works; all of them take a minute.
+            let selects = [" -p ", "--provider", "--against", "--resume", "--target"];
+            if name == "run" && !selects.iter().any(|option| line.contains(option)) {
+                line.push_str(" -p openssl,mbedtls:c");
             }
             if line.contains("--threads 1,2") && cpus() < 2 {
                 skip("the_examples_in_the_help_work#threads", "there is only one CPU");
                 continue;
             }
-            // No example replaces what another one wrote.
+            // No example replaces the output of another one.
             for name in ["cells.csv", "report.html", "imx6.html"] {
                 let _ = std::fs::remove_file(lab.path(name));
             }

@@ -1,5 +1,5 @@
-//! The table of providers in docs/ is what `cpb list` says:
-//! `CPB_UPDATE_DOCS=1 cargo test -p cpb --test cli providers_page` writes it anew.
+//! The table of providers in docs/ matches `cpb list`: `CPB_UPDATE_DOCS=1 cargo test -p cpb --test cli
+//! providers_page` updates it.
 
 use cpb_core::catalog::{self, Provision};
 use std::fmt::Write;

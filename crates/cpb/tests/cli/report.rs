@@ -1,4 +1,4 @@
-//! `cpb report`: pages held against what they looked like before, and what no page may hold.
+//! `cpb report`: pages compared with snapshots, and what no page may contain.
 
 use cpb_analysis::summary::summarise;
 use cpb_record::plan::Plan;
@@ -12,7 +12,7 @@ use cpb_test_support::{
 };
 use std::path::{Path, PathBuf};
 
-/// The most that a page of [`workloads`] may have, in bytes.
+/// The most bytes that a page of [`workloads`] may have.
 const MOST: usize = 2 << 20;
 
 fn records_folder() -> PathBuf {
@@ -36,8 +36,8 @@ fn page(records: &[(String, Record)]) -> String {
     html::render(records).expect("a page")
 }
 
-/// What may change without anything to look at: style and script are files of their own. One element
-/// a line, so that a difference can be read.
+/// Removes what may change without a visible effect: style and script are separate files. One element per
+/// line, so that a difference is readable.
 fn normal(page: &str) -> String {
     let (head, rest) = page.split_once("<style>").expect("a style");
     let (body, script) =
@@ -55,7 +55,7 @@ fn normal(page: &str) -> String {
     .fold(page, |page, tag| page.replace(tag, &format!("\n{tag}")))
 }
 
-/// The same without what is inside of plots: other tests hold that.
+/// The same without the inside of plots, which other tests check.
 fn without_plots(page: &str) -> String {
     let mut text = String::new();
     let mut inside = false;
@@ -89,13 +89,15 @@ fn pages_of_the_kernel_s_interfaces() {
     insta::assert_snapshot!("kernel_html", without_plots(&page(&[case(Case::Kernel)])));
     let emulated = page(&[case(Case::KernelEmulated)]);
     insta::assert_snapshot!("kernel_emulated_html", without_plots(&emulated));
-    for refused in ["MB/s, times and cycles are refused", "No path is named", "refused: emulated"] {
+    for refused in
+        ["MB/s, times and cycles are refused", "No path is recommended", "refused: emulated"]
+    {
         assert!(emulated.contains(refused), "{refused}");
     }
     assert!(!emulated.contains("class=\"plot"), "nothing is drawn of what is refused");
 }
 
-/// The first [`Case::Normal`] cells by more providers: copies of `openssl`, each slower than the last.
+/// The first [`Case::Normal`] cells with more providers: copies of `openssl`, each slower than the previous one.
 fn crowded(copies: u32) -> (String, Record) {
     let (name, mut record) = case(Case::Normal);
     let copied: Vec<_> =
@@ -165,7 +167,7 @@ fn several_records_stand_one_after_the_other_and_published_ones_together() {
     let mut all = vec![case(Case::Normal)];
     all.extend(imx6());
     all.push(case(Case::Threads));
-    // The same again: its anchors are others.
+    // A second time: the anchors differ.
     all.push(case(Case::Threads));
     let page = page(&all);
     for name in
@@ -218,7 +220,7 @@ fn a_page_of_200_workloads_is_under_2_mib() {
     assert!(size < MOST, "{size} bytes");
 }
 
-/// 200 workloads, by all five providers.
+/// 200 workloads, with all five providers.
 fn workloads() -> Plan {
     let plan = r#"
         name = "large"
@@ -303,7 +305,8 @@ fn a_file_that_exists_is_replaced_only_where_that_is_asked_for() {
     let content = |name: &str| std::fs::read_to_string(lab.path(name)).expect("a file");
     let ran = lab.run("report imx6 -o taken.html");
     assert_eq!((ran.status, content("taken.html").as_str()), (Some(2), "precious"));
-    let message = "cpb: taken.html exists and is left as it is; name another file, or replace it by --overwrite\n";
+    let message =
+        "cpb: taken.html already exists; choose another file, or replace it with --overwrite\n";
     assert_eq!(ran.stderr, message);
     let ran = lab.run("report imx6 -o taken.html --overwrite");
     assert_eq!(ran.status, Some(0), "{}", ran.all());
@@ -343,7 +346,7 @@ fn a_disk_that_fills_up_leaves_no_part_of_a_report() {
     lab.write("taken.html", "precious");
     let before = lab.content();
     for name in ["new.html", "taken.html --overwrite"] {
-        // A limit of the shell's stands for the disk.
+        // A limit of the shell stands in for the disk.
         let ran = lab.shell(&format!("trap '' XFSZ; ulimit -f 8; exec cpb report imx6 -o {name}"));
         assert_eq!(ran.status, Some(2), "{}", ran.all());
         assert!(ran.stderr.contains("cpb: cannot write "), "{}", ran.stderr);
@@ -351,7 +354,7 @@ fn a_disk_that_fills_up_leaves_no_part_of_a_report() {
     }
 }
 
-/// Where foreign words stand in a record that a page shows.
+/// The places where text from a record appears on a page.
 const PLACES: [&str; 9] =
     ["provider", "executor", "options", "version", "machine", "plan", "reason", "warning", "path"];
 
@@ -359,7 +362,7 @@ fn script(place: &str) -> String {
     format!("</script><script>alert(\"{place}\")</script><img src=x onerror='alert(1)'>\"'&")
 }
 
-/// A record whose every word is an attack.
+/// A record in which every text is an attack.
 fn hostile() -> (String, Record) {
     let (_, mut record) = case(Case::Kernel);
     let named = |name: &str| if name == "openssl" { script("provider") } else { name.to_owned() };

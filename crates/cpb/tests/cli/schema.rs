@@ -1,4 +1,4 @@
-//! Every schema that a record ever had stays readable, and every line comes back as it was written.
+//! Every schema that a record ever had remains readable, and every line is written back unchanged.
 
 mod lines;
 use cpb_analysis::compare;
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// One record of each schema, as it was written when that was the latest.
+/// One record of each schema, written when that schema was the latest.
 fn records() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let files = std::fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path());
@@ -91,7 +91,7 @@ fn an_engine_s_error_is_stored_with_its_meaning_and_older_errors_are_read() {
     assert_eq!(older, Error::Device(-110));
 }
 
-/// What `docs/record.schema.json` says of a line.
+/// The definition of a line in `docs/record.schema.json`.
 fn published_schema() -> Validator {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/record.schema.json");
     let text = std::fs::read_to_string(path).expect("the schema");
@@ -198,7 +198,7 @@ proptest! {
         header in header(), lines in vec(line(), 0..4), cut in any::<prop::sample::Index>(),
     ) {
         let mut text = serde_json::to_string(&Line::Cpb(Box::new(header))).unwrap() + "\n";
-        // A second header would be the beginning of another record.
+        // A second header would begin another record.
         for line in lines.iter().filter(|line| !matches!(line, Line::Cpb(_))) {
             text += &(serde_json::to_string(line).unwrap() + "\n");
         }

@@ -1,5 +1,5 @@
-//! Boards: the firmware on an emulated one, behind a serial line, on simulated ones, and the images of
-//! those that nothing here emulates.
+//! Boards: the firmware on an emulated board behind a serial line and on simulated boards, and images for
+//! boards that cannot be emulated here.
 
 mod answers;
 mod images;
@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-/// The image called `name`, if they were built; else the test called `test` is skipped.
+/// The image called `name` if the images were built; otherwise the test `test` is skipped.
 fn image(test: &str, name: &str) -> Option<PathBuf> {
     let Some(folder) = std::env::var_os("CPB_FIRMWARE_IMAGES") else {
         skip(&format!("board::{test}"), "images are built by `make test`");
@@ -22,7 +22,7 @@ fn image(test: &str, name: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// QEMU's mps2-an500, running an image, its UART on a pseudo-terminal.
+/// QEMU's mps2-an500 running an image, with its UART on a pseudo-terminal.
 struct Emulated {
     qemu: Child,
     /// The terminal's device.
@@ -46,7 +46,7 @@ impl Emulated {
         Emulated { device: device.unwrap_or_else(|| panic!("QEMU says: {said}")).to_owned(), qemu }
     }
 
-    /// As pulling the plug does, the device goes away.
+    /// Removes the device, like pulling the plug.
     fn unplug(&mut self) {
         self.qemu.kill().expect("a child of ours");
         self.qemu.wait().expect("a child of ours");
@@ -55,7 +55,7 @@ impl Emulated {
 
 impl Drop for Emulated {
     fn drop(&mut self) {
-        // It may have been unplugged.
+        // It may have been unplugged already.
         _ = self.qemu.kill();
         _ = self.qemu.wait();
     }

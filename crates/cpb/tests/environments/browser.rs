@@ -1,7 +1,6 @@
 //! Reports in a real browser: headless Chromium, driven by `browser/check.mjs`.
 //!
-//! `make setup` installs what it takes: Debian's Chromium, Node, and the packages that
-//! `browser/package-lock.json` names.
+//! `make setup` installs what this needs: Debian's Chromium, Node, and the packages in `browser/package-lock.json`.
 
 use cpb_report::html;
 use cpb_test_support::{
@@ -12,7 +11,7 @@ use cpb_test_support::{
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What is missing to open a page, if anything is.
+/// What is missing to open a page; `None` if nothing is.
 fn missing() -> Option<String> {
     let runs = |program: &str| Command::new(program).arg("--version").output().is_ok();
     for program in ["node", "chromium"] {
@@ -28,14 +27,14 @@ fn browser() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser")
 }
 
-/// Opens a page of `lab` and does everything that `check.mjs` knows.
+/// Opens a page of `lab` and runs all checks of `check.mjs`.
 fn check(test: &str, lab: &Lab, page: &str) {
     if let Some(stdout) = run(test, lab, page, &[]) {
         assert!(stdout.lines().filter(|line| line.starts_with("ok ")).count() > 10, "{stdout}");
     }
 }
 
-/// Runs some checks on a page, or all of them: what they say, unless what they need is missing.
+/// Runs some or all checks on a page and returns their output, or `None` if something is missing.
 fn run(test: &str, lab: &Lab, page: &str, checks: &[&str]) -> Option<String> {
     if let Some(why) = missing() {
         skip(test, &why);

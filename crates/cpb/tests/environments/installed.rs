@@ -1,25 +1,25 @@
-//! Libraries that are installed here: measured as applications get them, and what is missing in words.
+//! Installed libraries: measured as applications get them, with messages about what is missing.
 
 use cpb_test_support::{Lab, Ran, lab, lines, of, skip};
 use std::path::Path;
 
-/// What `cpb list` says of each provider, whitespace made one.
+/// The output of `cpb list` for each provider, with whitespace collapsed.
 fn listed(lab: &Lab, variables: &[(&str, &str)]) -> String {
     let ran = lab.run_with("list --long", variables);
     assert_eq!(ran.status, Some(0), "{}", ran.all());
     ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether the library behind `provider` is installed; a test of it is skipped if not.
+/// Whether the library behind `provider` is installed; otherwise the test is skipped.
 fn here(lab: &Lab, test: &str, provider: &str) -> bool {
-    let there = !listed(lab, &[]).contains(&format!(" {provider} not here:"));
+    let there = !listed(lab, &[]).contains(&format!(" {provider} not available:"));
     if !there {
         skip(&format!("installed::{test}"), &format!("no library for {provider} is installed"));
     }
     there
 }
 
-/// Whether the loop ran in this cell of a table: where other programs disturb every batch, in vain.
+/// Whether the loop ran in this cell of a table. If other programs disturb every batch, it ran without a figure.
 fn timed(cell: &str) -> bool {
     [",measured,", ",unsteady,", ",few passes,"].iter().any(|state| cell.contains(state))
 }
@@ -50,7 +50,7 @@ fn installed_libraries_give_the_answers_of_the_linked_ones_and_name_their_files(
         let options = &lines[0]["cpb"]["providers"][provider]["options"];
         assert!(options.as_str().is_some_and(|text| text.contains(file)), "{provider}: {options}");
         assert!(!of(&lines, "check", provider).is_empty(), "{}", ran.all());
-        // Equal answers of both are looked at in every round.
+        // Every round checks that the answers of both are equal.
         let rounds = of(&lines, "round", provider);
         assert!(!rounds.is_empty() && ran.stdout.contains("known answers right"), "{}", ran.all());
         assert!(
@@ -69,7 +69,7 @@ fn a_libgcrypt_in_fips_mode_lacks_what_that_forbids_and_gives_no_wrong_answer() 
     let run = |line: &str, mode: &[(&str, &str)]| lab.run_with(line, mode);
     let line = "run -p libgcrypt -a chacha20,aes-128-gcm,md5,aes-128-cbc,x25519,ecdsa-p256 -s 64 \
                 --budget 0.3s --csv";
-    // Before 1.10 there was no such variable.
+    // Before 1.10 this variable did not exist.
     let forced = [("LIBGCRYPT_FORCE_FIPS_MODE", "1")];
     let (plain, fips) = (run(line, &[]), run(line, &forced));
     assert!(!plain.stdout.contains(",unsupported,"), "{}", plain.all());
@@ -119,11 +119,11 @@ fn a_library_that_is_broken_or_another_one_is_told_by_its_file_and_its_lack() {
     let broken = lab.write("broken/libcrypto.so.3", [0; 4096]);
     let told = listed(&lab, &[("LD_LIBRARY_PATH", &folder(&broken))]);
     let words = format!(
-        "openssl-system not here: no libcrypto of OpenSSL 1.1.1 or 3 (Debian's \
+        "openssl-system not available: no libcrypto of OpenSSL 1.1.1 or 3 (Debian's \
         packages libssl3, libssl1.1): {}: invalid ELF header",
         broken.display()
     );
-    // A machine that has OpenSSL 1.1.1 as well takes that.
+    // A machine that has OpenSSL 1.1.1 as well uses that.
     assert!(told.contains(&words) || told.contains("openssl-system 1.1.1"), "{told}");
 
     let Some(other) = ["/lib/x86_64-linux-gnu/libm.so.6", "/lib/aarch64-linux-gnu/libm.so.6"]
@@ -138,7 +138,7 @@ fn a_library_that_is_broken_or_another_one_is_told_by_its_file_and_its_lack() {
     assert!(told.contains(&words), "{told}");
 }
 
-/// A pipe without a writer stands in the library's place, so loading it never ends.
+/// A pipe without a writer replaces the library, so loading it never ends.
 #[test]
 fn a_provider_that_gives_no_answer_in_time_is_not_called_absent() {
     let lab = lab!();
@@ -149,18 +149,19 @@ fn a_provider_that_gives_no_answer_in_time_is_not_called_absent() {
     let list = lab.run_with("list --timeout 1s", &variables);
     assert_eq!(list.status, Some(0), "{}", list.all());
     let words = list.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let silent = "openssl-system no answer for 1.0 s; --timeout allows a slow machine more";
+    let silent = "openssl-system no answer for 1.0 s; give a slow machine more time with --timeout";
     assert!(words.contains(silent), "{}", list.all());
-    assert!(!words.contains("openssl-system not here"), "{}", list.all());
+    assert!(!words.contains("openssl-system not available"), "{}", list.all());
 
     let check =
         lab.run_with("check -p openssl-system,mbedtls:c -a sha-256 --timeout 1s", &variables);
-    let silent = "openssl-system: no answer for 1.0 s; --timeout allows a slow machine more";
+    let silent =
+        "openssl-system: no answer for 1.0 s; give a slow machine more time with --timeout";
     assert!(check.stdout.contains(silent), "{}", check.all());
     assert_eq!(check.status, Some(1), "{}", check.all());
 }
 
-/// A part that is a library of its own costs what it is for, and no more.
+/// If an optional part in a separate library is missing, only its functions are lost.
 #[test]
 fn a_nettle_without_libhogweed_lacks_key_pairs_and_says_why() {
     let lab = lab!();
@@ -197,7 +198,7 @@ fn the_key_pairs_of_nettle_are_right_and_their_library_is_named() {
     let check = lab.run("check -p nettle,nettle:c -a rsa-2048-pkcs1,ecdsa-p256,ed25519,ecdh-p384");
     assert_eq!(check.status, Some(0), "{}", check.all());
     assert!(check.stdout.contains("known answers right, 0 algorithms wrong"), "{}", check.all());
-    assert!(!check.stdout.contains("- not had here"), "{}", check.all());
+    assert!(!check.stdout.contains("- not supported"), "{}", check.all());
 }
 
 fn folder(file: &Path) -> String {
@@ -247,7 +248,7 @@ fn a_provider_of_openssls_has_what_it_implements_and_nothing_else() {
         return skip(&format!("installed::{test}"), "this libcrypto has no providers");
     };
     assert!(own.stdout.lines().any(timed), "{}", own.all());
-    // SHA-256 is not among what OpenSSL calls legacy.
+    // SHA-256 is not in OpenSSL's legacy provider.
     if let Some(legacy) = run("legacy") {
         assert!(
             legacy.stdout.contains("openssl-system:provider=legacy,sha-256"),
@@ -258,8 +259,8 @@ fn a_provider_of_openssls_has_what_it_implements_and_nothing_else() {
     }
 }
 
-/// The variables with which cpb finds OpenSSL 1.1.1 and no other, where `$CPB_OPENSSL_1_1_1` says that
-/// there is one: a libcrypto.so.3 that is broken is not looked for elsewhere.
+/// The variables with which cpb finds OpenSSL 1.1.1 and no other version, if `$CPB_OPENSSL_1_1_1` names one:
+/// cpb does not look elsewhere for a broken libcrypto.so.3.
 fn older(lab: &Lab, test: &str) -> Option<String> {
     let file = std::env::var_os("CPB_OPENSSL_1_1_1");
     let Some(file) = file.filter(|file| Path::new(file).is_file()) else {
@@ -278,14 +279,14 @@ fn openssl_1_1_1_has_all_that_it_ever_had_and_answers_rightly() {
     let test = "openssl_1_1_1_has_all_that_it_ever_had_and_answers_rightly";
     let Some(folder) = older(&lab, test) else { return };
     let found = [("LD_LIBRARY_PATH", folder.as_str())];
-    // The version that scripts/setup.sh gets.
+    // The version that scripts/setup.sh installs.
     let told = listed(&lab, &found);
     assert!(told.contains("openssl-system 1.1.1t"), "{told}");
 
     let check = lab.run_with("check -p openssl-system", &found);
     assert_eq!(check.status, Some(0), "{}", check.all());
     assert!(check.stdout.contains("known answers right, 0 algorithms wrong"), "{}", check.all());
-    // In the table a long name has a line of its own, and what is not had has a minus.
+    // In the table, a long name has its own line, and an unsupported cell has a minus.
     let table = check.stdout.split("\n\n").next().unwrap_or_default();
     let words = table.split_whitespace().collect::<Vec<_>>();
     let lacking = words.windows(3).filter(|words| words[2] == "-");
@@ -305,7 +306,7 @@ fn openssl_1_1_1_has_all_that_it_ever_had_and_answers_rightly() {
     assert!(of(&lines, "without", "openssl-system").is_empty(), "{}", ran.all());
     assert!(!of(&lines, "round", "openssl-system").is_empty(), "{}", ran.all());
 
-    // As if it had been stopped; the library is renewed before it goes on.
+    // As if it had been stopped and the library updated before it continues.
     if !here(&lab, test, "openssl-system") {
         return;
     }
@@ -314,7 +315,7 @@ fn openssl_1_1_1_has_all_that_it_ever_had_and_answers_rightly() {
     lab.write("stopped.jsonl", &stopped);
     let resumed = lab.run("run --resume stopped.jsonl");
     assert_eq!(resumed.status, Some(2), "{}", resumed.all());
-    let words = "openssl-system was `1.1.1t` and is `";
+    let words = "openssl-system was `1.1.1t` and is now `";
     assert!(resumed.stderr.contains(words), "{}", resumed.all());
     assert_eq!(std::fs::read_to_string(lab.path("stopped.jsonl")).expect("the record"), stopped);
 }

@@ -1,5 +1,5 @@
-//! Guests of the lab, booted for real: what is measured in them, and what becomes of everything when
-//! they die. They take minutes, so they run where `cargo xtask test` names the guests' binaries.
+//! Guests of the lab, really booted: measurements in them, and the cleanup when they die. They take minutes,
+//! so they run only if `cargo xtask test` names the guests' binaries.
 
 mod cryptodev;
 mod ends;

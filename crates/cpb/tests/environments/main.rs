@@ -1,6 +1,6 @@
-//! What takes more than this machine's `cpb`: guests, boards and simulated ones, a server for ssh, static binaries and
-//! QEMU for those of other architectures, installed libraries, a browser. `make test` sets all of that up; a test that
-//! does not find what it needs is skipped.
+//! Tests that need more than this machine's `cpb`: guests, boards and simulated boards, an ssh server, static
+//! binaries with QEMU for other architectures, installed libraries, a browser. `make test` sets all of this
+//! up; a test that does not find what it needs is skipped.
 
 mod board;
 mod browser;

@@ -1,4 +1,4 @@
-//! `cpb sim`: programs that end well and badly, and the firmware on simulated boards.
+//! `cpb sim`: programs that succeed and that fail, and the firmware on simulated boards.
 
 use assert_cmd::Command;
 use cpb_test_support::skip;
@@ -13,7 +13,7 @@ fn corpus(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/program").join(name)
 }
 
-/// The image called `name`, if they were built; else `test` is skipped.
+/// The image called `name` if the images were built; otherwise `test` is skipped.
 fn image(test: &str, name: &str) -> Option<PathBuf> {
     let Some(folder) = std::env::var_os("CPB_FIRMWARE_IMAGES") else {
         skip(&format!("sim::{test}"), "images are built by `make test`");
@@ -44,11 +44,11 @@ fn what_is_no_program_is_bad_input() {
         let output = cpb().arg("sim").arg(corpus(file)).output().expect("cpb runs");
         assert_eq!(output.status.code(), Some(2), "{file}");
     }
-    let unknown = ["--time", "nobody"];
+    let unknown = ["--time", "absent"];
     let output =
         cpb().arg("sim").arg(corpus("faults.elf")).args(unknown).output().expect("cpb runs");
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("no function nobody"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no function absent"));
 }
 
 #[test]

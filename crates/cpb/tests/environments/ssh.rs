@@ -1,4 +1,4 @@
-//! Measuring over ssh, by the system's own client, on a real sshd that the test starts on loopback.
+//! Measuring over ssh with the system's own client, on a real sshd that the test starts on the loopback interface.
 
 mod faults;
 mod measures;

@@ -1,20 +1,20 @@
-//! The static binaries for boards, of every architecture, run here: by the CPU itself, or by qemu-user,
-//! where only the path that is taken and the answers mean anything.
+//! The static binaries for boards of every architecture, run here by the CPU itself or by qemu-user. Under
+//! qemu-user only the selected path and the answers are meaningful.
 //!
-//! They are built and named by `cargo xtask test`. Processes that such a binary starts are run by
-//! qemu-user, too, because a mount namespace of the test's own has a binfmt_misc that says so: Linux 6.7
-//! and later, and a user who may make user namespaces. The machine outside does not notice.
+//! `cargo xtask test` builds and names them. Processes that such a binary starts run in qemu-user as well,
+//! because the test has its own mount namespace with a binfmt_misc entry for them: this needs Linux 6.7 or
+//! later, and a user who may create user namespaces. The machine outside is not affected.
 
 use cpb_test_support::{Lab, Ran, lab, lines, of, of_kind, skip};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a file may have.
+/// The most bytes that a file may have.
 const MOST_BYTES: u64 = 20 << 20;
 
-/// A target, and who runs it where the CPU does not: qemu's name of the architecture, and of an ELF
-/// header the class and the machine.
+/// A target, and how to run it if the CPU does not: qemu's name of the architecture, and the class and
+/// machine in an ELF header.
 struct Target {
     triple: &'static str,
     architecture: &'static str,
@@ -52,7 +52,7 @@ impl Target {
         self.architecture == std::env::consts::ARCH
     }
 
-    /// The binary, if this test can run it; says so if not.
+    /// The binary, if this test can run it; otherwise reports that it is skipped.
     fn binary(&self, lab: &Lab, test: &str) -> Option<PathBuf> {
         let test = format!("static_binaries::{test}");
         let Some(folder) = std::env::var_os("CPB_STATIC_BINARIES") else {
@@ -68,7 +68,7 @@ impl Target {
         Some(path)
     }
 
-    /// Runs a command line in which `cpb` is the binary. `variables` are assignments before it.
+    /// Runs a command line in which `cpb` is the binary. `variables` are assignments in front of it.
     fn shell(&self, lab: &Lab, binary: &Path, line: &str, variables: &str) -> Ran {
         let folder = lab.path("bin");
         fs::create_dir_all(&folder).expect("a folder");
@@ -79,8 +79,8 @@ impl Target {
         if self.is_native() {
             return lab.shell(&line);
         }
-        // proc/sys/fs/binfmt_misc/register: :name:M:offset:magic:mask:interpreter:flags. Any ABI, and a
-        // program or a shared object; F: the interpreter is opened now.
+        // proc/sys/fs/binfmt_misc/register: :name:M:offset:magic:mask:interpreter:flags. Any ABI, for
+        // programs and shared objects; F: the interpreter is opened now.
         let (class, machine) = self.elf;
         let rule = format!(
             ":cpb:M::\\x7fELF\\x{class:02x}\\x01\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x02\\x00\
@@ -89,18 +89,23 @@ impl Target {
             self.emulator
         );
         lab.write("rule", rule);
+        lab.write("command.sh", format!("{line}\n"));
+        // qemu-user sometimes hangs in a process that a program with threads has forked, before it starts another
+        // program: that is the emulator's, so such a command is tried once more.
         lab.write(
             "inside.sh",
-            format!(
-                "mount -t binfmt_misc none /proc/sys/fs/binfmt_misc || exit 99\n\
-                 cat rule > /proc/sys/fs/binfmt_misc/register || exit 99\n{line}\n"
-            ),
+            "mount -t binfmt_misc none /proc/sys/fs/binfmt_misc || exit 99\n\
+             cat rule > /proc/sys/fs/binfmt_misc/register || exit 99\n\
+             timeout -k 5 300 sh command.sh; status=$?\n\
+             if [ $status = 124 ] || [ $status = 137 ]; then\n\
+             rm -f *.jsonl; timeout -k 5 300 sh command.sh; status=$?; fi\n\
+             exit $status\n",
         );
         lab.shell("unshare --user --map-root-user --mount sh inside.sh")
     }
 }
 
-/// What every binary must do: be small and static, give right answers, and measure.
+/// Requirements for every binary: small and static, right answers, working measurements.
 fn works(target: &Target, test: &str) {
     let lab = lab!();
     let Some(binary) = target.binary(&lab, test) else { return };
@@ -108,7 +113,7 @@ fn works(target: &Target, test: &str) {
     assert!(bytes <= MOST_BYTES, "{}: {bytes} bytes", binary.display());
     assert!(is_static(&binary), "{} wants an interpreter or libraries", binary.display());
 
-    // An emulated CPU makes an RSA key of 3072 bits and more in minutes.
+    // An emulated CPU takes minutes to generate an RSA key of 3072 bits or more.
     let slow = |name: &str| name.starts_with("rsa-3072") || name.starts_with("rsa-4096");
     let names = cpb_core::Algorithm::ALL.iter().map(|algorithm| algorithm.name());
     let names: Vec<&str> = names.filter(|name| !slow(name)).collect();
@@ -128,7 +133,7 @@ fn works(target: &Target, test: &str) {
     }
     assert_eq!(of_kind(&lines, "without").len(), 0, "{}", ran.all());
     if !target.is_native() {
-        // It found that out by itself.
+        // It found that out on its own.
         assert_eq!(header["evidence"], "emulated");
         let warnings = header["warnings"].to_string();
         let sign = format!("cpb is a program for {} on ", target.architecture);
@@ -136,7 +141,7 @@ fn works(target: &Target, test: &str) {
     }
 }
 
-/// No PT_INTERP and no DT_NEEDED.
+/// The binary has neither PT_INTERP nor DT_NEEDED.
 fn is_static(binary: &Path) -> bool {
     use object::Object;
     let data = fs::read(binary).expect("the binary");
@@ -183,7 +188,7 @@ fn a_native_binary_is_told_from_an_emulated_one_of_the_same_machine() {
     else {
         return;
     };
-    // What cpb's own dynamic build says of this machine.
+    // The report of cpb's own dynamic build on this machine.
     let ran = lab.run("run -a sha-256 -s 16 -p mbedtls:c --budget 0.3s -q -o own.jsonl");
     assert_eq!(ran.status, Some(0), "{}", ran.all());
     assert_eq!(native, lines(&lab.path("own.jsonl"))[0]["cpb"]["evidence"]);
@@ -197,7 +202,7 @@ fn masking_armv8s_crypto_instructions_really_takes_another_path() {
     }
     let lab = lab!();
     let Some(binary) = AARCH64.binary(&lab, "armcap") else { return };
-    // Each process of the emulator writes down the instructions that it translates: each once.
+    // Each emulator process logs the instructions that it translates, each once.
     let translated = |provider: &str| -> (usize, String) {
         let name = provider.replace(':', "-");
         let line = format!(

@@ -1,10 +1,10 @@
-//! Two cpbs on one CPU name each other, in the records of both; one that was killed is not heeded.
+//! Two cpbs on one CPU name each other in both records; the file of a killed cpb is ignored.
 
 use cpb_test_support::{Lab, SHORT, lab, lines, of_kind};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// What a record's warnings say of another cpb.
+/// The warnings of a record about another cpb.
 fn company(lab: &Lab, record: &str) -> Vec<String> {
     let lines = lines(&lab.path(record));
     let words = of_kind(&lines, "warning").into_iter().filter_map(|words| words.as_str());
@@ -29,7 +29,7 @@ fn two_that_measure_at_once_name_each_other() {
     }
     let said = ended.map(|output| String::from_utf8(output.stderr).expect("text"));
     assert!(said.iter().any(|said| said.contains("warning: Another cpb")), "{said:?}");
-    // Nothing is left of them.
+    // They leave no files behind.
     lab.record("alone.jsonl");
     assert_eq!(company(&lab, "alone.jsonl"), Vec::<String>::new());
 }

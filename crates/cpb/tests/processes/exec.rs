@@ -1,4 +1,4 @@
-//! `--target exec:COMMAND`: a machine that a command of the user's leads to.
+//! `--target exec:COMMAND`: a machine that is reached by a command of the user.
 
 use cpb_record::store;
 use cpb_test_support::{Lab, Ran, lab};
@@ -17,7 +17,7 @@ fn run(lab: &Lab, target: &str, budget: &str) -> Ran {
 #[test]
 fn what_a_command_starts_is_measured_as_any_machine_is() {
     let lab = lab!();
-    // A shell with an environment of its own, as a container is.
+    // A shell with its own environment, as in a container.
     let ran = run(&lab, &format!("exec:env -i PATH=/usr/bin:/bin '{CPB}'"), "0.3s");
     assert_eq!(ran.status, Some(0), "{}", ran.all());
     assert!(ran.stderr.contains("agent --stdio"), "{}", ran.stderr);
@@ -31,10 +31,10 @@ fn what_a_command_starts_is_measured_as_any_machine_is() {
 fn what_is_no_cpb_is_refused_with_what_it_said() {
     let lab = lab!();
     for (command, words) in [
-        ("exec:", "wants a command behind it"),
+        ("exec:", "needs a command"),
         ("exec:echo no such container >&2; exit 125; :", "no such container"),
         ("exec:/nonexistent/cpb", "/nonexistent/cpb"),
-        ("exec:cat #", "gives no answer"),
+        ("exec:cat #", "did not answer"),
     ] {
         let ran = run(&lab, command, "0.3s");
         assert_eq!(ran.status, Some(2), "{command}\n{}", ran.all());
@@ -43,7 +43,7 @@ fn what_is_no_cpb_is_refused_with_what_it_said() {
     }
 }
 
-/// The run stays resumable, and what ended the command is told.
+/// The run can be resumed, and the record says what ended the command.
 #[test]
 fn a_command_that_ends_in_the_middle_is_a_lost_connection() {
     let lab = lab!();

@@ -1,11 +1,11 @@
-//! Runners that give wrong answers, crash, hang, or are none: real processes made to do so.
+//! Runners that give wrong answers, crash, hang, or are not runners, as real processes.
 
 use crate::rigged;
 use cpb_test_support::{Lab, Ran, SHORT, lab, lines, of, of_kind};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// A run of two sizes in which the faults named in `faults` strike at the first.
+/// A run of two sizes in which the faults named in `faults` occur at the first size.
 fn run(lab: &Lab, faults: &str) -> (Ran, Vec<Value>) {
     let line = format!(
         "run -a sha-256 -s 16,64 -p mbedtls:c --budget 0.5s --timeout 2s --csv -o record.jsonl \
@@ -17,7 +17,7 @@ fn run(lab: &Lab, faults: &str) -> (Ran, Vec<Value>) {
     (ran, lines)
 }
 
-/// Whether there is a round of this provider at this size, and nothing that makes it void.
+/// Whether there is a round of this provider at this size, and no failure that makes it void.
 fn timed(lines: &[Value], provider: &str, size: u32) -> bool {
     let workload = format!("sha-256/hash/message/{size}");
     let any = |kind| of(lines, kind, provider).iter().any(|line| line["workload"] == *workload);
@@ -37,7 +37,7 @@ fn has_figure(ran: &Ran, provider: &str) -> bool {
     figures.iter().any(|figure| !row[*figure].is_empty())
 }
 
-/// The only line that says why `provider` has no figure.
+/// The only line with the reason why `provider` has no figure.
 fn why(lines: &[Value], provider: &str) -> Value {
     let found = of(lines, "without", provider);
     assert_eq!(found.len(), 1, "{found:?}");

@@ -1,4 +1,4 @@
-//! A record keeps so many batches and no more, however long a run may take.
+//! A record holds a limited number of batches, however long a run may take.
 
 use cpb::run::{Ended, Enough, Observer, Run};
 use cpb::schedule;
@@ -46,7 +46,7 @@ fn a_run_ends_before_its_time_when_its_record_is_full() {
         least_passes: 1,
         gauge: Rc::new(|_| HashMap::new()),
         refine: true,
-        // As few as one keeps at least.
+        // The least number that a record can hold.
         batches: 0,
     };
     let mut run = Run {

@@ -1,4 +1,4 @@
-//! `kill -9` of the whole at random moments: what was reported as written is there afterwards.
+//! `kill -9` of all processes at random moments: everything that was reported as written is in the record afterwards.
 
 use cpb_test_support::{Lab, lab, nobody_left};
 use fastrand::Rng;
@@ -15,12 +15,12 @@ use std::time::Duration;
 
 const KILLS: usize = 50;
 
-/// A kill that comes after the run's own end is none; so many runs are tried at most.
+/// A kill after the end of the run does not count; at most this many runs are tried.
 const ATTEMPTS: usize = 4 * KILLS;
 
 #[test]
 fn a_killed_run_loses_nothing_that_it_reported_and_can_go_on() {
-    // Several are killed at a time: whoever waits for a runner that hangs must not wait beside that.
+    // Several runs are killed in parallel, because waiting for a runner that hangs takes time.
     let lab = lab!(alone);
     let (killed, attempts) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let hunt = || {
@@ -39,7 +39,7 @@ fn a_killed_run_loses_nothing_that_it_reported_and_can_go_on() {
     });
 }
 
-/// Starts a run, kills it, and looks at what is left. Whether the kill came in time.
+/// Starts a run, kills it, and checks what is left. Returns whether the kill came in time.
 fn attempt(lab: Lab, number: usize) -> bool {
     let mut rng = Rng::with_seed(number as u64);
     let mark = format!("CPB_TEST_MARK={}-{number}", std::process::id());
@@ -52,7 +52,7 @@ fn attempt(lab: Lab, number: usize) -> bool {
 
     let mut said = String::new();
     if rng.bool() {
-        // While it starts, perhaps.
+        // Possibly while it starts.
         thread::sleep(Duration::from_micros(rng.u64(0..60_000)));
     } else {
         // While it measures.
@@ -66,7 +66,7 @@ fn attempt(lab: Lab, number: usize) -> bool {
     nobody_left(&mark);
     stderr.read_to_string(&mut said).expect("what was said is text");
 
-    // The last line may have been cut itself.
+    // The last line itself may have been cut off.
     let whole = said.rsplit_once('\n').map_or("", |(whole, _)| whole);
     let reported: Vec<&str> =
         whole.lines().filter_map(|line| line.strip_prefix("written: ")).collect();
@@ -107,7 +107,7 @@ fn look(lab: &Lab, record: &Path, reported: &[&str]) {
     assert!(rounds.iter().any(|round| round["provider"] == "mbedtls:c"));
 }
 
-/// A line as `--verbose` names it.
+/// The name of a line in the output of `--verbose`.
 fn name(line: &Value) -> Option<String> {
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     if let Some(round) = line.get("round") {

@@ -1,5 +1,5 @@
-//! Runs and runners as processes: stopped, killed, disturbed, shut out, rigged. Tests that judge what they measure,
-//! or that load the machine, begin with `lab!(alone)`.
+//! Runs and runners as processes: stopped, killed, disturbed, denied access, rigged. Tests that judge what
+//! they measure, or that load the machine, begin with `lab!(alone)`.
 
 mod company;
 mod exec;

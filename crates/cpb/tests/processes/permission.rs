@@ -1,6 +1,6 @@
-//! What the kernel does not permit: at a run's start, and from some moment of it on. Nothing is mocked:
-//! a process may not open AF_ALG sockets because it asked the kernel never to let it (seccomp), and a
-//! program may not be started because its file says so.
+//! What the kernel does not permit, from the start of a run or from some moment on. Nothing is mocked: a
+//! process may not open AF_ALG sockets because it asked the kernel to forbid them (seccomp), and a program
+//! may not be started because of the mode of its file.
 
 use crate::rigged;
 use cpb_test_support::{Running, lab, lines, of};
@@ -14,10 +14,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Names the command line that is to run fenced in.
+/// Names the command line that runs with restrictions.
 const FENCED: &str = "CPB_TEST_FENCED";
 
-/// Serves the other tests: becomes a shell that may not open AF_ALG sockets, nor may what it starts.
+/// Serves the other tests: becomes a shell that, like its children, may not open AF_ALG sockets.
 #[test]
 fn fence() {
     let Some(line) = std::env::var_os(FENCED) else { return };

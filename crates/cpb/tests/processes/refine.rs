@@ -1,8 +1,8 @@
-//! `cpb run --refine` closes in on a crossover, and `cpb run --against` measures again and compares.
+//! `cpb run --refine` closes in on a crossover, and `cpb run --against` repeats a measurement and compares.
 //!
-//! What is measured here is measured alone: neighbours on two cores leave too few passes.
+//! Only one of these tests measures at a time: other tests on two cores leave too few passes.
 //!
-//! The paths are made slow by so many nanoseconds, so their crossover is known: at 1500 bytes.
+//! The paths are slowed down by a fixed number of nanoseconds, so their crossover is known: 1500 bytes.
 
 use crate::rigged;
 use cpb_analysis::crossover::{Contest, Crossing};
@@ -24,7 +24,8 @@ fn run(lab: &Lab, options: &str, times: &str) -> Ran {
 #[test]
 fn sizes_near_a_crossover_are_measured_until_it_is_known_closely() {
     let lab = lab!(alone);
-    // How often the gap is halved is a matter of time, and of who else is on the machine: it may take more of it.
+    // The number of times that the gap is halved depends on the available time and on other programs, so more
+    // time is allowed.
     let closer = [6, 12, 24].into_iter().any(|seconds| {
         let found = crossing_after(&lab, seconds);
         println!("{seconds} s: {found:?}");
@@ -33,7 +34,7 @@ fn sizes_near_a_crossover_are_measured_until_it_is_known_closely() {
     assert!(closer, "the plan's gap was 16 and was not halved");
 }
 
-/// The crossover of the two paths, if one was found in this time.
+/// The crossover of the two paths, if this time was enough to find it.
 fn crossing_after(lab: &Lab, seconds: u32) -> Option<Crossing> {
     let name = format!("{seconds}.jsonl");
     let options = format!("-a sha-256 -s 64,512,8K --budget {seconds}s --refine -o {name}");

@@ -1,10 +1,10 @@
-//! A runner whose providers misbehave on purpose: `cpb run --runner PATH`.
+//! A runner whose providers misbehave deliberately: `cpb run --runner PATH`.
 //!
 //! Every provider wraps `mbedtls:c` and does what its name says: `rigged:wrong-byte`, ... With
-//! `RIGGED=hang,exit` in the environment there are only `rigged:hang` and `rigged:exit`.
+//! `RIGGED=hang,exit` in the environment, the only providers are `rigged:hang` and `rigged:exit`.
 //!
-//! The program is the test program itself, so that it is always there and of the same source; a
-//! script starts the one test in it that serves instead of testing.
+//! The runner is the test program itself, so it always exists and is built from the same sources. A script
+//! starts the one test in it that serves instead of testing.
 
 use cpb_core::catalog;
 use cpb_core::{
@@ -17,7 +17,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// What goes wrong.
+/// The fault.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     WrongByte,
@@ -26,26 +26,25 @@ enum Fault {
     Hang,
     Exit,
     Print,
-    /// So many nanoseconds are lost in each operation, and so many with each byte of its message.
+    /// Each operation is delayed by a fixed time, and by a time per byte of its message.
     Slow {
         fixed: u64,
         per_byte: u64,
     },
 }
 
-/// When it does.
+/// When the fault occurs.
 #[derive(Clone, Copy, PartialEq)]
 enum When {
     /// In every operation.
     Always,
-    /// In the first operation of a session, for SHA-256 alone.
+    /// In the first operation of a session, only for SHA-256.
     First,
-    /// In a later operation than any that a known answer needs, for messages of 16 bytes alone: in
-    /// the timed region.
+    /// In the timed region, only for messages of 16 bytes: in a later operation than any known answer needs.
     Timed,
 }
 
-/// The operation that [`When::Timed`] means: a known answer needs one, a round many.
+/// The operation for [`When::Timed`]: a known answer needs one operation, a round many.
 const LATER: u64 = 50;
 
 const FAULTS: &[(&str, Fault, When)] = &[
@@ -62,13 +61,13 @@ const FAULTS: &[(&str, Fault, When)] = &[
     ("rigged:per-byte", Fault::Slow { fixed: 0, per_byte: 20 }, When::Always),
 ];
 
-/// How many times as slow the slow ones are.
+/// The factor by which the slow providers are slower.
 pub(crate) const TIMES: &str = "RIGGED_TIMES";
 
-/// What the script says the command line was.
+/// The script's command line.
 const ARGUMENTS: &str = "RIGGED_ARGUMENTS";
 
-/// A program to name after `--runner`.
+/// A program to give to `--runner`.
 pub(crate) fn runner(lab: &Lab) -> PathBuf {
     let program = std::env::current_exe().expect("this program");
     let test = "rigged::serves_when_it_is_started_as_a_runner";
@@ -81,7 +80,7 @@ pub(crate) fn runner(lab: &Lab) -> PathBuf {
 
 #[test]
 fn serves_when_it_is_started_as_a_runner() {
-    // What this harness has printed before is noise to the host, which looks for frames.
+    // The earlier output of this test harness is noise to the host, which looks for frames.
     if let Ok(arguments) = std::env::var(ARGUMENTS) {
         let arguments = arguments.split_whitespace().map(OsString::from);
         let arguments = Arguments::parse(arguments).expect("a runner's command line");
@@ -115,7 +114,7 @@ struct Rigged {
 }
 
 impl Rigged {
-    /// The operation of a session at which the fault strikes.
+    /// The operation of a session at which the fault occurs.
     fn strikes_at(&self, workload: &CryptoWorkload) -> Option<u64> {
         match self.when {
             When::Always => Some(1),
@@ -185,7 +184,7 @@ impl Session for Misbehaving<'_> {
         self.count += 1;
         if self.count == self.at {
             match self.fault {
-                // SAFETY: none: it is meant to crash.
+                // SAFETY: none: the crash is intended.
                 Fault::Segfault => unsafe { core::ptr::null_mut::<u8>().write_volatile(1) },
                 Fault::IllegalInstruction => illegal_instruction(),
                 Fault::Hang => loop {
@@ -208,7 +207,7 @@ impl Session for Misbehaving<'_> {
 
 fn illegal_instruction() {
     #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
-    // SAFETY: none: it is meant to crash.
+    // SAFETY: none: the crash is intended.
     unsafe {
         core::arch::asm!("ud2")
     };

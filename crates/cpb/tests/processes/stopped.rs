@@ -1,11 +1,11 @@
-//! Ctrl-C and SIGTERM: what was measured is kept and shown, and the run can go on.
+//! Ctrl-C and SIGTERM: what was measured is kept and shown, and the run can be resumed.
 
 use crate::rigged;
 use cpb_test_support::{Lab, Running, lab, lines, of, of_kind};
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// Stops a run in the midst of measuring and looks at what it leaves.
+/// Stops a run in the middle of measuring and checks what it leaves.
 fn stop_and_look(lab: &Lab, stop: fn(&Running)) {
     let line = "run -a sha-256 -s 16 -p mbedtls:c --budget 3s --verbose -o record.jsonl";
     let mut running = Running::start(lab, line, "");
@@ -14,7 +14,7 @@ fn stop_and_look(lab: &Lab, stop: fn(&Running)) {
     let ran = running.end();
     assert_eq!(ran.status, Some(130), "{}", ran.all());
     assert!(ran.stdout.contains("mbedtls:c"), "the table is shown: {}", ran.all());
-    let command = "stopped; go on with: cpb run --resume record.jsonl";
+    let command = "stopped; continue with: cpb run --resume record.jsonl";
     assert_eq!(ran.stderr.lines().last(), Some(command));
     let lines = lines(&lab.path("record.jsonl"));
     assert_eq!(lines.last().expect("lines")["end"]["interrupted"], true);
@@ -56,7 +56,7 @@ fn a_second_ctrl_c_ends_a_run_at_once_and_leaves_no_runner() {
     let mut running = Running::start(&lab, line, "");
     running.wait_for("written: round", 3);
     running.signal("INT");
-    // It may have ended by the first.
+    // The first signal may have ended it.
     let second = format!("kill -s INT {} 2>/dev/null || true", running.child.id());
     assert_eq!(lab.shell(&second).status, Some(0));
     let ran = running.end();
@@ -66,7 +66,7 @@ fn a_second_ctrl_c_ends_a_run_at_once_and_leaves_no_runner() {
 
 #[test]
 fn stopping_while_a_runner_hangs_is_no_finding_about_it() {
-    // One hangs while it is checked, the other while it is timed.
+    // One hangs during its check, the other while it is timed.
     for (fault, before) in
         [("first-hang", "written: check mbedtls:c"), ("hang", "written: check rigged:hang")]
     {
@@ -102,7 +102,7 @@ fn stopping_leaves_nothing_of_a_runner_that_is_a_script_around_one() {
     stop_before_anything("sleep 60; exit 1");
 }
 
-/// Stops a run whose runner, the end of a script, never answers.
+/// Stops a run whose runner, the last command of a script, never answers.
 fn stop_before_anything(runner: &str) {
     let lab = lab!();
     let body = format!("touch \"$(dirname \"$0\")/started\"; {runner}");

@@ -1,14 +1,14 @@
-//! Lines about clocks and the CPUs they belong to.
+//! Lines about clocks and the CPUs that they belong to.
 
 use cpb_record::{ClockReading, When};
 
-/// More CPUs than any machine of these has.
+/// More CPUs than any such machine has.
 const MAX_CPU: u32 = 4096;
 
-/// The CPUs and the core's name that readings which follow are of:
-/// `Checking cpufreq OPP for cpu4-cpu5 (Cortex-A76):`.
+/// The CPUs and the core's name to which the following readings belong: `Checking cpufreq OPP for cpu4-cpu5
+/// (Cortex-A76):`.
 pub(super) fn group(text: &str) -> Option<(Vec<u32>, String)> {
-    // Without the colon it is what the tool says while it works, and goes on in other words.
+    // Without the colon it is a progress message of the tool, which continues with other words.
     let rest = text.strip_prefix("Checking cpufreq OPP")?.trim_end().strip_suffix(':')?;
     let (rest, name) = match rest.split_once('(') {
         Some((rest, name)) => (rest, name.trim_end().trim_end_matches(')')),
@@ -21,7 +21,7 @@ pub(super) fn group(text: &str) -> Option<(Vec<u32>, String)> {
     Some((cpus, name.trim().to_owned()))
 }
 
-/// CPUs from `cpu0-cpu3`, `cpu11` or `0-3`; none if it is none of these.
+/// The CPUs in `cpu0-cpu3`, `cpu11` or `0-3`; empty if `list` has none of these forms.
 pub(super) fn cpus(list: &str) -> Vec<u32> {
     let number = |word: &str| word.trim().trim_start_matches("cpu").parse::<u32>().ok();
     let (first, last) = list.split_once('-').unwrap_or((list, list));
@@ -31,9 +31,9 @@ pub(super) fn cpus(list: &str) -> Vec<u32> {
     }
 }
 
-/// A clock that was asked for and measured:
-/// `Cpufreq OPP: 1400    ThreadX: 1200    Measured: 1186 (1186.382/1184.314/1185.592)  (-15.3%)`,
-/// before 0.7 without the rounded one, or `No cpufreq support available. Measured on cpu1: …`.
+/// Parses a requested and a measured clock: `Cpufreq OPP: 1400    ThreadX: 1200    Measured: 1186
+/// (1186.382/1184.314/1185.592)  (-15.3%)`, before 0.7 without the rounded one, or `No cpufreq support available.
+/// Measured on cpu1: …`.
 pub(super) fn reading(text: &str, when: When, line: u32) -> Option<ClockReading> {
     let (before, measured) = text.split_once("Measured")?;
     let stated = before.trim().strip_prefix("Cpufreq OPP:");
@@ -54,13 +54,13 @@ pub(super) fn reading(text: &str, when: When, line: u32) -> Option<ClockReading>
     })
 }
 
-/// The clock of `Measured on cpu1: …`, which is the only one.
+/// The CPU in `Measured on cpu1: …`, if it is the only one.
 pub(super) fn only_cpu(text: &str) -> Option<u32> {
     let (_, rest) = text.split_once("Measured on cpu")?;
     rest.split(':').next()?.trim().parse().ok()
 }
 
-/// Megahertz as kHz, if a CPU can have that clock.
+/// Megahertz in kHz, if a CPU can have that clock.
 pub(super) fn megahertz(text: &str) -> Option<u64> {
     let word = text.split_whitespace().next()?;
     let megahertz: f64 = word.parse().ok()?;

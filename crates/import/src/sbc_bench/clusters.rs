@@ -1,4 +1,4 @@
-//! Which row was made on which cores.
+//! Determines on which cores each row was measured.
 
 use super::super::speed_table::SpeedRow;
 use super::log::{Group, Log, Way};
@@ -7,27 +7,27 @@ use std::collections::HashSet;
 
 /// The rows of one cluster.
 pub(super) struct Rows {
-    /// A word for it.
+    /// A one-word name for the table.
     pub(super) table: String,
     pub(super) cores: Cores,
-    /// What was the case besides; empty: nothing.
+    /// Special conditions of the measurement; empty for a usual one.
     pub(super) condition: &'static str,
-    /// Each with its heading.
+    /// The rows, each with its heading.
     pub(super) rows: Vec<(String, SpeedRow)>,
 }
 
-/// sbc-bench's word for rows that were made on all CPUs at once.
+/// sbc-bench's label for rows that were measured on all CPUs at once.
 const PARALLEL: &str = "fully parallel";
-/// Up to this many CPUs, versions before 0.7 took them for one cluster.
+/// Versions before 0.7 took this many CPUs or fewer for one cluster.
 const FEW: u32 = 4;
 
-/// The rows by cluster, and what is doubtful about who made them.
+/// The rows by cluster, and doubts about the cores on which they were measured.
 pub(super) fn tables(log: &Log) -> (Vec<Rows>, Vec<String>) {
     let mut warnings = Vec::new();
     let pinned = pinned(log);
     let mut clusters = clusters(log);
     if log.way.is_none() && pinned && clusters.len() < 2 {
-        // Two rows of two CPUs that nothing else is known of.
+        // Two rows of two CPUs about which nothing else is known.
         clusters.push(Cores {
             cpus: log.cpus.map(|cpus| cpus.saturating_sub(1)).into_iter().collect(),
             ..clusters[0].clone()
@@ -59,7 +59,7 @@ pub(super) fn tables(log: &Log) -> (Vec<Rows>, Vec<String>) {
         let count = alone.iter().filter(of_algorithm).count();
         let home = match log.way {
             _ if !pinned => Some(0),
-            // The first CPU and the last one.
+            // The first CPU and the last CPU.
             None if count == 2 && tables.len() > 2 => Some(number * (tables.len() - 1)),
             _ => home(&tables, row, number, count),
         };
@@ -75,7 +75,7 @@ pub(super) fn tables(log: &Log) -> (Vec<Rows>, Vec<String>) {
             label.clone_into(&mut home.cores.name);
         } else if !label.is_empty() && label != home.cores.name {
             warnings.push(format!(
-                "Line {}: the row says {label}, its CPUs are {}.",
+                "Line {}: the row says {label}, but its CPUs are {}.",
                 row.line, home.cores.name
             ));
         }
@@ -88,17 +88,17 @@ pub(super) fn tables(log: &Log) -> (Vec<Rows>, Vec<String>) {
     }
     for table in tables.iter().filter(|table| table.rows.is_empty() && !alone.is_empty()) {
         let name = [super::cpus(&table.cores.cpus), table.cores.name.clone()].join(" ");
-        warnings.push(format!("There are no figures of {}.", name.trim()));
+        warnings.push(format!("There are no figures for {}.", name.trim()));
     }
     if let Some(first) = tables.first().filter(|first| !pinned && !first.cores.others.is_empty()) {
         warnings.push(format!(
-            "OpenSSL was not pinned: its figures are of {} or of {}, and perhaps of several.",
+            "OpenSSL was not pinned: its figures come from {} or {}, and possibly from several.",
             first.cores.name,
             first.cores.others.join(", ")
         ));
     }
     if !homeless.is_empty() {
-        warnings.push("Nothing tells on which cores some rows were made.".to_owned());
+        warnings.push("It is unknown on which cores some rows were measured.".to_owned());
         let cores = Cores { features: features(log), ..Cores::default() };
         tables.push(Rows {
             table: "openssl-somewhere".into(),
@@ -117,14 +117,14 @@ pub(super) fn tables(log: &Log) -> (Vec<Rows>, Vec<String>) {
     (tables, warnings)
 }
 
-/// A row with its number among those of its algorithm.
+/// A row, with its number among those of its algorithm.
 fn numbered(names: &mut Vec<String>, row: &SpeedRow) -> Option<(String, SpeedRow)> {
     names.push(row.name.clone());
     let number = names.iter().filter(|name| **name == row.name).count();
     Some((format!("{}, process {number}", row.name), row.clone()))
 }
 
-/// Which cluster the row is of: one a cluster in their order, or by its label.
+/// The cluster that a row belongs to: by order if there is one row per cluster, otherwise by its label.
 fn home(tables: &[Rows], row: &SpeedRow, number: usize, count: usize) -> Option<usize> {
     if count == tables.len() {
         return Some(number);
@@ -134,7 +134,7 @@ fn home(tables: &[Rows], row: &SpeedRow, number: usize, count: usize) -> Option<
     tables.iter().position(|table| table.cores.name == label && free(table))
 }
 
-/// Whether each row was made on CPUs that are known.
+/// Whether each row was measured on known CPUs.
 fn pinned(log: &Log) -> bool {
     match log.way {
         Some(way) => way == Way::EachCluster,
@@ -146,7 +146,7 @@ fn features(log: &Log) -> Vec<String> {
     log.machine().features
 }
 
-/// The clusters, from whichever part of the log is there; one at least.
+/// The clusters, from the available parts of the log; at least one.
 fn clusters(log: &Log) -> Vec<Cores> {
     let mut found: Vec<Cores> = Vec::new();
     for group in &log.groups {
@@ -176,19 +176,28 @@ fn clusters(log: &Log) -> Vec<Cores> {
     if found.is_empty() {
         found.push(Cores::default());
     }
+    let several = found.len() > 1;
     for cores in &mut found {
-        complete(cores, log);
+        complete(cores, log, several);
+    }
+    let fastest: Vec<Option<u64>> = found.iter().map(|cores| cores.stated_khz).collect();
+    for (place, cores) in found.iter_mut().enumerate() {
+        let faster = match fastest.as_slice() {
+            [Some(one), Some(other)] if one != other => Some((one > other) == (place == 0)),
+            _ => None,
+        };
+        cores.context = log.besides.of(&cores.cpus, !several, faster);
     }
     found
 }
 
-/// A heading may lack the core's name, or all CPUs: then it is of the whole machine.
+/// The CPUs identify a group. A heading may lack the core's name, or all CPUs; then it applies to the whole machine.
 fn same(known: &Cores, group: &Group) -> bool {
     known.cpus == group.cpus
 }
 
-/// As many clusters as there are rows of one algorithm, where clocks were measured of fewer or more: the
-/// CPUs that the memory benchmark ran on, one a cluster; or nothing but their number.
+/// As many clusters as there are rows of one algorithm, if clocks were measured on fewer or more clusters. They are
+/// the CPUs that the memory benchmark ran on, one per cluster, or else only their number is known.
 fn by_runs(found: Vec<Cores>, log: &Log, rows: usize) -> Vec<Cores> {
     let mut runs: Vec<&(u32, String)> = Vec::new();
     for run in &log.runs {
@@ -208,8 +217,9 @@ fn by_runs(found: Vec<Cores>, log: &Log, rows: usize) -> Vec<Cores> {
     if nothing { vec![Cores::default(); rows] } else { found }
 }
 
-/// What the topology knows of these cores.
-fn complete(cores: &mut Cores, log: &Log) {
+/// Adds what the topology shows about these cores. If there are several clusters, facts about the whole machine do
+/// not apply to each of them.
+fn complete(cores: &mut Cores, log: &Log, several: bool) {
     let first = cores.cpus.first().copied().unwrap_or(0);
     let own = log.topology.iter().find(|cpu| cpu.number == first);
     if let Some(own) = own {
@@ -233,7 +243,7 @@ fn complete(cores: &mut Cores, log: &Log) {
         }
     }
     let asked = cores.clocks.iter().filter_map(|clock: &ClockReading| clock.stated_khz).max();
-    let alone = log.max_khz.filter(|_| cores.others.is_empty());
+    let alone = log.max_khz.filter(|_| cores.others.is_empty() && !several);
     cores.stated_khz = asked.or(own.and_then(|own| own.max_khz)).or(alone);
     cores.features = features(log);
 }
@@ -245,7 +255,7 @@ mod tests {
 
     const RATES: &str = "1000.00k 2000.00k 3000.00k 4000.00k 5000.00k 6000.00k";
 
-    /// Table, core, CPUs, rows of each cluster of a log that says `lines` before `rows` rows.
+    /// The table, core, CPUs and number of rows of each cluster, for a log with `lines` before `rows`.
     fn clusters_of(lines: &str, rows: &[&str]) -> Vec<(String, String, Vec<u32>, usize)> {
         let rows: Vec<String> =
             rows.iter().map(|label| format!("aes-256-cbc {RATES} {label}")).collect();

@@ -1,8 +1,9 @@
-//! What the lines of a log say, part by part.
+//! Parses the lines of a log, part by part.
 
 use super::super::speed_table::{self, SpeedRow};
 use super::super::text::Text;
 use super::clock;
+use super::context::Besides;
 use cpb_record::Machine;
 use cpb_record::{ClockReading, When};
 
@@ -11,19 +12,19 @@ use cpb_record::{ClockReading, When};
 pub(super) struct Log {
     /// sbc-bench's version: v0.9.72.
     pub(super) version: String,
-    /// The machine, as the first line calls it.
+    /// The machine's name in the first line.
     pub(super) board: String,
-    /// When, as printed.
+    /// The date as printed.
     pub(super) date: String,
     /// The kernel's line: Linux 6.1.15 (k1) 05/16/24 _riscv64_ (8 CPU).
     kernel: String,
     host: String,
     architecture: String,
-    /// How many CPUs there are.
+    /// The number of CPUs.
     pub(super) cpus: Option<u32>,
-    /// Clocks, by the CPUs they are of.
+    /// Clocks, by their CPUs.
     pub(super) groups: Vec<Group>,
-    /// CPUs on which the memory benchmark ran, with their core's name: one a cluster.
+    /// CPUs on which the memory benchmark ran, with their core's name; one per cluster.
     pub(super) runs: Vec<(u32, String)>,
     /// The list of CPUs.
     pub(super) topology: Vec<Cpu>,
@@ -31,25 +32,27 @@ pub(super) struct Log {
     pub(super) way: Option<Way>,
     /// The library with its version.
     pub(super) openssl: String,
-    /// Sizes of the columns.
+    /// The sizes of the columns.
     pub(super) sizes: Vec<u32>,
-    /// Rows of the table.
+    /// The rows of the table.
     pub(super) rows: Vec<SpeedRow>,
-    /// Rows that the summary at the end repeats.
+    /// Rows repeated in the summary at the end.
     repeated: Vec<SpeedRow>,
     features: Vec<String>,
     model: String,
-    /// The highest clock that lscpu tells, in kHz.
+    /// The highest clock that lscpu reports, in kHz.
     pub(super) max_khz: Option<u64>,
-    /// SoC guess.
+    /// The guess about the SoC.
     pub(super) soc: String,
     /// Names in the device tree.
     pub(super) compatible: Vec<String>,
-    /// What the log itself finds wrong.
+    /// Additional measurements.
+    pub(super) besides: Besides,
+    /// Problems that the log itself reports.
     findings: Vec<String>,
-    /// Throttling and under-voltage, as a Raspberry Pi's firmware has it.
+    /// Throttling and under-voltage, as reported by a Raspberry Pi's firmware.
     firmware: Option<u32>,
-    /// The first line that there was no room for.
+    /// The first line that exceeded a limit.
     cut: Option<u32>,
 }
 
@@ -66,7 +69,7 @@ pub(super) struct Group {
 pub(super) struct Cpu {
     pub(super) number: u32,
     pub(super) max_khz: Option<u64>,
-    /// The core's type; empty: not known.
+    /// The core's type; empty if unknown.
     pub(super) name: String,
     pub(super) revision: String,
 }
@@ -74,13 +77,13 @@ pub(super) struct Cpu {
 /// How OpenSSL was run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Pinned, once a cluster.
+    /// Pinned, once per cluster.
     EachCluster,
     /// Twice, not pinned.
     Twice,
 }
 
-/// What no other log has.
+/// Whether a line appears only in logs of this tool.
 pub(super) fn tells(line: &str) -> bool {
     line.starts_with("sbc-bench v")
         || line.starts_with("Cpufreq OPP:")
@@ -92,10 +95,10 @@ pub(super) fn tells(line: &str) -> bool {
         || line.starts_with("OpenSSL results (")
 }
 
-/// The most rows, clocks, CPUs of a log that are kept: several times what the largest machine has.
+/// The highest number of rows, clocks and CPUs that are kept: several times that of the largest machine.
 const MOST: usize = 1024;
 
-/// Adds to a list that has room; `cut` is the first line for which there was none.
+/// Adds to a list unless it is full. `cut` is the first line that was dropped.
 fn keep<T>(list: &mut Vec<T>, one: T, cut: &mut Option<u32>, line: u32) {
     match list.len() < MOST {
         true => list.push(one),
@@ -103,7 +106,7 @@ fn keep<T>(list: &mut Vec<T>, one: T, cut: &mut Option<u32>, line: u32) {
     }
 }
 
-/// Findings that are none.
+/// Findings that are not problems.
 const FINE: [&str; 4] = [
     "Measured clockspeed not lower",
     "No swapping",
@@ -111,7 +114,7 @@ const FINE: [&str; 4] = [
     "No throttling",
 ];
 
-/// Which list a line may belong to.
+/// The part of the log that a line may belong to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Other,
@@ -136,10 +139,13 @@ impl Log {
         log
     }
 
-    /// Takes a line, and says what part it is in.
+    /// Reads a line, and returns the part that it is in.
     fn line(&mut self, text: &str, number: u32, part: Part) -> Part {
         if text.starts_with("###") && !text.starts_with("####") {
             return Part::Summary;
+        }
+        if part != Part::Summary {
+            self.besides.line(text);
         }
         let listed = match part {
             Part::Topology => self.cpu(text, number),
@@ -160,7 +166,7 @@ impl Log {
             return part;
         }
         let next = self.heading(text, number);
-        // The summary ends with the file.
+        // The summary extends to the end of the file.
         if part == Part::Summary { part } else { next }
     }
 
@@ -222,13 +228,13 @@ impl Log {
             Some((board, date)) if date.ends_with(')') => (board, date.trim_end_matches(')')),
             _ => rest.split_once("-- ").unwrap_or((rest, "")),
         };
-        // A date without a board stands behind the version alone.
+        // If there is no board, the date follows the version.
         let (board, date) = match board.trim_start().strip_prefix('(') {
             Some(only) if date.is_empty() => ("", only.trim_end_matches(')')),
             _ => (board, date),
         };
         let board = board.split_whitespace().collect::<Vec<_>>().join(" ");
-        // How sbc-bench was called, not what the machine is.
+        // How sbc-bench was called is not part of the machine's name.
         self.board = board.trim_end_matches(" extensive").to_owned();
         self.date = date.trim().to_owned();
     }
@@ -288,7 +294,8 @@ impl Log {
         }
     }
 
-    /// vcgencmd get_throttled, in binary: bits 0 to 3 are now, 16 to 19 since the start.
+    /// The output of vcgencmd get_throttled, in binary: bits 0 to 3 are the current state, 16 to 19 the state since
+    /// the start.
     fn firmware(&mut self, text: &str) -> bool {
         self.firmware = self.firmware.or(u32::from_str_radix(text, 2).ok());
         text.is_empty()
@@ -309,12 +316,12 @@ impl Log {
         }
     }
 
-    /// `  4        0        4      691    2400   Cortex-A78 / r1p1`: CPU, cluster, policy, least and
-    /// highest clock, core.
+    /// Parses `  4        0        4      691    2400   Cortex-A78 / r1p1`: CPU, cluster, policy, lowest and highest
+    /// clock, core.
     fn cpu(&mut self, text: &str, line: u32) -> bool {
         let words: Vec<&str> = text.split_whitespace().collect();
         let [number, _, _, _, max, core @ ..] = words.as_slice() else {
-            // Its own heading stands in two lines.
+            // Its own heading takes two lines.
             return self.topology.is_empty() && !text.is_empty();
         };
         let Ok(number) = number.parse() else {
@@ -368,7 +375,7 @@ impl Log {
         format!("sbc-bench {}", self.version).trim_end().to_owned()
     }
 
-    /// What to call the machine.
+    /// The machine's name.
     pub(super) fn called(&self) -> &str {
         let known = [&self.board, &self.soc, &self.host].into_iter().find(|name| !name.is_empty());
         known.map_or("a machine", String::as_str)
@@ -390,29 +397,29 @@ impl Log {
         }
     }
 
-    /// When it began, RFC 3339; empty if the log does not tell.
+    /// When it began, RFC 3339; empty if unknown.
     pub(super) fn began(&self) -> String {
         let stamp = jiff::fmt::rfc2822::parse(&self.date).map(|date| date.timestamp());
         stamp.map(|stamp| stamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()).unwrap_or_default()
     }
 
-    /// What the log itself says that spoils its figures.
+    /// Problems with the figures that the log itself reports.
     pub(super) fn warnings(&self) -> Vec<String> {
         let cut = |line| {
             format!(
-                "Line {line} is one of its kind more than {MOST}: it and what \
-            follows of that kind is left out."
+                "Line {line} exceeds the limit of {MOST} lines of its kind: it and \
+            further ones are left out."
             )
         };
         let findings = self.findings.iter().map(|words| format!("sbc-bench says: {words}."));
         let mut warnings: Vec<String> = self.cut.map(cut).into_iter().chain(findings).collect();
         let bits = self.firmware.unwrap_or_default();
         for (bit, words) in [
-            (0, "The supply was under its voltage at the end."),
-            (1, "The firmware held the clock down at the end."),
+            (0, "The supply voltage was too low at the end."),
+            (1, "The firmware limited the clock at the end."),
             (2, "The firmware throttled at the end."),
-            (16, "The supply was under its voltage at some time."),
-            (17, "The firmware held the clock down at some time."),
+            (16, "The supply voltage was too low at some time."),
+            (17, "The firmware limited the clock at some time."),
             (18, "The firmware throttled at some time."),
         ] {
             if bits & 1 << bit != 0 {

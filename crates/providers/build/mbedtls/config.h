@@ -1,11 +1,11 @@
 /*
- * What cpb measures of Mbed TLS: the crypto primitives, with neither TLS, X.509, PSA storage,
- * sockets nor threads. Whatever is not named here stays as upstream's own default has it (AES tables
- * made in RAM, no smaller-and-slower variants). The options are described in
- * include/mbedtls/mbedtls_config.h of Mbed TLS 3.6.
+ * What cpb measures of Mbed TLS: the crypto primitives, without TLS, X.509, PSA storage, sockets and
+ * threads. Options that are not named here keep upstream's defaults (AES tables made in RAM, no
+ * smaller-and-slower variants). The options are described in include/mbedtls/mbedtls_config.h of
+ * Mbed TLS 3.6.
  */
 
-/* The two variants differ here and nowhere else. The plain one is C without any assembly. */
+/* The two variants differ only here. The plain one is C without any assembly. */
 #if defined(CPB_MBEDTLS_ACCEL)
 #define MBEDTLS_HAVE_ASM
 #if defined(__x86_64__) || defined(__i386__)
@@ -54,7 +54,7 @@
 #define MBEDTLS_ENTROPY_C
 #define MBEDTLS_CTR_DRBG_C
 #define MBEDTLS_HMAC_DRBG_C
-/* As much at once as SP 800-90A allows; what is chained of smaller requests is another stream. */
+/* As much at once as SP 800-90A allows. A chain of smaller requests would return a different stream. */
 #define MBEDTLS_CTR_DRBG_MAX_REQUEST 65536
 #define MBEDTLS_HMAC_DRBG_MAX_REQUEST 65536
 

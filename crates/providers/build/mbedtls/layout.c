@@ -1,6 +1,6 @@
 /*
  * Size and alignment of every context that Rust owns, for one variant and target. The build script
- * reads the numbers from this file's object, which works when the target cannot run here.
+ * reads the numbers from this file's object, which also works if the target cannot run here.
  * build/mbedtls.rs names the same types in the same order.
  */
 #include "mbedtls/build_info.h"

@@ -1,5 +1,5 @@
-//! The kernel is pointed to the job's own buffers: between them and the system call nothing is
-//! copied in user space. What `sendmsg`, `recv` and `recvmsg` are handed is compared here.
+//! The kernel gets pointers to the job's own buffers: nothing is copied in user space between them and the
+//! system call. These tests compare what `sendmsg`, `recv` and `recvmsg` are given.
 
 use super::*;
 use cpb_core::{Algorithm, CryptoWorkload, Data, Job, Operation, Placement};
@@ -10,12 +10,12 @@ use libc::c_void;
 type Pieces = Vec<(*const u8, usize)>;
 
 fn pieces(header: &msghdr) -> Pieces {
-    // SAFETY: `header` made it of a slice that is still borrowed.
+    // SAFETY: `header` made it from a slice that is still borrowed.
     let parts = unsafe { std::slice::from_raw_parts(header.msg_iov, header.msg_iovlen as _) };
     parts.iter().map(|part| (part.iov_base.cast::<u8>().cast_const(), part.iov_len)).collect()
 }
 
-/// A job of `workload` in memory of its own, and what the kernel is told of it.
+/// A job of `workload` with its own memory, and what the kernel is given for it.
 struct Pointed {
     input: *const u8,
     output: *const u8,
@@ -63,7 +63,7 @@ fn pointed(algorithm: Algorithm, operation: Operation, placement: Placement) -> 
         tag: shape.tag,
         scratch: scratch.as_mut_ptr(),
     };
-    // As `session::Way` asks for them: a long message in two requests.
+    // As `session::Way` requests them: a long message takes two requests.
     const REQUEST: usize = 64 << 10;
     let (sent, received) = if aead {
         (vec![sealed_in(job, &lengths, direction)], vec![sealed_out(job, &lengths, direction)])
@@ -125,7 +125,7 @@ fn an_aead_is_gathered_from_the_jobs_parts_and_scattered_to_them() {
     for placement in [Placement::Apart, Placement::InPlace] {
         let seal = pointed(Algorithm::Aes128Gcm, Operation::Encrypt, placement);
         assert_eq!(seal.sent, [(seal.associated, 20), (seal.input, 1000)]);
-        // The interface gives associated data back; nobody wants them.
+        // The interface returns the associated data, which is not used.
         let received = [(seal.scratch, 20), (seal.output, 1000), (seal.tag, 16)];
         assert_eq!(seal.received, received);
         let open = pointed(Algorithm::Aes128Gcm, Operation::Decrypt, placement);

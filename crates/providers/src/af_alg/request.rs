@@ -1,5 +1,5 @@
-//! What is handed to the kernel for one operation: pure functions of the job. Messages, associated
-//! data and tags are pointed to where they lie in the job's own buffers; nothing is copied here.
+//! What the kernel is given for one operation, as pure functions of the job. Messages, associated data and tags
+//! are used in place, in the job's own buffers; nothing is copied here.
 
 use cpb_session::raw_jobs::RawJob;
 use libc::{c_int, iovec, msghdr};
@@ -10,7 +10,7 @@ const SET_OPERATION: c_int = 3;
 const SET_ASSOCIATED_LENGTH: c_int = 4;
 const SOL_ALG: c_int = 279;
 
-/// What is to be done.
+/// The direction of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Direction {
     /// `ALG_OP_DECRYPT`.
@@ -22,8 +22,7 @@ pub(crate) enum Direction {
 /// Room for a header, an operation, an IV of 16 bytes, and a length, on a 64-bit machine.
 const ROOM: usize = 3 * 16 + 8 + 24 + 8;
 
-/// Control messages, laid out as the kernel reads them: length, level, type, value, each at a
-/// multiple of the machine's word.
+/// Control messages in the kernel's layout: length, level, type and value, each aligned to the machine's word.
 #[derive(Clone, Debug)]
 #[repr(C, align(8))]
 pub(crate) struct Control {
@@ -32,7 +31,7 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Operation and IV, and for an AEAD how much of the data is associated.
+    /// Operation and IV, and for an AEAD how much of the data is associated data.
     pub(crate) fn new(direction: Direction, iv: &[u8], associated: Option<u32>) -> Control {
         let mut control = Control { bytes: [0; ROOM], length: 0 };
         control.push(SET_OPERATION, &[&(direction as u32).to_ne_bytes()]);
@@ -67,7 +66,7 @@ impl Control {
     }
 }
 
-/// At most three pieces of memory in a row.
+/// At most three pieces of memory, in order.
 #[derive(Clone, Copy)]
 pub(crate) struct Gathered {
     parts: [iovec; 3],
@@ -75,7 +74,7 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
-    /// Those of `pieces` that have any length.
+    /// Keeps those of `pieces` that are not empty.
     pub(crate) fn new(pieces: &[(*const u8, usize)]) -> Gathered {
         let nothing = iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
         let mut parts = Gathered { parts: [nothing; 3], count: 0 };
@@ -91,28 +90,28 @@ impl Gathered {
         &self.parts[..self.count]
     }
 
-    /// Bytes of all together.
+    /// The total length in bytes.
     pub(crate) fn length(&self) -> usize {
         self.as_slice().iter().map(|part| part.iov_len).sum()
     }
 }
 
-/// Lengths that all of a session's jobs share, and where associated data that come back may go.
+/// Lengths that all jobs of a session share, and the place for associated data that the kernel returns.
 #[derive(Clone, Copy)]
 pub(crate) struct RequestLengths {
     pub(crate) message: usize,
     pub(crate) associated: usize,
     pub(crate) tag: usize,
-    /// At least `associated` bytes, and one where that is none.
+    /// Room for `associated` bytes, and for at least one.
     pub(crate) scratch: *mut u8,
 }
 
-/// Bytes `offset..offset + length` of a message, on their way in.
+/// Bytes `offset..offset + length` of a message, as input.
 pub(crate) fn piece_in(job: &RawJob, offset: usize, length: usize) -> Gathered {
     Gathered::new(&[(job.input.wrapping_add(offset), length)])
 }
 
-/// The same, on their way out.
+/// The same bytes, as output.
 pub(crate) fn piece_out(job: &RawJob, offset: usize, length: usize) -> Gathered {
     Gathered::new(&[(job.output.wrapping_add(offset).cast_const(), length)])
 }
@@ -138,14 +137,14 @@ pub(crate) fn sealed_out(job: &RawJob, lengths: &RequestLengths, direction: Dire
     if parts.length() > 0 {
         return parts;
     }
-    // A tag alone is verified only if something is asked for.
+    // A tag without data is verified only if at least one byte is requested.
     Gathered::new(&[(lengths.scratch.cast_const(), 1)])
 }
 
 /// The message header of one system call. It points to `control` and `parts`.
 pub(crate) fn header(control: Option<&Control>, parts: &[iovec]) -> msghdr {
-    // SAFETY: a structure of pointers and integers, some of which have no name on some systems; all
-    // zero is an empty one.
+    // SAFETY: a structure of pointers and integers, some of which have no name on some systems. All zeros is a
+    // valid, empty one.
     let mut header: msghdr = unsafe { std::mem::zeroed() };
     header.msg_iov = parts.as_ptr().cast_mut();
     header.msg_iovlen = parts.len() as _;

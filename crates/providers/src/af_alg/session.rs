@@ -1,9 +1,9 @@
 //! Sessions: how a workload becomes system calls.
 //!
-//! An operation on a message is one `sendmsg` and one `recv`, of random bytes a `recv` for each
-//! [`ANSWER`]; a message above [`REQUEST`] is several
-//! of each, chained by the kernel (`MSG_MORE`). The kernel computes while we are in `recv`, or for
-//! a hash in `sendmsg`, whatever the driver does meanwhile: nothing is ever in flight between calls.
+//! An operation on a message is one `sendmsg` and one `recv`. A message longer than [`REQUEST`] takes several
+//! of each, chained by the kernel (`MSG_MORE`). Random bytes take one `recv` for each [`ANSWER`]. The kernel
+//! computes during `recv`, or for a hash during `sendmsg`, whatever the driver does meanwhile, so nothing is
+//! ever in flight between calls.
 
 use super::request::{self, Control, Direction, Gathered, RequestLengths};
 use super::socket::{Bound, Refusal, Stream};
@@ -12,18 +12,19 @@ use cpb_core::{
 };
 use cpb_session::raw_jobs::{RawJob, RawJobs};
 
-/// The most of a message that goes into one request, in bytes. Twice as much makes QEMU's
-/// virtio-crypto device fail, and leaves the process in the kernel, where no signal reaches it. A
-/// hash works on at most 16 pages at once in any case (`ALG_MAX_PAGES` of include/crypto/if_alg.h).
+/// The most bytes of a message that go into one request. Twice as many make QEMU's virtio-crypto device fail
+/// and leave the process in the kernel, where no signal reaches it. A hash works on at most 16 pages at once in
+/// any case (`ALG_MAX_PAGES` of include/crypto/if_alg.h).
 pub(super) const REQUEST: usize = 64 << 10;
 
-/// The most that a generator gives in one answer, in bytes: `MAXSIZE` of crypto/algif_rng.c.
+/// The most bytes that a generator returns in one answer: `MAXSIZE` of crypto/algif_rng.c.
 const ANSWER: usize = 128;
 
-/// The most associated data, in bytes, for which a request is still of ordinary size: a page.
+/// The most associated data, in bytes, with which a request still has an ordinary size: one page.
 pub(super) const ASSOCIATED: usize = 4096;
 
-/// With message, associated data and tag a request must fit in the socket at once.
+/// Requests take whole pages of a message. With its associated data and tag, a request must fit in the socket
+/// at once.
 const PAGE: usize = 4096;
 
 pub(super) type Body<'a> = &'a mut dyn FnMut(&mut dyn Session) -> Result<(), Error>;
@@ -48,14 +49,14 @@ pub(super) fn run(
     }
     let with_key = workload.phase == Phase::MessageWithKey;
     if shape.key > 0 {
-        // Also where each message has a key of its own: a key that is refused is refused here.
+        // Also for a key with each message, so that a refused key is refused here.
         bound.set_key(keys[jobs.job(0)?.key]).map_err(error)?;
     }
     let chunk = chunk(&bound.accept().map_err(error)?, workload.algorithm, jobs)?;
     let mut way = Way::new(workload, jobs, chunk)?;
     if with_key {
         let run = |job: &RawJob, number: usize| {
-            // The key belongs to the bound socket, which takes none while a stream is open.
+            // The key belongs to the bound socket, which accepts no key while a stream is open.
             bound.set_key(keys[job.key])?;
             way.run(&bound.accept()?, job, number)
         };
@@ -65,15 +66,15 @@ pub(super) fn run(
     body(&mut Numbered { jobs, run: |job: &RawJob, number| way.run(&stream, job, number) })
 }
 
-/// Whether a message must be one request: sealed messages and sectors are wholes, and ChaCha20 has no state that
-/// the kernel would hand on.
+/// Whether a message must be one request: AEAD messages and sectors cannot be split, and the kernel does not
+/// pass on a state for ChaCha20.
 pub(super) fn is_one_request(algorithm: Algorithm) -> bool {
     let kind = algorithm.shape().kind;
     matches!(kind, Kind::Aead | Kind::SectorCipher) || algorithm == Algorithm::Chacha20
 }
 
-/// The IV as the kernel takes it: of CCM a whole first counter block (RFC 3610, section 2.3), which states in
-/// how many bytes lengths are counted.
+/// The IV in the kernel's format. For CCM it is a whole first counter block (RFC 3610, section 2.3), which
+/// states how many bytes the length field has.
 fn iv(algorithm: Algorithm, iv: &[u8]) -> Vec<u8> {
     match algorithm {
         Algorithm::Aes128Ccm | Algorithm::Aes192Ccm | Algorithm::Aes256Ccm => {
@@ -87,8 +88,8 @@ fn iv(algorithm: Algorithm, iv: &[u8]) -> Vec<u8> {
     }
 }
 
-/// How much of a message goes into one request: [`REQUEST`], or whole pages of less where the
-/// system's sockets hold less.
+/// How much of a message goes into one request: [`REQUEST`], or fewer whole pages if the system's sockets hold
+/// less.
 fn chunk(stream: &Stream, algorithm: Algorithm, jobs: &RawJobs<'_>) -> Result<usize, Error> {
     let capacity = stream.capacity().map_err(error)?;
     let beside = jobs.associated + algorithm.shape().tag;
@@ -97,7 +98,7 @@ fn chunk(stream: &Stream, algorithm: Algorithm, jobs: &RawJobs<'_>) -> Result<us
     if fits_at_all { Ok(chunk) } else { Err(Unsupported::Length.into()) }
 }
 
-/// How messages of one workload go through a stream.
+/// How the messages of one workload go through a stream.
 struct Way {
     kind: Kind,
     update: bool,
@@ -105,11 +106,11 @@ struct Way {
     digest: usize,
     direction: Direction,
     lengths: RequestLengths,
-    /// Where associated data that come back are written: `lengths.scratch`.
+    /// The memory for associated data that the kernel returns. `lengths.scratch` points to it.
     _scratch: Vec<u8>,
-    /// Operation and IV of each job, by its number.
+    /// Operation and IV of each job, indexed by the job's number.
     controls: Vec<Control>,
-    /// A stream of updates has begun: the IV is the kernel's now.
+    /// A stream of updates has begun: the kernel now keeps the IV.
     begun: bool,
 }
 
@@ -123,7 +124,7 @@ impl Way {
         let aead = shape.kind == Kind::Aead;
         let associated = aead.then_some(workload.associated);
         let control = |job: &RawJob| {
-            // SAFETY: `RawJobs::new` found the IV to be this long.
+            // SAFETY: `RawJobs::new` checked that the IV has this length.
             let given = unsafe { std::slice::from_raw_parts(job.iv, shape.iv) };
             Control::new(direction, &iv(workload.algorithm, given), associated)
         };
@@ -149,7 +150,7 @@ impl Way {
         })
     }
 
-    /// One operation. The job is one of those that `controls` were made for.
+    /// Runs one operation. The job must be one of those that `controls` were made for.
     #[inline]
     fn run(&mut self, stream: &Stream, job: &RawJob, number: usize) -> Result<(), Refusal> {
         match self.kind {
@@ -159,7 +160,7 @@ impl Way {
             Kind::Aead => self.aead(stream, job, number),
             Kind::Hash | Kind::Mac => self.hash(stream, job),
             Kind::Generator => self.random(stream, job),
-            // The kernel has no such algorithm: no session was opened.
+            // The kernel has no such algorithm, so no session was opened.
             Kind::Record
             | Kind::Copy
             | Kind::Signature
@@ -237,8 +238,8 @@ fn send(
     more: bool,
 ) -> Result<(), Refusal> {
     let header = request::header(control, parts.as_slice());
-    // SAFETY: the parts are pieces of a job's buffers, which `RawJobs::new` found to be as long as
-    // the workload says, and which are borrowed for the session.
+    // SAFETY: the parts are pieces of a job's buffers. `RawJobs::new` checked that they have the workload's
+    // lengths, and they are borrowed for the session.
     unsafe { stream.send(&header, parts.length(), more) }
 }
 
@@ -248,7 +249,7 @@ fn receive(stream: &Stream, parts: &Gathered, length: usize) -> Result<(), Refus
     unsafe { stream.receive(parts.as_slice(), length) }
 }
 
-/// A session whose whole work is one function of the job.
+/// A session whose entire work is a function of the job.
 struct Submit<'a, F> {
     jobs: &'a RawJobs<'a>,
     run: F,
@@ -261,7 +262,7 @@ impl<F: FnMut(&RawJob) -> Result<(), Error>> Session for Submit<'_, F> {
     }
 }
 
-/// The same with the job's number, for what was prepared by job.
+/// The same with the job's number, for data that was prepared for each job.
 struct Numbered<'a, F> {
     jobs: &'a RawJobs<'a>,
     run: F,
@@ -281,7 +282,7 @@ impl<F: FnMut(&RawJob, usize) -> Result<(), Refusal>> Session for Numbered<'_, F
     }
 }
 
-/// A refusal in the middle of a session. EBADMSG is the kernel's word for a tag that does not fit.
+/// The error for a refusal in the middle of a session. EBADMSG means that a tag does not verify.
 fn error(refusal: Refusal) -> Error {
     match refusal {
         Refusal::Errno(libc::EBADMSG) => Error::Refused,
@@ -290,7 +291,7 @@ fn error(refusal: Refusal) -> Error {
     }
 }
 
-/// A refusal of a driver that was there when the provider was opened.
+/// The error for a refusal by a driver that was there when the provider was opened.
 fn opening(refusal: Refusal) -> Error {
     match refusal {
         Refusal::Errno(libc::ENOENT | libc::ENODEV) => Unsupported::Device.into(),

@@ -10,8 +10,8 @@ const SOL_ALG: c_int = 279;
 const SET_KEY: c_int = 1;
 const SET_TAG_LENGTH: c_int = 5;
 
-/// The longest wait for room in a socket or for something to read. Whoever waits longer would wait
-/// for ever: one process does both ends here.
+/// The longest wait for room in a socket or for data to read. A longer wait would never end, because one
+/// process serves both ends.
 const WAIT: Duration = Duration::from_secs(5);
 
 /// Why the kernel refused.
@@ -19,7 +19,7 @@ const WAIT: Duration = Duration::from_secs(5);
 pub(crate) enum Refusal {
     /// With this errno.
     Errno(i32),
-    /// It did not, but it would have waited longer than we do.
+    /// The kernel did not refuse, but the call would have waited for longer than `WAIT`.
     Timeout,
 }
 
@@ -28,7 +28,7 @@ impl Refusal {
         Refusal::Errno(std::io::Error::last_os_error().raw_os_error().unwrap_or(0))
     }
 
-    /// The errno, if there is one.
+    /// Returns the errno, if there is one.
     pub(crate) fn errno(self) -> Option<i32> {
         match self {
             Refusal::Errno(errno) => Some(errno),
@@ -53,7 +53,7 @@ const _: () = assert!(size_of::<Address>() == 88);
 pub(crate) struct Bound(OwnedFd);
 
 impl Bound {
-    /// A socket of AF_ALG that is bound to nothing: whether the kernel has the interface at all.
+    /// Opens an AF_ALG socket that is bound to nothing. This shows whether the kernel has the interface.
     pub(crate) fn open() -> Result<Bound, Refusal> {
         let flags = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
         // SAFETY: takes three integers.
@@ -61,7 +61,7 @@ impl Bound {
         owned(number).map(Bound)
     }
 
-    /// A socket for the driver, or for the kernel's choice of an algorithm, called `name`.
+    /// Opens a socket for the driver called `name`, or for the kernel's choice if `name` is an algorithm.
     pub(crate) fn new(kind: &str, name: &str) -> Result<Bound, Refusal> {
         let bound = Bound::open()?;
         let mut address = Address {
@@ -71,13 +71,13 @@ impl Bound {
             mask: 0,
             name: [0; 64],
         };
-        // Both texts end with a zero; a longer name is none the kernel could have.
+        // Both strings end with a zero. No name in the kernel is longer.
         if kind.len() >= address.kind.len() || name.len() >= address.name.len() {
             return Err(Refusal::Errno(libc::ENOENT));
         }
         address.kind[..kind.len()].copy_from_slice(kind.as_bytes());
         address.name[..name.len()].copy_from_slice(name.as_bytes());
-        // SAFETY: reads the address for its length.
+        // SAFETY: reads as many bytes as the address has.
         let status = unsafe {
             libc::bind(
                 bound.0.as_raw_fd(),
@@ -88,39 +88,39 @@ impl Bound {
         done(status).map(|()| bound)
     }
 
-    /// The key schedule. No stream of this socket may be open.
+    /// Sets the key, which computes the key schedule. No stream of this socket may be open.
     pub(crate) fn set_key(&self, key: &[u8]) -> Result<(), Refusal> {
         self.set(SET_KEY, key.as_ptr().cast(), key.len())
     }
 
-    /// How many bytes of tag an AEAD appends: the option's length, without a value.
+    /// Sets how many bytes of tag an AEAD appends. The option's length carries the number; there is no value.
     pub(crate) fn set_tag_length(&self, bytes: usize) -> Result<(), Refusal> {
         self.set(SET_TAG_LENGTH, std::ptr::null(), bytes)
     }
 
     fn set(&self, option: c_int, value: *const c_void, length: usize) -> Result<(), Refusal> {
         let length = length as socklen_t;
-        // SAFETY: reads `length` bytes at `value`, which is a key; a tag's length has no value, and
-        // the kernel reads none.
+        // SAFETY: reads `length` bytes at `value`, which is a key. A tag's length has no value, and the kernel
+        // reads none.
         done(unsafe { libc::setsockopt(self.0.as_raw_fd(), SOL_ALG, option, value, length) })
     }
 
-    /// A new stream of operations.
+    /// Opens a new stream of operations.
     pub(crate) fn accept(&self) -> Result<Stream, Refusal> {
         let (address, length) = (std::ptr::null_mut(), std::ptr::null_mut());
-        // SAFETY: without a place for an address, takes two integers.
+        // SAFETY: no address is requested, so it takes two integers.
         let number =
             unsafe { libc::accept4(self.0.as_raw_fd(), address, length, libc::SOCK_CLOEXEC) };
         owned(number).map(Stream)
     }
 }
 
-/// A stream of operations. Closed when it is dropped; operations are done when their call returns, so
+/// A stream of operations. Closed when it is dropped. Operations are complete when their call returns, so
 /// nothing is in flight then.
 pub(crate) struct Stream(OwnedFd);
 
 impl Stream {
-    /// Bytes that may lie in the socket, unread: who sends more waits until something is read.
+    /// How many unread bytes the socket can hold. Sending more blocks until some are read.
     pub(crate) fn capacity(&self) -> Result<usize, Refusal> {
         Ok(self.option(libc::SO_SNDBUF)?.min(self.option(libc::SO_RCVBUF)?))
     }
@@ -142,7 +142,7 @@ impl Stream {
         Ok(usize::try_from(value).unwrap_or(0))
     }
 
-    /// Sends one message whole. With `more`, another one belongs to it.
+    /// Sends one whole message. With `more`, another one continues it.
     ///
     /// # Safety
     /// What `header` points to can be read.
@@ -159,19 +159,18 @@ impl Stream {
             let sent = unsafe { libc::sendmsg(self.0.as_raw_fd(), header, flags) };
             match usize::try_from(sent) {
                 Ok(sent) if sent == length => return Ok(()),
-                // The socket was full: the rest would never fit.
+                // The socket was full, and the rest would never fit.
                 Ok(_) => return Err(Refusal::Errno(libc::EMSGSIZE)),
                 Err(_) => self.wait(libc::POLLOUT)?,
             }
         }
     }
 
-    /// Receives exactly `length` bytes to where `parts` point. Of no bytes only the end of the
-    /// operation is waited for.
+    /// Receives exactly `length` bytes into `parts`. If `length` is 0, it only waits for the end of the
+    /// operation.
     ///
     /// # Safety
-    /// What `parts` point to can be written, and they are `length` bytes together, or more where
-    /// `length` is 0.
+    /// What `parts` point to can be written. Together they have `length` bytes, or more if `length` is 0.
     #[inline]
     pub(crate) unsafe fn receive(&self, parts: &[iovec], length: usize) -> Result<(), Refusal> {
         let got = match parts {
@@ -199,7 +198,8 @@ impl Stream {
         if got == length { Ok(()) } else { Err(Refusal::Errno(libc::EMSGSIZE)) }
     }
 
-    /// After a call that failed: waits until it can be repeated, if that is what it was about.
+    /// After a call that failed: waits until the call can be repeated, or returns the error if waiting does not
+    /// help.
     #[cold]
     fn wait(&self, event: libc::c_short) -> Result<(), Refusal> {
         let refusal = Refusal::last();
@@ -209,7 +209,7 @@ impl Stream {
             _ => return Err(refusal),
         }
         let mut asked = libc::pollfd { fd: self.0.as_raw_fd(), events: event, revents: 0 };
-        // SAFETY: writes to the one structure that it is told of.
+        // SAFETY: writes only to the one structure that it is given.
         match unsafe { libc::poll(&mut asked, 1, WAIT.as_millis() as c_int) } {
             0 => Err(Refusal::Timeout),
             1.. => Ok(()),
@@ -222,7 +222,7 @@ fn owned(number: c_int) -> Result<OwnedFd, Refusal> {
     if number < 0 {
         return Err(Refusal::last());
     }
-    // SAFETY: a call has just opened it, and nobody else has it.
+    // SAFETY: a call has just opened it, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 

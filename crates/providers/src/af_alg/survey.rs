@@ -1,5 +1,5 @@
-//! All drivers of the kernel with what stands between them and a program: for people (`cpb list`) and
-//! for a record, so that a missing accelerator is seen to be missing, and why.
+//! All drivers of the kernel, and for each whether a program can reach it and why not. The survey is for people
+//! (`cpb list`) and for records, so that a missing accelerator is seen to be missing, and why.
 
 use super::availability::{self, Around, Bind, classify};
 use crate::interrupts::Wiring;
@@ -7,13 +7,13 @@ use crate::kernel_crypto::{self, Driver, candidates, kernel_names};
 use cpb_core::kernel::{Availability, KernelChoice, KernelSurvey, SurveyedDriver};
 use std::path::Path;
 
-/// Asks the running kernel. Binds a socket to each driver, one after the other, which may load
-/// modules; uses none.
+/// Surveys the running kernel. Binds a socket to each driver in turn, which may load modules, but uses no
+/// driver.
 pub fn survey() -> KernelSurvey {
     let root = Path::new(super::ROOT);
     let af_alg = availability::interface(root).err().unwrap_or(Availability::Reachable);
     if af_alg == Availability::Reachable {
-        // Templates are listed from their first use on.
+        // The kernel lists templates only from their first use on.
         for (kind, name) in kernel_names() {
             let _ = availability::bind(kind, name);
         }
@@ -22,9 +22,9 @@ pub fn survey() -> KernelSurvey {
     survey_of(root, af_alg, &availability::bind, &take, &|kind| availability::has_type(root, kind))
 }
 
-/// The survey of a kernel that shows itself below `root`. `bind` tries an AF_ALG type and a
-/// driver's name, `take` says who is taken for an algorithm's name, `has_type` whether AF_ALG
-/// has a type of which nothing could be bound.
+/// Surveys the kernel whose files are below `root`. `bind` tries an AF_ALG type and a driver's name. `take`
+/// returns the driver that is taken for an algorithm's name. `has_type` says whether AF_ALG has a type of which
+/// nothing could be bound.
 pub(super) fn survey_of(
     root: &Path,
     af_alg: Availability,
@@ -65,7 +65,7 @@ pub(super) fn survey_of(
     let name = |path: &std::path::PathBuf| {
         path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     };
-    // After binding, which may have loaded modules.
+    // Read after binding, which may have loaded modules.
     let wiring = Wiring::current(root);
     let surveyed: Vec<SurveyedDriver> = drivers
         .iter()

@@ -1,5 +1,5 @@
-//! States that a user must be able to tell apart, each from a list as a kernel writes it and from what
-//! trying says.
+//! States that a user must be able to tell apart. Each comes from a list in the kernel's format and from the
+//! outcome of trying.
 
 use super::*;
 use std::fs;
@@ -59,15 +59,15 @@ fn what_can_be_bound_is_reachable_and_the_kernels_choice_is_its_preferred_one() 
     assert_eq!((choice.preferred.as_str(), choice.fell_back), ("cbc-aes-aesni", false));
 }
 
-/// Refuses what the guest lists as asynchronous, as Linux 7.2 does.
+/// Refuses the drivers that the guest lists as asynchronous, as Linux 7.2 does.
 fn only_synchronous(_: &str, name: &str) -> Bind {
     let listed = kernel_crypto::parse(GUEST);
     let driver = listed.iter().find(|driver| driver.driver == name).expect("listed");
     if driver.asynchronous == Some(true) { Err(libc::ENOENT) } else { Ok(()) }
 }
 
-/// Linux 7.2: what is asynchronous does not exist for AF_ALG, and a name leads to software whatever
-/// the priorities.
+/// Linux 7.2: asynchronous drivers do not exist for AF_ALG, and a name leads to software whatever the
+/// priorities.
 #[test]
 fn an_accelerator_that_is_listed_and_cannot_be_bound_is_kept_back_by_policy() {
     let crypto = GUEST.replace("priority     : 150\nrefcnt       : 1\nselftest     : passed\ninternal     : no\ntype         : skcipher", "priority     : 900\nrefcnt       : 1\nselftest     : passed\ninternal     : no\ntype         : skcipher");
@@ -80,19 +80,19 @@ fn an_accelerator_that_is_listed_and_cannot_be_bound_is_kept_back_by_policy() {
     assert_eq!((choice.taken.as_deref(), choice.fell_back), (Some("cbc-aes-aesni"), true));
 }
 
-/// A driver of a mode is listed, and the cipher that it builds on cannot be loaded: ENOENT, too.
+/// The driver of a mode is listed, but the cipher that it builds on cannot be loaded. This is ENOENT as well.
 #[test]
 fn a_driver_that_the_kernel_cannot_set_up_is_not_kept_back_by_policy() {
     let bind = |refused: &'static str| {
         move |_: &str, name: &str| if name == refused { Err(libc::ENOENT) } else { Ok(()) }
     };
-    // Other asynchronous drivers of the type can be had.
+    // Other asynchronous drivers of the type bind.
     let survey = survey_of(GUEST, &bind("virtio_crypto_aes_cbc"), &|_| None);
     let reach = reach_of(&survey, "virtio_crypto_aes_cbc");
     assert_eq!(*reach, Availability::NotSetUp);
     let words = reach.to_string();
     assert!(words.starts_with("listed, but the kernel cannot set it up"), "{words}");
-    // Software that is done when it returns is kept back by nothing but a list ...
+    // Synchronous software can be withheld only by a list ...
     let refused = |_: &str, name: &str| match name {
         "chacha20-simd" => Err(libc::ENOENT),
         _ => only_synchronous("", name),
@@ -100,7 +100,7 @@ fn a_driver_that_the_kernel_cannot_set_up_is_not_kept_back_by_policy() {
     let survey = survey_of(GUEST, &refused, &|_| None);
     assert_eq!(*reach_of(&survey, "chacha20-simd"), Availability::NotSetUp);
     assert_eq!(*reach_of(&survey, "virtio_crypto_aes_cbc"), Availability::Policy);
-    // ... that its algorithm is not on.
+    // ... that does not contain its algorithm.
     let restricted = |bind: &dyn Fn(&str, &str) -> Bind| {
         let folder = machine(GUEST);
         let switch = folder.path().join("proc/sys/crypto/af_alg_restrict");
@@ -166,10 +166,10 @@ fn a_failed_self_test_a_running_one_and_a_missing_permission_are_three_states() 
 #[test]
 fn without_af_alg_nothing_is_bound_and_everything_says_why() {
     let absent = Availability::Absent("CONFIG_CRYPTO_USER_API_SKCIPHER".into());
-    let nobody = |_: &str, name: &str| -> Bind { panic!("bound {name}") };
+    let never = |_: &str, name: &str| -> Bind { panic!("bound {name}") };
     let folder = machine(GUEST);
     let survey =
-        super::survey_of(folder.path(), absent.clone(), &nobody, &|_| Some("x".into()), &|_| true);
+        super::survey_of(folder.path(), absent.clone(), &never, &|_| Some("x".into()), &|_| true);
     assert_eq!(*reach_of(&survey, "virtio_crypto_aes_cbc"), absent);
     assert_eq!(*reach_of(&survey, "aes-generic"), Availability::KernelOnly);
     assert!(survey.choices.iter().all(|choice| choice.taken.is_none() && !choice.fell_back));

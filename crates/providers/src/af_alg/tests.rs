@@ -1,5 +1,4 @@
-//! What is handed to the kernel, held against the layout that `include/uapi/linux/if_alg.h` and
-//! `socket(7)` give.
+//! Compares what the kernel is given with the layout in `include/uapi/linux/if_alg.h` and `socket(7)`.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! How AWS-LC takes keys and gives them; what is done with them is `evp_pkey`'s.
+//! How AWS-LC takes and returns keys. `evp_pkey` does the rest.
 
 use super::{Functions, ffi};
 use crate::evp::{Evp, forward};
@@ -27,23 +27,23 @@ pub(super) fn session(
     evp_pkey::session(&scheme, workload, keys, jobs, body)
 }
 
-/// What the library calls an algorithm, by how its keys are made.
+/// The library's name of an algorithm, by how its keys are made.
 #[derive(Clone, Copy)]
 enum Scheme {
-    /// Modulus in bytes.
+    /// The modulus's length in bytes.
     Rsa(usize),
     /// The curve's number.
     Curve(c_int),
-    /// Keys are octet strings; the number is the key's own.
+    /// Keys are octet strings; the number is that of the key type.
     Octets(c_int),
-    /// ML-DSA, its number.
+    /// ML-DSA, with its number.
     MlDsa(c_int),
-    /// ML-KEM, its number.
+    /// ML-KEM, with its number.
     MlKem(c_int),
 }
 
-/// What stands before the seed of an ML-KEM-768 key in PKCS #8 (RFC 9935): the library takes seeds in no
-/// other way that its crate declares.
+/// What precedes the seed of an ML-KEM-768 key in PKCS #8 (RFC 9935). The library's crate declares no other way
+/// to pass a seed.
 const ML_KEM_768_SEED: [u8; 22] = [
     0x30, 0x54, // the sequence
     0x02, 0x01, 0x00, // its version
@@ -76,7 +76,7 @@ impl Keys<Functions> for Scheme {
 
     fn private(&self, key: &[u8]) -> Result<Key, Error> {
         let (bytes, length) = (key.as_ptr(), key.len());
-        // SAFETY: the key is live; what the library copies of it is as long as is said.
+        // SAFETY: the key is live, and the lengths are those of the bytes that the library copies.
         unsafe {
             match *self {
                 Scheme::Rsa(modulus) => rsa(modulus, key),
@@ -105,7 +105,7 @@ impl Keys<Functions> for Scheme {
 
     fn public(&self, key: &[u8]) -> Result<Key, Error> {
         let (bytes, length) = (key.as_ptr(), key.len());
-        // SAFETY: as above; a curve's group and point live as long as the key here.
+        // SAFETY: as above; a curve's group and point live as long as the key.
         unsafe {
             match *self {
                 Scheme::Rsa(modulus) => rsa(modulus, key),
@@ -131,7 +131,7 @@ impl Keys<Functions> for Scheme {
         }
     }
 
-    /// A context that makes pairs.
+    /// Returns a context that makes pairs.
     fn maker(&self) -> Result<Context, Error> {
         let id = match *self {
             Scheme::Rsa(..) => ffi::EVP_PKEY_RSA,
@@ -140,7 +140,7 @@ impl Keys<Functions> for Scheme {
             Scheme::MlDsa(_) => ffi::EVP_PKEY_PQDSA,
             Scheme::MlKem(_) => ffi::EVP_PKEY_KEM,
         };
-        // SAFETY: the context is live; null is no engine.
+        // SAFETY: the context is live; null means no engine.
         unsafe {
             let context = Context::new(ffi::EVP_PKEY_CTX_new_id(id, ptr::null_mut()))?;
             succeeded(ffi::EVP_PKEY_keygen_init(context.0))?;
@@ -162,9 +162,9 @@ impl Keys<Functions> for Scheme {
         }
     }
 
-    /// Both halves of a pair.
+    /// Writes both halves of a pair.
     fn write(&self, pair: &Key, private: &mut [u8], public: &mut [u8]) -> Result<(), Error> {
-        // SAFETY: the pair is live, and so is what is got of it; outputs are as long as is said.
+        // SAFETY: the pair and what is obtained from it are live, and the outputs have the stated lengths.
         unsafe {
             match *self {
                 Scheme::Rsa(modulus) => {
@@ -205,7 +205,7 @@ impl Keys<Functions> for Scheme {
     }
 
     fn user(&self, key: &Key) -> Result<Context, Error> {
-        // SAFETY: the key is live; null is no engine.
+        // SAFETY: the key is live; null means no engine.
         Context::new(unsafe { ffi::EVP_PKEY_CTX_new(key.0, ptr::null_mut()) })
     }
 
@@ -236,7 +236,7 @@ impl Keys<Functions> for Scheme {
     #[inline(always)]
     unsafe fn begin_sign(context: *mut ffi::EVP_MD_CTX, key: *mut ffi::EVP_PKEY) -> c_int {
         let (none, no_engine) = (ptr::null_mut(), ptr::null_mut());
-        // SAFETY: as promised by the caller; nulls ask for no digest and no engine, and give nothing back.
+        // SAFETY: as promised by the caller; null means no digest, no engine and no returned context.
         unsafe { ffi::EVP_DigestSignInit(context, none, ptr::null(), no_engine, key) }
     }
 
@@ -308,10 +308,10 @@ impl EvpPkey for Functions {
     }
 }
 
-/// A key of as many numbers as are there.
+/// Makes a public or a private key, depending on how many numbers `key` has.
 fn rsa(modulus: usize, key: &[u8]) -> Result<Key, Error> {
     let numbers: Vec<_> = rsa_numbers(modulus, key).map(number).collect::<Result<_, _>>()?;
-    // SAFETY: numbers are live, and the library copies them; a key of its own has one owner.
+    // SAFETY: the numbers are live, and the library copies them; the new key has one owner.
     unsafe {
         let key = match numbers.as_slice() {
             [n, e] => ffi::RSA_new_public_key(n.0, e.0),
@@ -327,10 +327,10 @@ fn rsa(modulus: usize, key: &[u8]) -> Result<Key, Error> {
     }
 }
 
-/// The numbers of a pair, in their order.
+/// Returns the numbers of a pair, in order.
 ///
 /// # Safety
-/// It is a live pair of RSA's, and outlives them.
+/// `pair` is a live RSA key pair, and outlives the numbers.
 unsafe fn numbers_of(pair: *const ffi::EVP_PKEY) -> [*const ffi::BIGNUM; RSA_NUMBERS] {
     let mut numbers = [ptr::null(); RSA_NUMBERS];
     let [n, e, d, p, q, d_p, d_q, q_inverse] = &mut numbers;
@@ -345,7 +345,7 @@ unsafe fn numbers_of(pair: *const ffi::EVP_PKEY) -> [*const ffi::BIGNUM; RSA_NUM
 }
 
 fn number(digits: &[u8]) -> Result<Owned<ffi::BIGNUM>, Error> {
-    // SAFETY: as long as is said; null asks for a new number.
+    // SAFETY: the length is that of the digits; null asks for a new number.
     let number = unsafe { ffi::BN_bin2bn(digits.as_ptr(), digits.len(), ptr::null_mut()) };
     Owned::new(number, ffi::BN_clear_free)
 }
@@ -353,27 +353,27 @@ fn number(digits: &[u8]) -> Result<Owned<ffi::BIGNUM>, Error> {
 /// Writes a number as big-endian digits.
 ///
 /// # Safety
-/// It is live.
+/// `number` is live.
 unsafe fn write_number(number: *const ffi::BIGNUM, digits: &mut [u8]) -> Result<(), Error> {
-    // SAFETY: as promised by the caller; the output is as long as is said.
+    // SAFETY: as promised by the caller; the output has the stated length.
     succeeded(unsafe { ffi::BN_bn2bin_padded(digits.as_mut_ptr(), digits.len(), number) })
 }
 
-/// Writes octets of a key by one of the library's functions that do.
+/// Writes a key's octets with the library function `get`.
 fn write_octets(
     get: unsafe extern "C" fn(*const ffi::EVP_PKEY, *mut u8, *mut usize) -> c_int,
     key: &Key,
     output: &mut [u8],
 ) -> Result<(), Error> {
     let mut length = output.len();
-    // SAFETY: the key is live; the output is as long as is said.
+    // SAFETY: the key is live; the output has the stated length.
     succeeded(unsafe { get(key.0, output.as_mut_ptr(), &mut length) })?;
     whole(length, output.len())
 }
 
-/// A key of a curve's.
+/// Makes a key from a pair on a curve.
 fn curve_key(pair: &Owned<ffi::EC_KEY>) -> Result<Key, Error> {
-    // SAFETY: both are live; the key takes a share in the pair.
+    // SAFETY: both are live; the key shares ownership of the pair.
     unsafe {
         let key = Key::new(ffi::EVP_PKEY_new())?;
         succeeded(ffi::EVP_PKEY_set1_EC_KEY(key.0, pair.0))?;
@@ -381,11 +381,11 @@ fn curve_key(pair: &Owned<ffi::EC_KEY>) -> Result<Key, Error> {
     }
 }
 
-/// Something of the library's that is one's own.
+/// An object of the library, with one owner.
 struct Owned<T>(*mut T, unsafe extern "C" fn(*mut T));
 
 impl<T> Owned<T> {
-    /// Of what the library has just made, or could not make.
+    /// Takes what the library has just made. Returns an error if it is null.
     fn new(made: *mut T, free: unsafe extern "C" fn(*mut T)) -> Result<Owned<T>, Error> {
         if made.is_null() { Err(failed()) } else { Ok(Owned(made, free)) }
     }
@@ -393,7 +393,7 @@ impl<T> Owned<T> {
 
 impl<T> Drop for Owned<T> {
     fn drop(&mut self) {
-        // SAFETY: ours; nothing uses it afterwards.
+        // SAFETY: we own it, and nothing uses it afterwards.
         unsafe { self.1(self.0) }
     }
 }

@@ -1,23 +1,23 @@
-//! What goes over `/dev/crypto`: the structures, numbers and flags of cryptodev-linux, as its public
-//! header `crypto/cryptodev.h` fixes them (unchanged since release 1.6). The assertions at the end hold for
-//! LP64 and ILP32; a compiler for either checks them.
+//! What goes over `/dev/crypto`: the structures, numbers and flags of cryptodev-linux, as its public header
+//! `crypto/cryptodev.h` defines them (unchanged since release 1.6). The assertions at the end hold for LP64 and
+//! ILP32, and a compiler for either checks them.
 //!
-//! A 32-bit program on a 64-bit kernel meets the module's compatibility layer, which knows
-//! [`GET_SESSION`], [`FREE_SESSION`], [`SESSION_INFO`] and [`CRYPT`] but not [`AUTH_CRYPT`] (EINVAL),
-//! and numbers the asynchronous calls differently from the native ones.
+//! A 32-bit program on a 64-bit kernel uses the module's compatibility layer. That layer knows [`GET_SESSION`],
+//! [`FREE_SESSION`], [`SESSION_INFO`] and [`CRYPT`] but not [`AUTH_CRYPT`] (EINVAL), and numbers the
+//! asynchronous calls differently from the native layer.
 
 use libc::Ioctl;
 
 /// The module's letter in every request number.
 const LETTER: u32 = b'c' as u32;
 
-/// CRIOGET: another descriptor of the same open file. Other systems' `/dev/crypto` hands out
-/// sessions on such a descriptor only; Linux's header says it is not needed (`CRIOGET_NOT_NEEDED`),
-/// and each of our sessions has an open file of its own. Named here so that nobody looks for it.
+/// CRIOGET: another descriptor of the same open file. On other systems, `/dev/crypto` makes sessions only on
+/// such a descriptor. Linux's header says that it is not needed (`CRIOGET_NOT_NEEDED`), and each of our
+/// sessions has its own open file. It is listed only for completeness.
 pub(super) const CLONE: Ioctl = libc::_IOWR::<u32>(LETTER, 101);
 /// CIOCGSESSION: makes a session, which is an algorithm and its key.
 pub(super) const GET_SESSION: Ioctl = libc::_IOWR::<SessionOp>(LETTER, 102);
-/// CIOCFSESSION: frees a session. The module answers 0 for one that it does not know, too.
+/// CIOCFSESSION: frees a session. The module also answers 0 for a session that it does not know.
 pub(super) const FREE_SESSION: Ioctl = libc::_IOW::<u32>(LETTER, 103);
 /// CIOCCRYPT: one message through a cipher or a hash.
 pub(super) const CRYPT: Ioctl = libc::_IOWR::<CryptOp>(LETTER, 104);
@@ -25,11 +25,10 @@ pub(super) const CRYPT: Ioctl = libc::_IOWR::<CryptOp>(LETTER, 104);
 pub(super) const SESSION_INFO: Ioctl = libc::_IOWR::<SessionInfo>(LETTER, 107);
 /// CIOCAUTHCRYPT: one message through an AEAD.
 pub(super) const AUTH_CRYPT: Ioctl = libc::_IOWR::<AuthOp>(LETTER, 109);
-/// CIOCASYNCCRYPT, in modules built with `ENABLE_ASYNC`: hands over a message and returns. Its work
-/// queue runs jobs one after the other, so it adds no depth at an engine; this is its place, and
-/// nothing calls it yet.
+/// CIOCASYNCCRYPT, in modules built with `ENABLE_ASYNC`: submits a message and returns. The module's work queue
+/// runs jobs one after another, so this adds no depth at an engine. Nothing calls it yet.
 pub(super) const ASYNC_CRYPT: Ioctl = libc::_IOW::<CryptOp>(LETTER, 110);
-/// CIOCASYNCFETCH: takes back a message that is done, or fails with EBUSY.
+/// CIOCASYNCFETCH: takes back a message that is complete, or fails with EBUSY.
 pub(super) const ASYNC_FETCH: Ioctl = libc::_IOR::<CryptOp>(LETTER, 111);
 
 /// CRYPTO_DES_CBC.
@@ -69,7 +68,7 @@ pub(super) const SHA384: u32 = 105;
 /// CRYPTO_SHA2_512.
 pub(super) const SHA512: u32 = 106;
 
-/// COP_ENCRYPT, and what a hash is asked for.
+/// COP_ENCRYPT, which hashes use as well.
 pub(super) const ENCRYPT: u16 = 0;
 /// COP_DECRYPT.
 pub(super) const DECRYPT: u16 = 1;
@@ -79,13 +78,13 @@ pub(super) const DECRYPT: u16 = 1;
 #[cfg(test)]
 pub(super) const COPIED: u16 = 1 << 3;
 
-/// SIOP_FLAG_KERNEL_DRIVER_ONLY: user space cannot reach what the driver uses. Not every engine's
-/// driver says so (virtio-crypto's does not).
+/// SIOP_FLAG_KERNEL_DRIVER_ONLY: user space cannot reach what the driver uses. Not every driver of an engine
+/// sets it (virtio-crypto's does not).
 pub(super) const KERNEL_DRIVER_ONLY: u32 = 1;
 
 /// The longest HMAC key that the module takes (CRYPTO_HMAC_MAX_KEY_LEN).
 pub(super) const MAX_HMAC_KEY: usize = 512;
-/// Bytes of a name in [`SessionInfo`] with its final 0 (CRYPTODEV_MAX_ALG_NAME).
+/// Bytes of a name in [`SessionInfo`], including its final 0 (CRYPTODEV_MAX_ALG_NAME).
 pub(super) const NAME: usize = 64;
 
 /// `struct session_op`.
@@ -97,7 +96,7 @@ pub(super) struct SessionOp {
     pub(super) key: *const u8,
     pub(super) mackeylen: u32,
     pub(super) mackey: *const u8,
-    /// The session's number: the answer.
+    /// The session's number, which the module fills in.
     pub(super) ses: u32,
 }
 
@@ -119,7 +118,7 @@ pub(super) struct SessionInfo {
     pub(super) flags: u32,
 }
 
-/// `struct crypt_op`. The module writes it back, flags included: each message needs a new one.
+/// `struct crypt_op`. The module writes it back, flags included, so each message needs a new one.
 #[repr(C)]
 pub(super) struct CryptOp {
     pub(super) ses: u32,
@@ -132,28 +131,28 @@ pub(super) struct CryptOp {
     pub(super) iv: *const u8,
 }
 
-/// `struct crypt_auth_op`. The module writes it back: `len` is then the output's length, and `tag`
-/// points to where the tag is.
+/// `struct crypt_auth_op`. The module writes it back: `len` is then the output's length, and `tag` points to
+/// the tag.
 #[repr(C)]
 pub(super) struct AuthOp {
     pub(super) ses: u32,
     pub(super) op: u16,
     pub(super) flags: u16,
-    /// To encrypt: the message. To decrypt: the message and its tag.
+    /// For encryption the message; for decryption the message and its tag.
     pub(super) len: u32,
     pub(super) auth_len: u32,
     pub(super) auth_src: *const u8,
     pub(super) src: *const u8,
-    /// Has room for the message and its tag, in both directions: the module maps that much.
+    /// Must have room for the message and its tag in both directions, because the module maps that much.
     pub(super) dst: *mut u8,
-    /// Of no use in plain AEAD mode: the tag follows the ciphertext.
+    /// Not used in plain AEAD mode, where the tag follows the ciphertext.
     pub(super) tag: *mut u8,
     pub(super) tag_len: u32,
     pub(super) iv: *const u8,
     pub(super) iv_len: u32,
 }
 
-/// That a structure has this size and its members these offsets.
+/// Asserts that a structure has this size and its members these offsets.
 macro_rules! layout {
     ($structure:ty, $size:literal; $($member:ident $offset:literal),*) => {
         const _: () = {
@@ -184,8 +183,8 @@ mod ilp32 {
         tag_len 32, iv 36, iv_len 40);
 }
 
-/// Request numbers in the encoding of `asm-generic/ioctl.h`; MIPS, PowerPC and SPARC have another,
-/// which libc computes and nobody has checked here.
+/// Request numbers in the encoding of `asm-generic/ioctl.h`. MIPS, PowerPC and SPARC have another encoding,
+/// which libc computes and which is not checked here.
 #[cfg(not(any(
     target_arch = "mips",
     target_arch = "mips64",

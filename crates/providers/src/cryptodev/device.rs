@@ -1,5 +1,5 @@
-//! The system calls that the provider makes, and nothing else: the one place where tests put
-//! something that behaves like the module (`stand_in.rs`) in the kernel's place.
+//! The system calls that the provider makes, and nothing else. This is the one place where tests replace the
+//! kernel with something that behaves like the module (`stand_in.rs`).
 
 use core::ffi::{c_int, c_void};
 use libc::Ioctl;
@@ -8,7 +8,7 @@ use std::io;
 /// The module's device node.
 pub(super) const PATH: &core::ffi::CStr = c"/dev/crypto";
 
-/// What the kernel said: a number of errno(3).
+/// An error of the kernel: a number of errno(3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Errno(pub(super) c_int);
 
@@ -18,17 +18,17 @@ impl core::fmt::Display for Errno {
     }
 }
 
-/// Something that can be opened and asked.
+/// A device that can be opened and sent requests.
 pub(super) trait Device: Send + Sync {
-    /// open(2): a descriptor of an open file of its own.
+    /// open(2): returns a descriptor of a new open file.
     fn open(&self) -> Result<c_int, Errno>;
 
-    /// ioctl(2). Blocks in the kernel until the message is done, beyond any signal: a driver that
-    /// never answers takes the runner with it, and the host, which waits outside, ends the cell.
+    /// ioctl(2). Blocks in the kernel until the message is done, and no signal interrupts it. If a driver never
+    /// answers, the runner is blocked as well, and the host, which waits outside, ends the cell.
     ///
     /// # Safety
-    /// `argument` points to what `request` reads and writes, and every pointer in it to as many
-    /// bytes as its lengths say, for the time of the call.
+    /// `argument` points to what `request` reads and writes, and every pointer in it to as many bytes as its
+    /// lengths say, for the duration of the call.
     unsafe fn ioctl(&self, file: c_int, request: Ioctl, argument: *mut c_void)
     -> Result<(), Errno>;
 

@@ -1,5 +1,5 @@
-//! Requests about messages: which pointers and lengths the module gets. Nothing is copied here; the
-//! module maps the very buffers that are named.
+//! Requests for messages: which pointers and lengths the module gets. Nothing is copied here; the module maps
+//! the given buffers themselves.
 
 use super::abi::{self, AuthOp, CryptOp};
 use super::sealed::Place;
@@ -12,17 +12,17 @@ use cpb_session::raw_jobs::RawJob;
 pub(super) struct SessionLengths {
     /// COP_ENCRYPT or COP_DECRYPT.
     pub(super) direction: u16,
-    /// The message, without a tag.
+    /// Bytes of the message, without a tag.
     pub(super) message: usize,
-    /// Associated data.
+    /// Bytes of associated data.
     pub(super) associated: usize,
-    /// IV or nonce.
+    /// Bytes of the IV or nonce.
     pub(super) iv: usize,
-    /// Tag.
+    /// Bytes of the tag.
     pub(super) tag: usize,
 }
 
-/// The module's word for an operation. A hash is fed its source only if it is asked to encrypt.
+/// The module's number for an operation. The module reads a hash's source only if asked to encrypt.
 pub(super) fn direction(operation: Operation) -> u16 {
     if operation == Operation::Decrypt { abi::DECRYPT } else { abi::ENCRYPT }
 }
@@ -42,8 +42,8 @@ pub(super) fn cipher(session: u32, job: &RawJob, lengths: &SessionLengths) -> Cr
     }
 }
 
-/// A message through a hash or a MAC: its digest goes to the job's output. Without flags the module
-/// begins and ends the digest within this one request.
+/// A message through a hash or a MAC: its digest goes to the job's output. Without flags the module begins and
+/// ends the digest within this one request.
 #[inline]
 pub(super) fn digest(session: u32, job: &RawJob, lengths: &SessionLengths) -> CryptOp {
     CryptOp {
@@ -58,7 +58,7 @@ pub(super) fn digest(session: u32, job: &RawJob, lengths: &SessionLengths) -> Cr
     }
 }
 
-/// A message through an AEAD, in the place that [`super::sealed`] has for it.
+/// A message through an AEAD, at the place that [`super::sealed`] has for it.
 #[inline]
 pub(super) fn aead(session: u32, job: &RawJob, place: &Place, lengths: &SessionLengths) -> AuthOp {
     let tag = if lengths.direction == abi::DECRYPT { lengths.tag } else { 0 };

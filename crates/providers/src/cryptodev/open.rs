@@ -1,4 +1,4 @@
-//! A session that is open: how each phase of a workload becomes requests to the module.
+//! An open session: how each phase of a workload becomes requests to the module.
 
 use super::device::Device;
 use super::errors::failed;
@@ -8,22 +8,22 @@ use super::session::{File, KernelSession, Kind, Transform};
 use cpb_core::{Error, Phase, Progress, Session, Unsupported};
 use cpb_session::raw_jobs::RawJobs;
 
-/// An open session of the provider's.
+/// An open session of the provider.
 pub(super) struct OpenSession<'a, 'd, D: Device> {
     pub(super) file: &'a File<'d, D>,
     pub(super) transform: &'static Transform,
     pub(super) phase: Phase,
     pub(super) keys: &'a [&'a [u8]],
-    /// One a key, where the key schedule is reused.
+    /// One session for each key, if the key schedule is reused.
     pub(super) sessions: Vec<KernelSession<'a, 'd, D>>,
     pub(super) jobs: &'a RawJobs<'a>,
-    /// Memory of its own, where the interface does not take the jobs'.
+    /// Separate memory, if the interface cannot use the jobs' buffers.
     pub(super) sealed: Option<Sealed<'a>>,
     pub(super) lengths: SessionLengths,
 }
 
 impl<'a, 'd, D: Device> OpenSession<'a, 'd, D> {
-    /// Which of the keys a job has; hashes have an empty one.
+    /// Which of the keys a job uses. Hashes have one empty key.
     fn key(&self, job: usize) -> Result<usize, Error> {
         let job = self.jobs.job(job)?;
         Ok(if self.keys.len() == 1 { 0 } else { job.key })
@@ -34,7 +34,7 @@ impl<'a, 'd, D: Device> OpenSession<'a, 'd, D> {
         KernelSession::open(self.file, self.transform, key).map_err(failed)
     }
 
-    /// One message in a session.
+    /// Runs one message in a session.
     #[inline]
     fn message(&self, session: &KernelSession<'a, 'd, D>, job: usize) -> Result<(), Error> {
         let raw = self.jobs.job(job)?;
@@ -48,8 +48,8 @@ impl<'a, 'd, D: Device> OpenSession<'a, 'd, D> {
             }
             (Kind::Digest, _) => {
                 let mut request = messages::digest(number, raw, lengths);
-                // SAFETY: `RawJobs::new` compared the lengths with the buffers; the output has the
-                // digest's.
+                // SAFETY: `RawJobs::new` compared the lengths with the buffers, and the output has the digest's
+                // length.
                 unsafe { session.crypt(&mut request) }
             }
             (Kind::Cipher, _) => {

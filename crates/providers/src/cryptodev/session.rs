@@ -6,18 +6,18 @@ use core::ffi::{c_int, c_void};
 use core::ptr;
 use libc::Ioctl;
 
-/// What a session can be of.
+/// What a session can be made for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Transform {
     /// Its name in the kernel.
     pub(super) name: &'static str,
     /// Its number in the module.
     pub(super) number: u32,
-    /// How it is asked for.
+    /// How it is requested.
     pub(super) kind: Kind,
 }
 
-/// How a transform is asked for.
+/// How a transform is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A cipher, by CIOCCRYPT.
@@ -28,9 +28,9 @@ pub(super) enum Kind {
     Aead,
 }
 
-/// An open file of the device; closed when it is dropped, and the module then frees what sessions
-/// it still has. Sessions of different files wait for no lock of each other's, so each session of
-/// the provider's has a file of its own.
+/// An open file of the device. Closed when it is dropped; the module then frees the sessions that it still has.
+/// Sessions of different files do not wait for each other's locks, so each session of the provider has its own
+/// file.
 pub(super) struct File<'d, D: Device> {
     device: &'d D,
     descriptor: c_int,
@@ -63,14 +63,14 @@ pub(super) struct KernelSession<'f, 'd, D: Device> {
     number: u32,
 }
 
-/// What the module says of a session.
+/// What the module reports about a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Driver {
     /// The kernel's name of the driver that it took.
     pub(super) name: String,
-    /// One less than the alignment that buffers must have to be mapped, not copied.
+    /// One less than the alignment at which buffers are mapped instead of copied.
     pub(super) alignmask: u16,
-    /// Whether the driver says that only the kernel reaches what it uses.
+    /// Whether the driver says that only the kernel can reach what it uses.
     pub(super) kernel_only: bool,
 }
 
@@ -83,7 +83,8 @@ impl<'f, 'd, D: Device> KernelSession<'f, 'd, D> {
         key: &[u8],
     ) -> Result<Self, Errno> {
         let mut request = request(transform, key);
-        // SAFETY: the structure that this request reads and writes; the key is as long as it says.
+        // SAFETY: this is the structure that the request reads and writes, and the key has the length that it
+        // states.
         unsafe { file.ioctl(abi::GET_SESSION, &mut request)? };
         Ok(KernelSession { file, number: request.ses })
     }
@@ -98,7 +99,7 @@ impl<'f, 'd, D: Device> KernelSession<'f, 'd, D> {
             alignmask: 0,
             flags: 0,
         };
-        // SAFETY: the structure that this request reads and writes; it holds no pointer.
+        // SAFETY: this is the structure that the request reads and writes, and it holds no pointer.
         unsafe { self.file.ioctl(abi::SESSION_INFO, &mut info)? };
         let names = match transform.kind {
             Kind::Cipher | Kind::Aead => info.cipher_info,
@@ -140,7 +141,7 @@ impl<'f, 'd, D: Device> KernelSession<'f, 'd, D> {
         unsafe { self.file.ioctl(abi::AUTH_CRYPT, message) }
     }
 
-    /// CIOCFSESSION, with what came of it; a drop does the same and cannot tell.
+    /// CIOCFSESSION, with its result. Dropping does the same but cannot report the result.
     #[inline]
     pub(super) fn close(self) -> Result<(), Errno> {
         let freed = self.free();
@@ -157,12 +158,12 @@ impl<'f, 'd, D: Device> KernelSession<'f, 'd, D> {
 
 impl<D: Device> Drop for KernelSession<'_, '_, D> {
     fn drop(&mut self) {
-        // Nobody is left to be told, and closing the file frees it too.
+        // The result cannot be reported here, and closing the file also frees the session.
         let _ = self.free();
     }
 }
 
-/// What CIOCGSESSION is asked with.
+/// The argument of CIOCGSESSION.
 pub(super) fn request(transform: &Transform, key: &[u8]) -> SessionOp {
     let length = key.len() as u32;
     let (cipher, digest) = match transform.kind {

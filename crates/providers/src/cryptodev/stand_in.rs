@@ -1,7 +1,6 @@
-//! What the module cryptodev does at the level of its system calls, for tests alone: no registry
-//! carries the module, so here its sessions, answers and errors are played by a table in memory and
-//! a software library. It is stricter than the module where the module would leave undefined what
-//! happens. Nothing that it answers is ever measured.
+//! What the module cryptodev does at the level of its system calls, for tests only. No registry carries the
+//! module, so a table in memory and a software library play its sessions, answers and errors. The stand-in is
+//! stricter than the module where the module's behaviour is undefined. Its answers are never measured.
 
 use super::abi::{self, AlgInfo, AuthOp, CryptOp, NAME, SessionInfo, SessionOp};
 use super::device::{Device, Errno};
@@ -19,39 +18,40 @@ pub(super) struct Module {
     state: Mutex<State>,
 }
 
-/// What the module was told and remembers.
+/// What the module was given, and what it remembers.
 pub(super) struct State {
-    /// What open(2) answers.
+    /// The result of open(2).
     pub(super) node: Result<(), Errno>,
-    /// What the kernel lacks, by its own name.
+    /// What the kernel lacks, by the kernel's names.
     pub(super) lacks: Vec<&'static str>,
-    /// One less than the alignment that every driver wants.
+    /// One less than the alignment that every driver requires.
     pub(super) alignmask: u16,
-    /// What drivers say of themselves.
+    /// What drivers report about themselves.
     pub(super) flags: u32,
-    /// The drivers that the kernel takes, where it is not the stand-in's own.
+    /// The drivers that the kernel takes, if they are not the stand-in's own.
     pub(super) drivers: BTreeMap<&'static str, &'static str>,
-    /// The call, counted from 0 among those of its request, that fails, and how.
+    /// A call that fails: its request, its number among the calls of that request, counted from 0, and the
+    /// error.
     pub(super) fault: Option<(Ioctl, usize, c_int)>,
     /// How often each request was made.
     pub(super) calls: BTreeMap<u32, usize>,
-    /// The messages, as they were asked for.
+    /// The messages, as they were requested.
     pub(super) messages: Vec<Message>,
-    /// What a careful program does not do and the module does not report.
+    /// Misuse that the module would not report.
     pub(super) misuse: Vec<String>,
     files: BTreeMap<c_int, BTreeMap<u32, KernelSession>>,
     last: u32,
 }
 
-/// A message that was asked for.
+/// A message that was requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Message {
-    /// The descriptor that it came by.
+    /// The descriptor that it came through.
     pub(super) file: c_int,
     pub(super) source: *const u8,
     /// Where the output, or the digest, went.
     pub(super) output: *const u8,
-    /// Whether it was copied by pages, for want of alignment.
+    /// Whether it was copied by pages because its buffers were not aligned.
     pub(super) copied: bool,
 }
 
@@ -62,12 +62,12 @@ unsafe impl Send for Message {}
 struct KernelSession {
     number: u32,
     key: Vec<u8>,
-    /// What a digest has had so far.
+    /// What a digest has received so far.
     pending: Vec<u8>,
 }
 
 impl Module {
-    /// A module in good order, over a kernel that has everything.
+    /// A module without faults, over a kernel that has everything.
     pub(super) fn loaded() -> Arc<Module> {
         let software = (crate::mbedtls::C.open)("");
         Arc::new(Module {
@@ -92,7 +92,7 @@ impl Module {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs one whole message in software. `Err` is what the kernel would say.
+    /// Runs one whole message in software. `Err` is the kernel's error.
     fn compute(
         &self,
         open: &KernelSession,
@@ -126,7 +126,7 @@ impl Module {
     }
 }
 
-/// A message as software takes it.
+/// A message in the form that the software takes.
 struct Whole<'m> {
     operation: Operation,
     iv: &'m [u8],
@@ -167,7 +167,7 @@ fn algorithm(number: u32, key: usize) -> Option<Algorithm> {
     })
 }
 
-/// What a session's hash or MAC is; none of a cipher.
+/// The operation of a session's hash or MAC; `None` for a cipher.
 fn operation(open: &KernelSession) -> Option<Operation> {
     match algorithm(open.number, open.key.len())?.operations() {
         [one @ (Operation::Hash | Operation::Mac)] => Some(*one),
@@ -200,7 +200,7 @@ fn kernel_name(number: u32) -> Option<&'static str> {
 }
 
 impl State {
-    /// Files that are open, and sessions that are not freed.
+    /// The number of open files, and of sessions that are not freed.
     pub(super) fn left(&self) -> (usize, usize) {
         (self.files.len(), self.files.values().map(BTreeMap::len).sum())
     }
@@ -215,7 +215,7 @@ impl State {
         sessions.get_mut(&number).ok_or(Errno(libc::EINVAL))
     }
 
-    /// Whether a pointer meets the drivers' alignment; none at all does.
+    /// Whether a pointer meets the drivers' alignment. A null pointer does.
     fn aligned(&self, pointer: *const u8) -> bool {
         pointer.addr() & usize::from(self.alignmask) == 0
     }
@@ -279,10 +279,10 @@ impl Device for Arc<Module> {
     }
 }
 
-/// The bytes at `pointer`; none where there are none.
+/// The bytes at `pointer`; empty if `length` is 0.
 ///
 /// # Safety
-/// There are `length` of them.
+/// `pointer` is null or points to `length` bytes.
 unsafe fn bytes<'m>(pointer: *const u8, length: usize) -> Result<&'m [u8], Errno> {
     match (pointer.is_null(), length) {
         (_, 0) => Ok(&[]),
@@ -295,7 +295,7 @@ unsafe fn bytes<'m>(pointer: *const u8, length: usize) -> Result<&'m [u8], Errno
 /// Writes `bytes` to `pointer`.
 ///
 /// # Safety
-/// There is room for them.
+/// `pointer` is null or has room for them.
 unsafe fn put(pointer: *mut u8, bytes: &[u8]) -> Result<(), Errno> {
     if pointer.is_null() && !bytes.is_empty() {
         return Err(Errno(libc::EFAULT));
@@ -306,7 +306,7 @@ unsafe fn put(pointer: *mut u8, bytes: &[u8]) -> Result<(), Errno> {
 }
 
 /// # Safety
-/// The keys are as long as `request` says.
+/// The pointers to keys in `request` are valid for the lengths that it states.
 unsafe fn make(state: &mut State, file: c_int, request: &mut SessionOp) -> Result<(), Errno> {
     let invalid = Errno(libc::EINVAL);
     if (request.cipher == 0) == (request.mac == 0) || request.keylen > 64 {
@@ -326,7 +326,7 @@ unsafe fn make(state: &mut State, file: c_int, request: &mut SessionOp) -> Resul
     }
     // SAFETY: as promised by the caller.
     let key = unsafe { bytes(key, length as usize)? }.to_vec();
-    // The module's numbers are random; these only do not follow one another.
+    // The module's numbers are random. These are only not consecutive.
     state.last += 1;
     let session = state.last.wrapping_mul(0x9e37_79b9);
     let sessions = state.files.get_mut(&file).ok_or(Errno(libc::EBADF))?;
@@ -388,7 +388,7 @@ unsafe fn crypt(
             if flags == 0 {
                 open.pending.clear();
             }
-            // Asked to decrypt, the module hashes the destination, of which a digest has none.
+            // Asked to decrypt, the module hashes the destination, and a digest has none.
             open.pending.extend_from_slice(if request.op == abi::ENCRYPT { input } else { &[] });
             if request.flags & UPDATE != 0 {
                 return Ok(());
@@ -436,7 +436,7 @@ unsafe fn auth_crypt(
         return Err(invalid);
     }
     if request.len == 0 && !core::ptr::eq(request.src, request.dst) {
-        // The module goes on with a list of pages that it never filled.
+        // The module would go on with a list of pages that it never filled.
         return Err(Errno(libc::EFAULT));
     }
     // SAFETY: as promised by the caller.

@@ -1,4 +1,4 @@
-//! The provider over a stand-in for the module, and once over the module itself.
+//! Tests the provider over a stand-in for the module, and once over the module itself.
 
 mod answers;
 mod identity;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 type Tested = Cryptodev<Arc<Module>>;
 
-/// Nothing, one byte, around a block, a page and the longest.
+/// An empty message, one byte, lengths around a block, a page, and the longest message.
 const LENGTHS: [u32; 8] = [0, 1, 15, 16, 17, 1000, 4096, LONGEST];
 
 fn opened(module: &Arc<Module>, variant: &str) -> Tested {
@@ -32,7 +32,7 @@ fn made(part: Part, index: usize, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Memory of a job, at a place of the test's choice within its page.
+/// A job's memory, at an offset within its page that the test chooses.
 struct Memory {
     bytes: Vec<u8>,
     start: usize,
@@ -51,7 +51,7 @@ impl Memory {
     }
 }
 
-/// What a workload's operation comes to, with buffers at `place` within their pages.
+/// Returns the result of a workload's operation, with buffers at the offset `place` within their pages.
 fn run_at(
     provider: &dyn Provider,
     workload: &CryptoWorkload,
@@ -109,7 +109,7 @@ fn supported(provider: &dyn Provider) -> Vec<CryptoWorkload> {
     all
 }
 
-/// Nothing was left open, and nothing was done that the module would not have reported.
+/// Checks that nothing was left open, and that there was no misuse that the module would not have reported.
 fn nothing_left(module: &Module) {
     let state = module.state();
     assert_eq!(state.left(), (0, 0), "(files, sessions) are left");

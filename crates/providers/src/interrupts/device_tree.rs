@@ -1,5 +1,5 @@
-//! The interrupts that a device tree gives a device. A platform device does not list its numbers,
-//! and some drivers (mxs-dcp) ask for their lines under names that are not the device's.
+//! The interrupts that a device tree assigns to a device. A platform device does not list its numbers, and some
+//! drivers (mxs-dcp) request their lines under names other than the device's.
 
 use super::{Line, files};
 use std::collections::{HashMap, VecDeque};
@@ -9,15 +9,15 @@ use std::sync::{Mutex, PoisonError};
 /// A number at the device's interrupt controller.
 pub(super) struct HardwareNumber {
     number: u32,
-    /// What a GIC counts the number from, by the kind of interrupt; 0 at other controllers.
+    /// The number that a GIC starts counting from, by the kind of interrupt; 0 for other controllers.
     gic_offset: u32,
-    /// Whether the controller is a GPIO block: others have the same small numbers.
+    /// Whether the controller is a GPIO block. Other controllers have the same small numbers.
     gpio: bool,
 }
 
 impl HardwareNumber {
-    /// Whether `line` is this interrupt: its first words are the controller's name and the number
-    /// there.
+    /// Whether `line` is this interrupt: its first words are the controller's name and the number at that
+    /// controller.
     pub(super) fn is(&self, line: &Line) -> bool {
         let [chip, number, ..] = line.words.as_slice() else { return false };
         let offset = if chip.starts_with("GIC") { self.gic_offset } else { 0 };
@@ -26,15 +26,15 @@ impl HardwareNumber {
     }
 }
 
-/// The device tree of a machine. It does not change while the machine runs, so that no node is read
-/// twice: a board has hundreds of them.
+/// The device tree of a machine. It does not change while the machine runs, so no node is read twice: a board
+/// has hundreds of nodes.
 pub(super) struct DeviceTree {
     /// `None` on a machine without one.
     base: Option<PathBuf>,
     index: Mutex<Index>,
 }
 
-/// The nodes that have been looked at, and those that have not been yet.
+/// The nodes that have been read, and those that have not been read yet.
 #[derive(Default)]
 struct Index {
     by_phandle: HashMap<u32, PathBuf>,
@@ -43,7 +43,7 @@ struct Index {
 }
 
 impl DeviceTree {
-    /// The tree of the machine that shows itself below `root`. Reads no node.
+    /// The tree of the machine whose files are below `root`. Reads no node.
     pub(super) fn new(root: &Path) -> DeviceTree {
         let base = files::followed(&root.join("sys/firmware/devicetree/base"));
         let index = Index { unread: base.iter().cloned().collect(), ..Index::default() };
@@ -77,7 +77,7 @@ impl DeviceTree {
 }
 
 impl Index {
-    /// The node with this phandle. Reads on from where the last search ended.
+    /// The node with this phandle. The search continues where the last one ended.
     fn find(&mut self, phandle: u32) -> Option<PathBuf> {
         while !self.by_phandle.contains_key(&phandle) {
             let node = self.unread.pop_front()?;

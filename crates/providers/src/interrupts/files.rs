@@ -1,10 +1,10 @@
-//! Reading what the kernel shows in folders and files. Every access of this module's goes through
-//! here, so that a test can count them: on an emulated or slow core each takes milliseconds.
+//! Reads the folders and files in which the kernel describes itself. All file accesses of this module go
+//! through here, so that a test can count them: on an emulated or slow core each takes milliseconds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a folder holds, in the order of names. Empty if it cannot be listed.
+/// The entries of a folder, sorted by name. Empty if it cannot be listed.
 pub(super) fn entries(folder: &Path) -> Vec<PathBuf> {
     count();
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -13,8 +13,8 @@ pub(super) fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The folders in a folder, and whether it holds a file called `file`. The kernel says with each name
-/// what kind of entry it is, so none is looked at.
+/// The folders in a folder, and whether it contains a file called `file`. The kernel returns the kind of each
+/// entry with its name, so no entry is accessed.
 pub(super) fn folders(folder: &Path, file: &str) -> (Vec<PathBuf>, bool) {
     count();
     let (mut folders, mut has_file) = (Vec::new(), false);
@@ -39,18 +39,18 @@ pub(super) fn links(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// What a file holds. Empty if it cannot be read.
+/// The content of a file. Empty if it cannot be read.
 pub(super) fn read(file: &Path) -> Vec<u8> {
     count();
     fs::read(file).unwrap_or_default()
 }
 
-/// The same as text.
+/// The content of a file, as text.
 pub(super) fn text(file: &Path) -> String {
     String::from_utf8_lossy(&read(file)).into_owned()
 }
 
-/// Where a path leads to through all links. `None` if it leads nowhere.
+/// Where a path leads after all links are followed. `None` if it leads nowhere.
 pub(super) fn followed(path: &Path) -> Option<PathBuf> {
     count();
     path.canonicalize().ok()

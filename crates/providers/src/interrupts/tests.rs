@@ -1,4 +1,4 @@
-//! Machines of the kinds that have engines, as trees of the files by which the kernel shows them.
+//! Machines of the kinds that have engines, as trees of the files in which the kernel describes them.
 
 use super::*;
 use crate::kernel_crypto::{self, Driver};
@@ -34,7 +34,7 @@ impl Machine {
         symlink(target, path).expect("a link");
     }
 
-    /// A device driver of `module` (none: built in) on a bus, and the devices bound to it.
+    /// Adds a device driver of `module` (`None` if built in) on a bus, and the devices bound to it.
     fn driver(&self, module: Option<&str>, bus: &str, name: &str, devices: &[impl AsRef<str>]) {
         let driver = format!("sys/bus/{bus}/drivers/{name}");
         self.file(&format!("{driver}/bind"), "");
@@ -55,7 +55,7 @@ impl Machine {
     }
 }
 
-/// The lines of the crypto driver of that name, on a machine as it is now.
+/// The lines of the crypto driver called `driver`, with the machine as it is now.
 fn lines_of(root: &Path, driver: &str) -> Option<Lines> {
     let wiring = Wiring::read(root);
     wiring.lines_of(wiring.drivers().iter().find(|known| known.driver == driver)?)
@@ -69,7 +69,7 @@ fn entry(name: &str, driver: &str, module: &str) -> String {
     )
 }
 
-/// As QEMU's x86 guests show it.
+/// As QEMU's x86 guests present it.
 fn virtio() -> Machine {
     let crypto = entry("cbc(aes)", "virtio_crypto_aes_cbc", "virtio_crypto")
         + &entry("cbc(aes)", "cbc-aes-aesni", "aesni_intel");
@@ -112,7 +112,7 @@ fn while_software_works_the_lines_of_every_engine_are_watched() {
     let engine = Some(vec!["24".to_owned(), "25".to_owned()]);
     assert_eq!(watched("virtio_crypto_aes_cbc"), engine);
     assert_eq!(watched("cbc-aes-aesni"), engine);
-    // Also while it does what no engine here can do, and for who is not in the kernel at all.
+    // The same holds for work that no engine here can do, and for providers outside the kernel.
     let hash = entry("sha256", "sha256-generic", "kernel").replace("async        : yes\n", "");
     let crypto = fs::read_to_string(machine.root().join("proc/crypto")).expect("a file") + &hash;
     machine.file("proc/crypto", crypto);
@@ -133,8 +133,8 @@ fn a_count_is_read_anew_each_time() {
     assert_eq!(lines.count(), None);
 }
 
-/// An i.MX6 with CAAM's two job rings, as the kernel of NXP's Linux shows them: the label is the
-/// device's name.
+/// An i.MX6 with CAAM's two job rings, as the kernel of NXP's Linux presents them: the label is the device's
+/// name.
 fn caam(module: &str) -> Machine {
     let machine = Machine::new(
         &entry("cbc(aes)", "cbc-aes-caam", module),
@@ -161,7 +161,7 @@ fn both_job_rings_of_a_caam_count() {
 fn a_driver_that_is_built_in_is_found_by_its_own_words() {
     let rings = Some((vec!["310".into(), "311".into()], 2_168_641));
     assert_eq!(caam("kernel").lines("cbc-aes-caam"), rings);
-    // The algorithm's words and those of software lead nowhere.
+    // Words of the algorithm and generic words of software lead to no device.
     let machine = Machine::new(
         &(entry("cbc(aes)", "cbc(aes-generic)", "kernel")
             + &entry("cbc(aes)", "cbc-aes-ce", "kernel")),
@@ -173,12 +173,12 @@ fn a_driver_that_is_built_in_is_found_by_its_own_words() {
     assert_eq!(machine.lines("cbc-aes-ce"), None);
 }
 
-/// A device tree's numbers.
+/// Encodes a device tree's numbers.
 fn cells(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_be_bytes()).collect()
 }
 
-/// mxs-dcp asks for its lines under names that are not its device's; only the device tree tells.
+/// mxs-dcp requests its lines under names other than its device's, so only the device tree leads to them.
 fn dcp(interrupts: &str, cells_each: u32, specifiers: &[u32]) -> Machine {
     let machine = Machine::new(&entry("cbc(aes)", "cbc-aes-dcp", "mxs_dcp"), interrupts);
     machine.driver(Some("mxs_dcp"), "platform", "mxs-dcp", &["soc/2280000.dcp"]);
@@ -263,15 +263,15 @@ fn a_driver_that_the_kernel_prefers_and_does_not_take_makes_the_other_one_a_fall
     assert_eq!(wiring.claim(&lower, false), Claim::Kernel, "it was named");
 }
 
-/// A board like an i.MX6, whose CAAM is built in: 60 crypto drivers of four job rings, 100 interrupt
-/// lines, 1,000 nodes, and an interrupt controller that is the last of them.
+/// A board like an i.MX6 with a built-in CAAM: 60 crypto drivers of four job rings, 100 interrupt lines, 1,000
+/// nodes, and an interrupt controller that is the last of the nodes.
 fn large_board(drivers: usize, nodes: u32, lines: usize) -> Machine {
     let crypto: String = (0..drivers)
         .map(|one| entry(&format!("mode{one}(aes)"), &format!("mode{one}-aes-caam"), "kernel"))
         .collect();
     let mut interrupts = "           CPU0\n".to_owned();
     for line in 0..lines {
-        // Labels that are not the devices' names: only the device tree leads to the lines.
+        // The labels are not the devices' names, so only the device tree leads to the lines.
         interrupts +=
             &format!("{line:4}: {line:9}     GIC-0 {:3} Level     line{line}\n", line + 32);
     }
@@ -316,7 +316,8 @@ fn a_device_tree_is_read_once_for_all_drivers_and_lines() {
         assert_eq!(wiring.of_engines(), Some(lines));
     }
     let accesses = files::so_far() - before;
-    // Each node: its list of entries, and its phandle. Buses in between, and the rest of the machine.
+    // Two accesses for each node: its list of entries, and its phandle. The rest is for buses in between and
+    // for the rest of the machine.
     let most = 2 * NODES as usize + 200;
     assert!(accesses <= most, "{accesses} files and folders were read, at most {most}");
     assert!(accesses > NODES as usize, "the controller is the last node: {accesses}");
@@ -325,8 +326,8 @@ fn a_device_tree_is_read_once_for_all_drivers_and_lines() {
     assert_eq!(files::so_far(), again, "everything is known");
 }
 
-/// A process that opens one provider after the other reads the tree once, and sees a module that was
-/// loaded meanwhile.
+/// A process that opens several providers in turn reads the tree once, and notices a module that was loaded
+/// meanwhile.
 #[test]
 fn what_was_read_is_kept_until_the_kernel_lists_something_else() {
     let machine = dcp("  CPU0\n 46: 100 GPC 46 Level dcp-irq\n", 3, &[0, 46, 4]);
@@ -335,7 +336,7 @@ fn what_was_read_is_kept_until_the_kernel_lists_something_else() {
     let used = fs::read_to_string(machine.root().join("proc/crypto")).expect("a file");
     machine.file("proc/crypto", used.replace("refcnt       : 1", "refcnt       : 2"));
     let same = Wiring::current(machine.root());
-    // Another test's machine may have come in between; what is said stays the same.
+    // Another test's machine may have replaced the kept one. The answers stay the same.
     assert_eq!(first.drivers()[0].references, 1);
     assert_eq!(same.of_engines(), first.of_engines());
     machine

@@ -9,10 +9,10 @@ use std::hash::Hash;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Crypto drivers, their devices and the devices' interrupt lines, as they were when it was read.
+/// Crypto drivers, their devices and the devices' interrupt lines, as they were when they were read.
 ///
-/// Every file is read once at most, when it is first needed, for all drivers together: a board has
-/// hundreds of crypto drivers, hundreds of nodes in its device tree, and a hundred interrupt lines.
+/// Each file is read at most once, when it is first needed, for all drivers together: a board has hundreds of
+/// crypto drivers, hundreds of nodes in its device tree, and a hundred interrupt lines.
 pub struct Wiring {
     root: PathBuf,
     drivers: Vec<Driver>,
@@ -24,21 +24,20 @@ pub struct Wiring {
     of_module: Remembered<String, Vec<PathBuf>>,
     /// The devices of a device driver.
     bound: Remembered<PathBuf, Vec<PathBuf>>,
-    /// What the lines of a device begin with.
+    /// The [`Line::id`] of each line of a device.
     ids: Remembered<PathBuf, Vec<String>>,
     engines: OnceLock<Option<Lines>>,
 }
 
 impl Wiring {
-    /// Reads which drivers and lines the machine has that shows itself below `root`: `/`, or a copy
-    /// for a test.
+    /// Reads the drivers and lines of the machine whose files are below `root`: `/`, or a copy in a test.
     pub fn read(root: &Path) -> Wiring {
         let lines = parse(&files::text(&root.join("proc/interrupts")));
         Wiring::of(root, kernel_crypto::drivers(root), lines, Arc::new(DeviceTree::new(root)))
     }
 
-    /// The wiring of now. A process that asks again gets what it has, as long as the kernel lists the
-    /// same crypto drivers and the same interrupt lines: a module that was loaded meanwhile adds some.
+    /// The current wiring. A process that asks again gets the same one as long as the kernel lists the same
+    /// crypto drivers and the same interrupt lines. A module that was loaded meanwhile adds some.
     pub fn current(root: &Path) -> Arc<Wiring> {
         static LAST: Mutex<Option<Arc<Wiring>>> = Mutex::new(None);
         let drivers = kernel_crypto::drivers(root);
@@ -69,8 +68,8 @@ impl Wiring {
         }
     }
 
-    /// Whether these are its drivers and lines. How many use a driver, and how often a line came, may
-    /// have changed.
+    /// Whether the wiring has these drivers and lines. A driver's number of users and a line's count may have
+    /// changed.
     fn lists(&self, drivers: &[Driver], lines: &[Line]) -> bool {
         let same = |a: &Driver, b: &Driver| {
             Driver { references: 0, ..a.clone() } == Driver { references: 0, ..b.clone() }
@@ -96,7 +95,7 @@ impl Wiring {
         self.lines_of_devices(&self.devices(driver))
     }
 
-    /// The lines to watch while the driver called `driver` works: its own; for software, those of all
+    /// The lines to watch while the driver called `driver` works: its own or, for software, those of all
     /// engines.
     pub fn to_watch(&self, driver: &str) -> Option<Lines> {
         let driver = self.drivers.iter().find(|known| known.driver == driver)?;
@@ -106,8 +105,8 @@ impl Wiring {
         }
     }
 
-    /// The lines of every engine that the kernel lists a crypto driver for. While software works they
-    /// are to stand still, whatever it is that they could have done.
+    /// The lines of every engine for which the kernel lists a crypto driver. While software works they must
+    /// stand still, even if no engine could have done its work.
     pub fn of_engines(&self) -> Option<Lines> {
         let find = || {
             let engines = self.drivers.iter();
@@ -121,14 +120,14 @@ impl Wiring {
         self.engines.get_or_init(find).clone()
     }
 
-    /// Where `driver` runs, by the devices it drives. Of one that the kernel `chose` for an algorithm
-    /// and that runs on the CPU, it is a fallback if the kernel prefers another one, which has a device.
+    /// Where `driver` runs, judging by its devices. A driver on the CPU that the kernel `chose` for an
+    /// algorithm is a fallback if the kernel prefers another driver, which has a device.
     pub fn claim(&self, driver: &Driver, chose: bool) -> Claim {
         let in_device = |driver: &Driver| !self.devices(driver).is_empty();
         if is_kernels_alone(driver) || in_device(driver) {
             return Claim::Engine;
         }
-        // Built into the kernel, its name alone may not lead to the device of an asynchronous driver.
+        // If an asynchronous driver is built into the kernel, its name may not lead to its device.
         let hidden = driver.module.is_none() && driver.asynchronous == Some(true);
         if driver.name.is_empty() || hidden {
             return Claim::Unknown;
@@ -139,12 +138,12 @@ impl Wiring {
         if chose && passed_over() { Claim::Fallback } else { Claim::Kernel }
     }
 
-    /// The devices, as folders below the root's `sys`, that the module of `driver` drives. A driver
-    /// that is built in has no module to go by; there its name leads to a device driver.
+    /// The devices that the module of `driver` drives, as folders below the root's `sys`. A built-in driver has
+    /// no module; instead, its name leads to a device driver.
     pub fn devices(&self, driver: &Driver) -> Vec<PathBuf> {
         let folders = match &driver.module {
             Some(module) => self.of_module.of(module, || {
-                // Modules' names have '_' where their files may have '-'.
+                // Module names have '_' where their files may have '-'.
                 let module = module.replace('-', "_");
                 files::entries(&self.root.join("sys/module").join(module).join("drivers"))
             }),
@@ -157,11 +156,11 @@ impl Wiring {
         devices
     }
 
-    /// Device drivers whose name has most words in common with the crypto driver's own words:
-    /// `caam_jr` for `cbc-aes-caam`. Words of the algorithm do not count.
+    /// Device drivers whose name contains all of the crypto driver's own words: `caam_jr` for `cbc-aes-caam`.
+    /// Words of the algorithm do not count.
     fn built_in(&self, driver: &Driver) -> Vec<PathBuf> {
         let algorithm = words(&driver.name);
-        // What software calls itself, and no device driver should be taken for.
+        // Words that software uses for itself. No device driver should be found by them.
         const GENERIC: [&str; 8] =
             ["generic", "lib", "simd", "ce", "neon", "asm", "arm64", "cryptd"];
         let own: Vec<String> = words(&driver.driver)
@@ -171,7 +170,7 @@ impl Wiring {
         if own.is_empty() {
             return Vec::new();
         }
-        // All of its own words must be there: `virtio` alone leads to any virtio driver.
+        // All of the driver's own words must match: `virtio` alone leads to any virtio driver.
         let leads_to = |name: &[String]| own.iter().all(|word| name.contains(word));
         let device_drivers = self.device_drivers.get_or_init(|| {
             let buses = files::entries(&self.root.join("sys/bus"));
@@ -194,7 +193,7 @@ impl Wiring {
         (!ids.is_empty()).then(|| Lines { file: self.root.join("proc/interrupts"), ids })
     }
 
-    /// What the lines of one device begin with.
+    /// The [`Line::id`] of each line of one device.
     fn ids_of(&self, device: &Path) -> Vec<String> {
         let name = files::name(device);
         let of_name = |word: &String| {
@@ -213,7 +212,7 @@ impl Wiring {
     }
 }
 
-/// Answers that are found once.
+/// Answers that are computed once and kept.
 struct Remembered<K, V>(Mutex<HashMap<K, V>>);
 
 impl<K, V> Default for Remembered<K, V> {
@@ -229,8 +228,8 @@ impl<K: Clone + Eq + Hash, V: Clone> Remembered<K, V> {
     }
 }
 
-/// Whether a driver that is built into the kernel may belong to a device: software is done when it
-/// returns, unless it stands in line for vector registers, and has no name that leads to a device.
+/// Whether a driver that is built into the kernel may belong to a device. Software is done when its call
+/// returns, unless it waits for vector registers, and has no name that leads to a device.
 fn may_be_engine(driver: &Driver) -> bool {
     driver.asynchronous == Some(true) || is_kernels_alone(driver)
 }
@@ -252,7 +251,7 @@ fn bound(driver: &Path) -> Vec<PathBuf> {
     links.filter_map(|link| files::followed(&link)).collect()
 }
 
-/// The interrupt numbers that a device itself lists: its messages (MSI), else its pin.
+/// The interrupt numbers that a device itself lists: its messages (MSI), or its pin if it has none.
 fn numbers(device: &Path) -> Vec<String> {
     let messages: Vec<String> =
         files::entries(&device.join("msi_irqs")).iter().map(|path| files::name(path)).collect();

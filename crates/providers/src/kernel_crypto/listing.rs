@@ -3,8 +3,8 @@
 
 use super::{Driver, Selftest};
 
-/// The drivers that `text` lists. Takes any text: lines that say nothing known are passed over, and
-/// a block without a driver's name is none.
+/// The drivers that `text` lists. Accepts any text: unknown lines are skipped, and a block without a driver's
+/// name is ignored.
 pub fn parse(text: &str) -> Vec<Driver> {
     let mut drivers = Vec::new();
     let mut driver = Driver::default();
@@ -26,7 +26,7 @@ fn set(driver: &mut Driver, key: &str, value: &str) {
     match key {
         "name" => driver.name = value.to_owned(),
         "driver" => driver.driver = value.to_owned(),
-        // `module_name` in include/linux/module.h says this of what is built in.
+        // `module_name` in include/linux/module.h returns this for built-in code.
         "module" => driver.module = (value != "kernel").then(|| value.to_owned()),
         "priority" => driver.priority = value.parse().unwrap_or(0),
         "refcnt" => driver.references = value.parse().unwrap_or(0),

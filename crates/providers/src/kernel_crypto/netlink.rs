@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 /// A driver as a message reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reported {
-    /// What it says of the driver. Key lengths and self-test details are in `/proc/crypto` alone.
+    /// What the message says about the driver. Only `/proc/crypto` has key lengths and self-test details.
     pub driver: Driver,
     /// `cru_flags`.
     pub flags: u32,
@@ -16,7 +16,7 @@ pub struct Reported {
 
 /// `NETLINK_CRYPTO` of include/uapi/linux/netlink.h.
 const NETLINK_CRYPTO: i32 = 21;
-/// `CRYPTO_MSG_GETALG` of include/uapi/linux/cryptouser.h: question and answer.
+/// `CRYPTO_MSG_GETALG` of include/uapi/linux/cryptouser.h: the request and the answer.
 const GETALG: u16 = 0x13;
 /// `NLMSG_ERROR`, `NLMSG_DONE`, `NLM_F_REQUEST | NLM_F_DUMP` of include/uapi/linux/netlink.h.
 const ERROR: u16 = 2;
@@ -28,7 +28,7 @@ const HEADER: usize = 16;
 const ALGORITHM: usize = 3 * NAME + 4 * 4;
 /// `CRYPTO_MAX_NAME`.
 const NAME: usize = 64;
-/// `CRYPTOCFGA_PRIORITY_VAL` and, from 3 to 18, reports of each type.
+/// `CRYPTOCFGA_PRIORITY_VAL` and, from 3 to 18, the reports of each type.
 const PRIORITY: u16 = 1;
 /// `CRYPTO_ALG_TESTED`, `CRYPTO_ALG_ASYNC`, `CRYPTO_ALG_INTERNAL`, `CRYPTO_ALG_LARVAL` of
 /// include/linux/crypto.h.
@@ -37,7 +37,7 @@ const ASYNC: u32 = 0x80;
 const INTERNAL: u32 = 0x2000;
 const LARVAL: u32 = 0x10;
 
-/// Longest that the kernel is waited for. It answers at once or never.
+/// The longest wait for the kernel, which answers at once or never.
 static PATIENCE: libc::timeval = libc::timeval { tv_sec: 1, tv_usec: 0 };
 
 /// Asks the kernel for all of its drivers.
@@ -49,7 +49,7 @@ pub(super) fn dump() -> io::Result<Vec<Reported>> {
     if number < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: just opened, and nobody else's.
+    // SAFETY: just opened, and nothing else owns it.
     let socket = unsafe { OwnedFd::from_raw_fd(number) };
     // SAFETY: reads the timeval, which is a constant.
     let limited = unsafe {
@@ -65,7 +65,7 @@ pub(super) fn dump() -> io::Result<Vec<Reported>> {
         return Err(io::Error::last_os_error());
     }
     let question = question();
-    // SAFETY: reads `question` for its length.
+    // SAFETY: reads as many bytes as `question` has.
     let sent =
         unsafe { libc::send(socket.as_raw_fd(), question.as_ptr().cast(), question.len(), 0) };
     if sent < 0 {
@@ -85,7 +85,7 @@ pub(super) fn dump() -> io::Result<Vec<Reported>> {
     }
 }
 
-/// A dump's request: a header and an algorithm without a name, which means all.
+/// The request for a dump: a header, and an algorithm without a name, which means all.
 fn question() -> [u8; HEADER + ALGORITHM] {
     let mut question = [0; HEADER + ALGORITHM];
     question[..4].copy_from_slice(&((HEADER + ALGORITHM) as u32).to_ne_bytes());
@@ -94,10 +94,10 @@ fn question() -> [u8; HEADER + ALGORITHM] {
     question
 }
 
-/// What a datagram of a dump was.
+/// The kind of a datagram of a dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Datagram {
-    /// There are more to come.
+    /// More datagrams follow.
     More,
     /// The dump is complete.
     Last,
@@ -105,7 +105,7 @@ pub enum Datagram {
     Failed(i32),
 }
 
-/// Reads one datagram of a dump. Takes any bytes: what is cut short is passed over.
+/// Reads one datagram of a dump. Accepts any bytes; truncated messages are skipped.
 pub fn parse_dump(mut bytes: &[u8], reported: &mut Vec<Reported>) -> Datagram {
     while let Some((message, rest)) = take_message(bytes) {
         let body = &message[HEADER..];
@@ -120,7 +120,7 @@ pub fn parse_dump(mut bytes: &[u8], reported: &mut Vec<Reported>) -> Datagram {
     Datagram::More
 }
 
-/// The first message, and what is behind it; messages begin at multiples of four.
+/// Returns the first message and the bytes after it. Messages begin at multiples of four.
 fn take_message(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let length = u32_at(bytes, 0)? as usize;
     let message = bytes.get(..length).filter(|message| message.len() >= HEADER)?;
@@ -159,7 +159,7 @@ fn algorithm(body: &[u8]) -> Option<Reported> {
     (!driver.driver.is_empty()).then_some(Reported { driver, flags })
 }
 
-/// A `struct rtattr`: its type, its value, and what is behind it.
+/// Returns the type and the value of a `struct rtattr`, and the bytes after it.
 fn take_attribute(bytes: &[u8]) -> Option<(u16, &[u8], &[u8])> {
     let (length, kind) = (usize::from(u16_at(bytes, 0)?), u16_at(bytes, 2)?);
     let value = bytes.get(4..length)?;

@@ -73,7 +73,7 @@ fn every_algorithm_has_a_kernel_name_and_key_lengths_that_fit() {
     assert!(dcp.runs(Algorithm::Aes128Cbc) && !dcp.runs(Algorithm::Aes256Cbc));
 }
 
-/// All generators have one name in the kernel, whatever they compute.
+/// All generators have the same name in the kernel, whatever they compute.
 #[test]
 fn a_generator_is_measured_as_what_it_computes_and_others_are_listed_only() {
     let drivers = parse(GUEST);
@@ -84,11 +84,11 @@ fn a_generator_is_measured_as_what_it_computes_and_others_are_listed_only() {
     };
     assert_eq!(runs("drbg_nopr_hmac_sha256"), [Algorithm::HmacDrbgSha256]);
     assert_eq!(runs("drbg_nopr_hmac_sha512"), [Algorithm::HmacDrbgSha512]);
-    // With prediction resistance, or another digest.
+    // Generators with prediction resistance, or with another digest.
     for other in ["drbg_pr_hmac_sha512", "drbg_nopr_hmac_sha1"] {
         assert!(runs(other).is_empty() && !driver(&drivers, other).runs_any(), "{other}");
     }
-    // The CPU's jitter, and an engine's own.
+    // The CPU's jitter generator, and an engine's own.
     for (name, other) in [("jitterentropy_rng", "jitterentropy_rng"), ("stdrng", "prng-caam")] {
         let other = Driver { name: name.into(), driver: other.into(), ..Driver::default() };
         assert!(!other.runs_any(), "{}", other.driver);
@@ -196,7 +196,7 @@ proptest! {
         cut in any::<proptest::sample::Index>(),
     ) {
         let _ = parse_dump(&bytes, &mut Vec::new());
-        // A whole message that was cut, and one whose lengths lie.
+        // A whole message that was cut, and one with a wrong length.
         let whole = message(["sha256", "sha256-x", "m"], 0x400, 1, "ahash");
         let _ = parse_dump(&whole[..cut.index(whole.len())], &mut Vec::new());
         let mut lying = whole.clone();

@@ -7,9 +7,9 @@ use cpb_core::{CryptoWorkload, Error, Unsupported};
 use cpb_session::context::{Context, Lengths};
 use cpb_session::raw_jobs::RawJob;
 
-/// `GCRY_CIPHER_MODE_CTR`: its counter has a function of its own.
+/// `GCRY_CIPHER_MODE_CTR`, whose counter has a separate function.
 pub(super) const CTR: c_int = 6;
-/// `GCRY_CIPHER_MODE_CCM`: it wants to know a message's length before the message.
+/// `GCRY_CIPHER_MODE_CCM`, which needs a message's length before the message.
 pub(super) const CCM: c_int = 8;
 
 pub(super) struct Cipher {
@@ -17,7 +17,7 @@ pub(super) struct Cipher {
     mode: c_int,
     iv: usize,
     lengths: Lengths,
-    /// What setting a weak key answers: it is set all the same.
+    /// The status of setting a weak key, which is set all the same.
     weak: c_uint,
 }
 
@@ -28,13 +28,13 @@ impl Cipher {
         workload: &CryptoWorkload,
     ) -> Result<Cipher, Error> {
         let mut handle = ptr::null_mut();
-        // SAFETY: the handle is written, or stays null where the library has no such cipher.
+        // SAFETY: the handle is written, or stays null if the library has no such cipher.
         let status = unsafe { ffi::gcry_cipher_open(&mut handle, cipher, mode, 0) };
         if status != 0 || handle.is_null() {
             return Err(Unsupported::BuildOption.into());
         }
-        // Half of the keys that NIST publishes answers of DES for are weak ones.
-        // SAFETY: the handle is live; without a pointer the length is the switch.
+        // Half of the DES keys for which NIST publishes answers are weak.
+        // SAFETY: the handle is live. Without a pointer, the length is the switch.
         let allowed = unsafe {
             let allow = ffi::GCRYCTL_SET_ALLOW_WEAK_KEY;
             ffi::gcry_cipher_ctl(handle, allow, ptr::null_mut(), 1)
@@ -63,7 +63,7 @@ impl Context for Cipher {
         // SAFETY: as above; the key is read during the call.
         match unsafe { ffi::gcry_cipher_setkey(self.handle, key.as_ptr(), key.len()) } & 0xffff {
             code if code == self.weak => Ok(()),
-            // A version that cannot be told to take it.
+            // A version that cannot be told to accept it.
             ffi::GPG_ERR_WEAK_KEY => Err(Unsupported::Policy.into()),
             code => succeeded(code),
         }
@@ -94,7 +94,7 @@ impl Context for Cipher {
     #[inline]
     fn part(&mut self, job: &RawJob) -> Result<(), Error> {
         let length = self.lengths.message;
-        // No input stands for the output's own bytes.
+        // A null input stands for the bytes of the output.
         let apart = !ptr::eq(job.input, job.output);
         let (input, there) = if apart { (job.input, length) } else { (ptr::null(), 0) };
         if length == 0 {
@@ -127,7 +127,7 @@ impl Context for Cipher {
 
 impl Drop for Cipher {
     fn drop(&mut self) {
-        // SAFETY: ours, and not used any more.
+        // SAFETY: we own it, and nothing uses it afterwards.
         unsafe { ffi::gcry_cipher_close(self.handle) };
     }
 }

@@ -1,4 +1,4 @@
-//! Sessions of digests, and of MACs that are made of them.
+//! Sessions of digests, and of MACs that are based on them.
 
 use super::{ffi, succeeded};
 use core::ffi::{c_int, c_uint};
@@ -15,7 +15,7 @@ pub(super) struct Digest {
 impl Digest {
     pub(super) fn open(digest: c_int, flags: c_uint, lengths: Lengths) -> Result<Digest, Error> {
         let mut handle = ptr::null_mut();
-        // SAFETY: the handle is written, or stays null where the library has no such digest.
+        // SAFETY: the handle is written, or stays null if the library has no such digest.
         let status = unsafe { ffi::gcry_md_open(&mut handle, digest, flags) };
         if status != 0 || handle.is_null() {
             return Err(Unsupported::BuildOption.into());
@@ -32,7 +32,7 @@ impl Context for Digest {
         }
         // SAFETY: as above; the key is read during the call.
         match unsafe { ffi::gcry_md_setkey(self.handle, key.as_ptr(), key.len()) } & 0xffff {
-            // In FIPS mode a key has 14 bytes or more.
+            // In FIPS mode a key must have 14 bytes or more.
             ffi::GPG_ERR_INV_VALUE => Err(Unsupported::Policy.into()),
             code => succeeded(code),
         }
@@ -40,7 +40,7 @@ impl Context for Digest {
 
     #[inline]
     fn begin(&mut self, _job: &RawJob) -> Result<(), Error> {
-        // SAFETY: as above. A key stays.
+        // SAFETY: as above. The key stays set.
         unsafe { ffi::gcry_md_reset(self.handle) };
         Ok(())
     }
@@ -54,8 +54,8 @@ impl Context for Digest {
 
     #[inline]
     fn end(&mut self, job: &RawJob) -> Result<(), Error> {
-        // SAFETY: as above; 0 stands for the only digest that was opened, and the result is as long as
-        // that digest, which is the output's length.
+        // SAFETY: as above; 0 stands for the only digest that was opened. The result has that digest's length,
+        // which is the output's length.
         unsafe {
             let digest = ffi::gcry_md_read(self.handle, 0);
             if digest.is_null() {
@@ -69,7 +69,7 @@ impl Context for Digest {
 
 impl Drop for Digest {
     fn drop(&mut self) {
-        // SAFETY: ours, and not used any more.
+        // SAFETY: we own it, and nothing uses it afterwards.
         unsafe { ffi::gcry_md_close(self.handle) };
     }
 }

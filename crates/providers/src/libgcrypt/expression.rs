@@ -1,4 +1,4 @@
-//! S-expressions, numbers and curves: what the library's functions of key pairs take and give.
+//! S-expressions, numbers and curves: what the library's key pair functions take and return.
 
 use super::{ffi, succeeded};
 use crate::loaded::Owned;
@@ -6,14 +6,14 @@ use core::ffi::{CStr, c_int, c_uint, c_void};
 use core::{ptr, slice};
 use cpb_core::Error;
 
-/// The most byte strings that one expression here has.
+/// The most byte strings in one expression here.
 const MOST: usize = 6;
 
 /// An S-expression.
 pub(super) type Expression = Owned<ffi::gcry_sexp>;
 
 impl Expression {
-    /// An expression whose format has a `%b` for each of `parts`, none of them empty.
+    /// Makes an expression from a format with a `%b` for each of `parts`, none of which is empty.
     #[inline]
     pub(super) fn new<const N: usize>(
         format: &'static CStr,
@@ -30,14 +30,14 @@ impl Expression {
             arguments[2 * place] = (&raw mut lengths[place]).cast();
             arguments[2 * place + 1] = (&raw mut bytes[place]).cast();
         }
-        // SAFETY: an argument for each that the format names; all are read during the call.
+        // SAFETY: there is an argument for each `%b` of the format, and all are read during the call.
         Expression::by(|made| unsafe {
             let (format, arguments) = (format.as_ptr(), arguments.as_mut_ptr());
             ffi::gcry_sexp_build_array(made, ptr::null_mut(), format, arguments)
         })
     }
 
-    /// What one of the library's functions makes.
+    /// Takes what one of the library's functions makes.
     #[inline]
     pub(super) fn by(
         make: impl FnOnce(*mut *mut ffi::gcry_sexp) -> c_uint,
@@ -52,19 +52,19 @@ impl Expression {
         Owned::take(made, |made| unsafe { ffi::gcry_sexp_release(made) })
     }
 
-    /// The list in it that begins with `name`.
+    /// Returns the list in it that begins with `name`.
     #[inline]
     fn list(&self, name: &CStr) -> Result<Expression, Error> {
         // SAFETY: live; without a length the name is a C string.
         Expression::own(unsafe { ffi::gcry_sexp_find_token(self.0, name.as_ptr(), 0) })
     }
 
-    /// Writes the value called `name`, a number or bytes, as so many digits: the library puts a zero before
-    /// a first bit of one, and leaves out others.
+    /// Writes the value called `name`, a number or bytes, as exactly as many digits as `output` has. The
+    /// library writes a zero before a first bit of one, and omits other leading zeros.
     #[inline]
     pub(super) fn write(&self, name: &CStr, output: &mut [u8]) -> Result<(), Error> {
         let (list, mut length) = (self.list(name)?, 0);
-        // SAFETY: live; what is there belongs to the list and is as long as the library says.
+        // SAFETY: the value belongs to the list, which is live, and has the length that the library returns.
         let value = unsafe {
             let value = ffi::gcry_sexp_nth_data(list.0, 1, &mut length);
             if value.is_null() {
@@ -88,15 +88,15 @@ impl Expression {
         Ok(())
     }
 
-    /// The number called `name`.
+    /// Returns the number called `name`.
     pub(super) fn number(&self, name: &CStr) -> Result<Number, Error> {
         let list = self.list(name)?;
-        // SAFETY: live.
+        // SAFETY: the expression is live.
         own_number(unsafe { ffi::gcry_sexp_nth_mpi(list.0, 1, ffi::GCRYMPI_FMT_USG) })
     }
 }
 
-/// A number, or bytes in the place of one.
+/// A number, or bytes in place of a number.
 pub(super) type Number = Owned<ffi::gcry_mpi>;
 
 fn own_number(made: *mut ffi::gcry_mpi) -> Result<Number, Error> {
@@ -105,30 +105,31 @@ fn own_number(made: *mut ffi::gcry_mpi) -> Result<Number, Error> {
 }
 
 impl Number {
-    /// Writes `self` mod (`prime` - 1), which `prime` becomes, as so many digits.
+    /// Writes `self` mod (`prime` - 1) as exactly as many digits as `output` has. The result also replaces
+    /// `prime`.
     pub(super) fn write_modulo_less_one(
         &self,
         prime: &Number,
         output: &mut [u8],
     ) -> Result<(), Error> {
         let mut written = 0;
-        // SAFETY: all are live; the output is as long as is said.
+        // SAFETY: all are live; the output has the stated length.
         succeeded(unsafe {
             ffi::gcry_mpi_sub_ui(prime.0, prime.0, 1);
             ffi::gcry_mpi_mod(prime.0, self.0, prime.0);
             let (output, room) = (output.as_mut_ptr(), output.len());
             ffi::gcry_mpi_print(ffi::GCRYMPI_FMT_USG, output, room, &mut written, prime.0)
         })?;
-        // Digits are written from the left, however few.
+        // The digits are written from the left, however few they are.
         output.rotate_right(output.len() - written);
         output.get_mut(..output.len() - written).unwrap_or_default().fill(0);
         Ok(())
     }
 
-    /// Copies bytes that stand in the place of a number.
+    /// Copies the bytes that are there in place of a number.
     pub(super) fn copy_bytes(&self, output: &mut [u8]) -> Result<(), Error> {
         let mut bits = 0;
-        // SAFETY: live; the bytes belong to it and are as many as are said.
+        // SAFETY: the bytes belong to the number, which is live, and have the length that the library returns.
         let bytes = unsafe {
             let bytes = ffi::gcry_mpi_get_opaque(self.0, &mut bits);
             if bytes.is_null() || bits.div_ceil(8) as usize != output.len() {
@@ -145,12 +146,12 @@ impl Number {
 pub(super) struct CurveContext(Owned<ffi::gcry_context>);
 
 impl CurveContext {
-    /// Of a name; an error if the library does not have it, or may not use it.
+    /// The curve called `name`. Returns an error if the library does not have it or may not use it.
     pub(super) fn named(name: &CStr) -> Result<CurveContext, Error> {
         CurveContext::open(ptr::null_mut(), name.as_ptr())
     }
 
-    /// Of a key.
+    /// The curve of a key.
     pub(super) fn of(key: &Expression) -> Result<CurveContext, Error> {
         CurveContext::open(key.0, ptr::null())
     }
@@ -166,9 +167,9 @@ impl CurveContext {
         Owned::take(made, |made| unsafe { ffi::gcry_ctx_release(made) }).map(CurveContext)
     }
 
-    /// A number of the curve's or the key's.
+    /// A number of the curve or of the key.
     pub(super) fn number(&self, name: &CStr) -> Result<Number, Error> {
-        // SAFETY: live; no copy is asked for, and what is given is released all the same.
+        // SAFETY: the context is live. No copy is requested, but the result is released all the same.
         own_number(unsafe { ffi::gcry_mpi_ec_get_mpi(name.as_ptr(), self.0.0, 0) })
     }
 
@@ -183,7 +184,7 @@ impl CurveContext {
 
     /// Whether the public key is one of the curve's points.
     pub(super) fn has_point(&self) -> bool {
-        // SAFETY: the curve is live; the point is ours to release.
+        // SAFETY: the curve is live, and we release the point.
         unsafe {
             let point = ffi::gcry_mpi_ec_get_point(c"q".as_ptr(), self.0.0, 0);
             if point.is_null() {

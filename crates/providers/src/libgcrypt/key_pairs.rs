@@ -1,19 +1,19 @@
-//! What libgcrypt does with key pairs.
+//! libgcrypt's key pairs.
 //!
-//! Keys are S-expressions that are made before the clock starts. Those of digests, signatures and answers belong
-//! to each operation: the library takes and gives nothing else. It also sets up the curve, or reads the numbers
-//! of the RSA key, anew each time.
+//! Keys are S-expressions that are made before the clock starts. The expressions of digests, signatures and
+//! results are part of each operation, because the library takes and returns nothing else. In each operation it
+//! also sets up the curve, or reads the numbers of the RSA key.
 //!
-//! For each RSA signature it draws a new number to blind the key with, takes the inverse of that, and checks the
-//! signature in the end. A private key's numbers it copies out of its expression to where it does not take them
-//! for secret, wherever the expression lies (1.10, 1.11); so an agreement on NIST's curves is not in constant
-//! time, as ECDSA with its own numbers is, and costs half of it.
+//! For each RSA signature the library draws a new number to blind the key with, inverts it, and finally checks
+//! the signature. It copies a private key's numbers out of their expression to memory that it does not treat as
+//! secret, wherever the expression is (1.10, 1.11). So an agreement on NIST's curves does not run in constant
+//! time, as ECDSA with its own numbers does, and costs half as much.
 //!
-//! It draws from its own generator, whose cost is part of the time. Pairs are made as transient ones: else old
-//! kernels would be asked for more entropy than they have at a time. Those of curves it tries before it gives
-//! them out, by a signature.
+//! It draws from its own generator, whose cost is part of the time. Pairs are made as transient ones, because
+//! old kernels would otherwise be asked for more entropy than they have at a time. The library tests new pairs
+//! of curves with a signature before it returns them.
 //!
-//! ML-KEM (1.11) is left out, because it takes no seed, and private keys are seeds here.
+//! ML-KEM (1.11) is left out, because the library takes no seed, and private keys are seeds here.
 
 use super::expression::{CurveContext, Expression};
 use super::{ffi, succeeded};
@@ -31,7 +31,7 @@ pub(super) fn has(algorithm: Algorithm) -> bool {
     Scheme::of(algorithm).is_some()
 }
 
-/// Whether this library, as it was built and as this system allows it, does a workload.
+/// Checks whether this library, as it was built and as this system allows it, supports a workload.
 pub(super) fn supports(workload: &CryptoWorkload, fips: bool) -> Result<(), Unsupported> {
     let scheme = Scheme::of(workload.algorithm).ok_or(Unsupported::Algorithm)?;
     match scheme.is_there() {
@@ -65,16 +65,16 @@ pub(super) fn session(
     }
 }
 
-/// What the library makes of an algorithm.
+/// How the library represents an algorithm.
 #[derive(Clone, Copy)]
 enum Scheme {
-    /// The modulus in bits, in words; padding is PSS, not PKCS #1 v1.5.
+    /// The modulus's length in bits, as text. The padding is PSS if `pss` is true, and PKCS #1 v1.5 otherwise.
     Rsa { bits: &'static CStr, pss: bool },
-    /// Of NIST's curves, and the digest that is signed.
+    /// One of NIST's curves, and the digest that is signed.
     Curve { name: &'static CStr, digest: &'static [u8] },
     /// EdDSA.
     Ed25519,
-    /// By functions of its own.
+    /// Done with separate functions.
     X25519,
 }
 
@@ -102,7 +102,7 @@ impl Scheme {
         })
     }
 
-    /// Whether an old library lacks the function that it is done with.
+    /// Whether the library is too old to have the function that this needs.
     fn is_too_new(self) -> bool {
         // SAFETY: takes any number.
         let length = unsafe { ffi::since_1_9::gcry_ecc_get_algo_keylen(ffi::GCRY_ECC_CURVE25519) };
@@ -133,12 +133,12 @@ impl Scheme {
                 let mut numbers = rsa_numbers(modulus(key), key);
                 let [n, e, d, p, q, _, _, q_inverse] =
                     core::array::from_fn(|_| numbers.next().unwrap_or_default());
-                // The library wants the inverse of what it calls p.
+                // The library wants the inverse of its p, which is our q.
                 let key = Expression::new(
                     c"(private-key(rsa(n %b)(e %b)(d %b)(p %b)(q %b)(u %b)))",
                     [n, e, d, q, p, q_inverse],
                 )?;
-                // SAFETY: live.
+                // SAFETY: the key is live.
                 succeeded(unsafe { ffi::gcry_pk_testkey(key.0) })?;
                 Ok(key)
             }
@@ -163,7 +163,7 @@ impl Scheme {
         }
     }
 
-    /// What is no key at all is refused, as a signature that does not fit is.
+    /// Reads a public key. An invalid key is refused, like a signature that does not verify.
     fn public(self, key: &[u8]) -> Result<Expression, Error> {
         let key = match self {
             Scheme::Rsa { .. } => {
@@ -186,7 +186,7 @@ impl Scheme {
         if on_curve { Ok(key) } else { Err(Error::Refused) }
     }
 
-    /// What is signed.
+    /// The expression of what is signed.
     #[inline]
     fn data(self, message: &[u8]) -> Result<Expression, Error> {
         match self {
@@ -206,7 +206,7 @@ impl Scheme {
         }
     }
 
-    /// A signature that is to be verified.
+    /// The expression of a signature that is to be verified.
     #[inline]
     fn signature(self, bytes: &[u8]) -> Result<Expression, Error> {
         let (r, s) = bytes.split_at(bytes.len() / 2);
@@ -219,7 +219,7 @@ impl Scheme {
         }
     }
 
-    /// Takes a signature that was made out of its expression.
+    /// Copies a new signature out of its expression.
     #[inline]
     fn take_signature(self, made: &Expression, bytes: &mut [u8]) -> Result<(), Error> {
         if let Scheme::Rsa { .. } = self {
@@ -230,8 +230,9 @@ impl Scheme {
         made.write(c"s", s)
     }
 
-    /// Whether a signature is in its range, which the library leaves to whoever asks it: RSA's is less than
-    /// the modulus (RFC 8017, 5.2.2), the second half of EdDSA's less than the order (RFC 8032, 5.1.7).
+    /// Whether a signature is in its range, which the library leaves to its caller. An RSA signature is less
+    /// than the modulus (RFC 8017, 5.2.2), and the second half of an EdDSA signature is less than the order
+    /// (RFC 8032, 5.1.7).
     #[inline]
     fn in_range(self, signature: &[u8], key: &[u8]) -> bool {
         match self {
@@ -241,7 +242,7 @@ impl Scheme {
         }
     }
 
-    /// What asks for a pair.
+    /// The expression that requests a pair.
     fn wanted(self) -> Result<Expression, Error> {
         match self {
             Scheme::Rsa { bits, .. } => Expression::new(
@@ -257,7 +258,7 @@ impl Scheme {
         }
     }
 
-    /// Both halves of a pair.
+    /// Writes both halves of a pair.
     fn write(self, pair: &Expression, private: &mut [u8], public: &mut [u8]) -> Result<(), Error> {
         let Scheme::Rsa { .. } = self else {
             pair.write(c"d", private)?;
@@ -271,7 +272,7 @@ impl Scheme {
         pair.write(c"n", n)?;
         pair.write(c"e", e)?;
         pair.write(c"d", d)?;
-        // See `private`.
+        // p and q are swapped; see `private`.
         pair.write(c"q", p)?;
         pair.write(c"p", q)?;
         exponent.write_modulo_less_one(&pair.number(c"q")?, d_p)?;
@@ -288,12 +289,12 @@ const ED25519_ORDER: [u8; 32] = [
     0x14, 0xde, 0xf9, 0xde, 0xa2, 0xf7, 0x9c, 0xd6, 0x58, 0x12, 0x63, 0x1a, 0x5c, 0xf5, 0xd3, 0xed,
 ];
 
-/// Bytes of the modulus, by those of a private RSA key.
+/// Bytes of the modulus, from the length of a private RSA key.
 fn modulus(key: &[u8]) -> usize {
     (key.len() - RSA_EXPONENT) / 9 * 2
 }
 
-/// What every session here has.
+/// What all sessions of this module share.
 struct Open<'a> {
     scheme: Scheme,
     parts: Parts,
@@ -301,7 +302,7 @@ struct Open<'a> {
 }
 
 // In all closures below: keys are live as long as the session, and the pointers of a job are valid for the
-// lengths that `RawJobs` found.
+// lengths that `RawJobs` checked.
 impl Open<'_> {
     fn sign(&self, key: &Expression, body: Body<'_>) -> Result<(), Error> {
         let (message, length) = (self.jobs.message, self.parts.signature);
@@ -339,8 +340,8 @@ impl Open<'_> {
         each(self.jobs, verify, body)
     }
 
-    /// The library finds out in each agreement whether the peer's point is on the curve; only the reading
-    /// into its expression can be done before.
+    /// In each agreement the library checks whether the peer's point is on the curve. Only reading it into its
+    /// expression can be done before.
     fn agree(&self, key: &Expression, phase: Phase, body: Body<'_>) -> Result<(), Error> {
         let (public, length) = (self.parts.public, self.parts.secret);
         let read = |job: &RawJob| {
@@ -364,14 +365,14 @@ impl Open<'_> {
         agree(self.jobs, phase, read, derive, body)
     }
 
-    /// There is nothing to read of a key that is 32 bytes.
+    /// A key of 32 bytes does not need to be read beforehand.
     fn agree_x25519(&self, own: &[u8], body: Body<'_>) -> Result<(), Error> {
         let length = self.parts.secret;
         let agree = |job: &RawJob| {
             multiply(job.output, own, job.input).or_else(refused)?;
             // SAFETY: see above.
             let shared = unsafe { slice::from_raw_parts(job.output, length) };
-            // RFC 7748, section 6.1: a peer may make it 0, and the library leaves it to us to mind.
+            // RFC 7748, section 6.1: a peer can make it 0, and the library leaves this check to its caller.
             let any = shared.iter().fold(0, |any, byte| any | byte);
             if any == 0 { Err(Error::Refused) } else { Ok(()) }
         };
@@ -387,7 +388,7 @@ impl Open<'_> {
             return each(self.jobs, |job| generate_x25519(pair(job)), body);
         }
         let wanted = self.scheme.wanted()?;
-        // SAFETY: live.
+        // SAFETY: the expression is live.
         let make = || Expression::by(|made| unsafe { ffi::gcry_pk_genkey(made, wanted.0) });
         let write =
             |pair: &_, private: &mut _, public: &mut _| self.scheme.write(pair, private, public);
@@ -395,7 +396,7 @@ impl Open<'_> {
     }
 }
 
-/// X25519: `scalar` times a point, or the base point where that is null. All are 32 bytes.
+/// X25519: `scalar` times a point, or times the base point if `point` is null. All have 32 bytes.
 #[inline]
 fn multiply(output: *mut u8, scalar: &[u8], point: *const u8) -> Result<(), Error> {
     debug_assert_eq!(scalar.len(), 32);
@@ -406,11 +407,11 @@ fn multiply(output: *mut u8, scalar: &[u8], point: *const u8) -> Result<(), Erro
     })
 }
 
-/// A random scalar, and behind it the public key.
+/// Makes a random scalar, followed by its public key.
 #[inline]
 fn generate_x25519(pair: &mut [u8]) -> Result<(), Error> {
     let (private, public) = pair.split_at_mut(32);
-    // SAFETY: as long as is said.
+    // SAFETY: the length is that of the buffer.
     unsafe { ffi::gcry_randomize(private.as_mut_ptr(), private.len(), ffi::GCRY_STRONG_RANDOM) };
     multiply(public.as_mut_ptr(), private, ptr::null())
 }

@@ -1,4 +1,4 @@
-//! Sessions of message authentication codes that are not made of a digest.
+//! Sessions of message authentication codes that are not based on a digest.
 
 use super::{ffi, succeeded};
 use core::ffi::c_int;
@@ -15,8 +15,8 @@ pub(super) struct Mac {
 impl Mac {
     pub(super) fn open(mac: c_int, lengths: Lengths) -> Result<Mac, Error> {
         let mut handle = ptr::null_mut();
-        // SAFETY: the handle is written, or stays null where the library has no such MAC; there is no
-        // context to belong to.
+        // SAFETY: the handle is written, or stays null if the library has no such MAC. Null means that it
+        // belongs to no context.
         let status = unsafe { ffi::gcry_mac_open(&mut handle, mac, 0, ptr::null_mut()) };
         if status != 0 || handle.is_null() {
             return Err(Unsupported::BuildOption.into());
@@ -34,7 +34,7 @@ impl Context for Mac {
 
     #[inline]
     fn begin(&mut self, _job: &RawJob) -> Result<(), Error> {
-        // SAFETY: as above. A key stays.
+        // SAFETY: as above. The key stays set.
         succeeded(unsafe { ffi::gcry_mac_ctl(self.handle, ffi::GCRYCTL_RESET, ptr::null_mut(), 0) })
     }
 
@@ -54,7 +54,7 @@ impl Context for Mac {
 
 impl Drop for Mac {
     fn drop(&mut self) {
-        // SAFETY: ours, and not used any more.
+        // SAFETY: we own it, and nothing uses it afterwards.
         unsafe { ffi::gcry_mac_close(self.handle) };
     }
 }

@@ -1,12 +1,12 @@
 //! The two builds of Mbed TLS 3.6 that cpb is linked with, from one source: [`C`] is plain C; [`Accel`] uses the CPU's
 //! AES (and, on 64-bit Arm, SHA-2) instructions where the CPU has them.
 //!
-//! The C names of each begin with a prefix of its own: see build/mbedtls.rs, which also finds the sizes of the contexts
-//! for this target, by build/mbedtls/layout.c.
+//! The C names of each build have a prefix: see build/mbedtls.rs, which also finds the sizes of the contexts
+//! for this target, with build/mbedtls/layout.c.
 
 use cpb_mbedtls::linked_3;
 
-/// The size of a context; the build script writes one line of these a context.
+/// Declares a context of a given size. The build script writes one such line for each context.
 macro_rules! opaque {
     ($name:ident, $size:literal, $align:literal) => {
         pub(crate) const $name: core::alloc::Layout =
@@ -17,7 +17,7 @@ macro_rules! opaque {
     };
 }
 
-/// Under the names of the types in `cpb_mbedtls::types`.
+/// The contexts, under the names of the types in `cpb_mbedtls::types`.
 #[allow(
     dead_code,
     non_upper_case_globals,
@@ -60,7 +60,7 @@ pub(crate) fn accel_uses_aes_instructions() -> bool {
     // SAFETY: takes no pointer and only asks the CPU.
     return unsafe { accel_aesni_has_support(AESNI_AES) } == 1;
     #[cfg(all(target_arch = "aarch64", target_os = "linux"))]
-    // SAFETY: takes nothing and only asks the kernel.
+    // SAFETY: takes no arguments and only asks the kernel.
     return unsafe { accel_aesce_has_support_impl() } == 1;
     #[cfg(not(any(
         target_arch = "x86_64",

@@ -1,5 +1,5 @@
-//! Sessions by the library's generic functions: their contexts point to those of the algorithms, which the library
-//! allocates itself.
+//! Sessions through the library's generic functions. Their contexts point to those of the algorithms, which the
+//! library allocates itself.
 
 use super::ffi;
 use super::library::Installed;
@@ -19,7 +19,7 @@ fn bits(key: &[u8]) -> c_int {
 
 pub(super) struct Cipher {
     context: Held<Installed, CipherContext>,
-    /// So many bytes go to a call: ECB takes a block. 0 stands for the message.
+    /// Bytes in each call: ECB takes a block. 0 stands for the whole message.
     step: usize,
     iv: usize,
     lengths: Lengths,
@@ -67,7 +67,7 @@ impl Context for Cipher {
             }
             succeeded(ffi::mbedtls_cipher_reset(context))?;
             if self.lengths.tag > 0 {
-                // Where there is none, too: this begins the message.
+                // Also called without associated data, because it begins the message.
                 let (associated, length) = (job.associated, self.lengths.associated);
                 succeeded(ffi::mbedtls_cipher_update_ad(context, associated, length))?;
             }
@@ -82,7 +82,7 @@ impl Context for Cipher {
         let (mut at, mut written) = (0, 0);
         while at < length {
             let (input, output) = (job.input.wrapping_add(at), job.output.wrapping_add(at));
-            // SAFETY: as above; a message of ECB is whole blocks.
+            // SAFETY: as above; an ECB message is whole blocks.
             succeeded(unsafe {
                 ffi::mbedtls_cipher_update(context, input, step, output, &mut written)
             })?;

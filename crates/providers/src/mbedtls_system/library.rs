@@ -1,7 +1,7 @@
-//! The installed library as one that `cpb_mbedtls` drives: its functions are loaded, by the headers of 2.28 and of 3.
+//! The installed library, for `cpb_mbedtls` to drive. Its functions are loaded, by the headers of 2.28 and 3.
 //!
-//! Contexts are memory with room to spare, of which only C knows what is where. Functions return 0 for success, and so
-//! does one that the library lacks: whether it is there is asked before it is called.
+//! Contexts are memory with room to spare, whose layout only C knows. Functions return 0 for success, and so
+//! does a function that the library lacks. So whether it is there is checked before it is called.
 
 use super::ffi;
 use crate::loaded::Slot;
@@ -15,10 +15,10 @@ use cpb_mbedtls::{
 /// The library that is loaded.
 pub(crate) struct Installed;
 
-/// Whether it is 3.0 or newer.
+/// Whether the loaded library is 3.0 or newer.
 static THIRD: AtomicBool = AtomicBool::new(false);
 
-/// Says which version the functions are of, before the first is called.
+/// States which version the functions have, before the first of them is called.
 pub(super) fn is_third(third: bool) {
     THIRD.store(third, Ordering::Relaxed);
 }
@@ -48,11 +48,11 @@ mod makers {
     contexts! { init_and_free! { c_functions! { loaded as "mbedtls_": } } }
 }
 
-/// What only an installed library is asked.
+/// Functions that only an installed library needs.
 pub(super) mod more {
     use cpb_mbedtls::types::*;
 
-    /// `mbedtls_ecp_curve_info`: what describes a curve; static in the library.
+    /// `mbedtls_ecp_curve_info`, which describes a curve; static in the library.
     #[repr(C)]
     pub(crate) struct CurveInfo {
         _data: [u8; 0],
@@ -67,10 +67,10 @@ pub(super) mod more {
     crate::loaded::c_functions! { loaded as "mbedtls_":
         fn rsa_free(context: *mut RsaContext);
 
-        /// Null where there is none of that number.
+        /// Null if no curve has that number.
         fn ecp_curve_info_from_grp_id(id: c_int) -> *const CurveInfo;
 
-        /// 0 of null.
+        /// 0 for null.
         fn md_get_type(info: *const MdInfo) -> c_int;
 
         fn entropy_init(context: *mut EntropyContext);
@@ -95,14 +95,14 @@ mod rsa_2 {
     rsa_functions_of_2! { c_functions! { loaded as "mbedtls_": } }
 }
 
-/// Draws random bytes by the CTR_DRBG that is its source.
+/// Draws random bytes from the CTR_DRBG that is its source.
 pub(super) const DRAW: Draw = names::ctr_drbg_random;
 
-/// Feeds a generator by the [`EntropyContext`] that is its source.
+/// Feeds a generator from the [`EntropyContext`] that is its source.
 pub(super) const ENTROPY: Draw = more::entropy_func;
 
-/// Room for a context: by the headers of 2.28.3 as Debian configures it and of 3.6.5 as it is by default, on x86-64,
-/// the largest has 392 bytes.
+/// Room for a context. On x86-64, with the headers of 2.28.3 as Debian configures it and of 3.6.5 with its
+/// defaults, the largest context has 392 bytes.
 const ROOM: core::alloc::Layout = room(4096);
 
 const fn room(bytes: usize) -> core::alloc::Layout {
@@ -112,7 +112,7 @@ const fn room(bytes: usize) -> core::alloc::Layout {
     }
 }
 
-/// Under each context's name.
+/// The room for each context, under the context's name.
 #[allow(non_upper_case_globals)]
 mod layouts {
     macro_rules! room {
@@ -121,7 +121,7 @@ mod layouts {
         };
     }
     cpb_mbedtls::contexts! { room! {} }
-    /// 37960 bytes in 2.28.3, of HAVEGE's tables, and 832 without.
+    /// 37960 bytes in 2.28.3 with HAVEGE's tables, and 832 without them.
     pub(super) const EntropyContext: core::alloc::Layout = super::room(65536);
     pub(super) const RsaContext: core::alloc::Layout = super::ROOM;
 }
@@ -159,21 +159,21 @@ impl Functions for Installed {
     functions! { forward! { names; } }
 }
 
-/// The library's number of a digest; 0 if it has none of that name.
+/// The library's number of the digest called `name`; 0 if no digest has that name.
 pub(super) fn number(name: &CStr) -> c_int {
-    // SAFETY: a C string; what is found is constant, and may be null.
+    // SAFETY: a C string. What is found is constant, and may be null.
     unsafe { more::md_get_type(ffi::mbedtls_md_info_from_string(name.as_ptr())) }
 }
 
-/// RSA as 3 has it.
+/// RSA with the interface of 3.
 struct Third;
 rsa_of_3! { Third, rsa_3 }
 
-/// RSA as 2.28 has it.
+/// RSA with the interface of 2.28.
 struct Second;
 rsa_of_2! { Second, rsa_2 }
 
-/// Implements functions of `Rsa` by those of the version that was loaded.
+/// Implements functions of `Rsa` with those of the loaded version.
 macro_rules! by_version {
     ($(fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)+) => {$(
         #[inline(always)]

@@ -1,5 +1,5 @@
-//! Key pairs and generators. Each session has its contexts for itself: a library that was built without
-//! MBEDTLS_THREADING locks none.
+//! Key pairs and generators. Each session has its own contexts, because a library that was built without
+//! MBEDTLS_THREADING does not lock them.
 
 use super::library::{DRAW, ENTROPY, Installed, more, number};
 use super::{MbedTls, ffi};
@@ -16,7 +16,7 @@ use cpb_session::context::run;
 use cpb_session::lengths::{REQUEST, SEED};
 use cpb_session::raw_jobs::RawJobs;
 
-/// Whether the installed library has an algorithm with key pairs, or a generator.
+/// Checks whether the installed library supports an algorithm with key pairs, or a generator.
 pub(super) fn supports(mbedtls: &MbedTls, workload: &CryptoWorkload) -> Result<(), Unsupported> {
     let algorithm = workload.algorithm;
     let pairs = algorithm.has_key_pairs();
@@ -50,15 +50,15 @@ pub(super) fn supports(mbedtls: &MbedTls, workload: &CryptoWorkload) -> Result<(
     }
 }
 
-/// Whether an option was left out of the build, if the build tells.
+/// Whether an option was left out of the build, if the build reports its options.
 fn left_out(option: &CStr) -> bool {
-    // SAFETY: a C string. Builds that do not tell answer with another number.
+    // SAFETY: a C string. Builds that do not report options return another number.
     unsafe { ffi::mbedtls_version_check_feature(option.as_ptr()) == -1 }
 }
 
-/// Whether a generator hands out as much at once as `workload` wants: 1024 bytes, unless the build says
-/// otherwise (MBEDTLS_CTR_DRBG_MAX_REQUEST, MBEDTLS_HMAC_DRBG_MAX_REQUEST), which only trying shows. Smaller
-/// requests, one after the other, would have other outputs.
+/// Checks whether a generator returns as many bytes at once as `workload` wants. The limit is 1024 bytes unless
+/// the build sets another one (MBEDTLS_CTR_DRBG_MAX_REQUEST, MBEDTLS_HMAC_DRBG_MAX_REQUEST), which only trying
+/// shows. A sequence of smaller requests would return other bytes.
 fn hands_out(workload: &CryptoWorkload) -> Result<(), Unsupported> {
     const SURELY: usize = 1024;
     let length = REQUEST.min(workload.message as usize);
@@ -75,7 +75,7 @@ fn hands_out(workload: &CryptoWorkload) -> Result<(), Unsupported> {
     tried.map_err(|_| Unsupported::Length)
 }
 
-/// The library's name of the digest that RSA signs, or that a generator is made of.
+/// The library's name of the digest that RSA signs or that a generator is based on.
 fn digest(algorithm: Algorithm) -> Option<&'static CStr> {
     Some(match algorithm {
         Algorithm::HmacDrbgSha512 => c"SHA512",
@@ -85,7 +85,7 @@ fn digest(algorithm: Algorithm) -> Option<&'static CStr> {
     })
 }
 
-/// Opens a session for `workload`, which is supported.
+/// Opens a session for `workload`, which must be supported.
 pub(super) fn open(
     workload: &CryptoWorkload,
     keys: &[&[u8]],
@@ -110,9 +110,9 @@ pub(super) fn open(
     }
 }
 
-/// Where random numbers come from: the library's CTR_DRBG, fed by its own entropy, as its example programs
-/// have it. What it takes to draw is part of an operation's time, and so is new entropy after each 10000
-/// requests (MBEDTLS_CTR_DRBG_RESEED_INTERVAL).
+/// The source of random numbers: the library's CTR_DRBG, fed by its own entropy, as in its example programs.
+/// Drawing is part of an operation's time, and so is new entropy after every 10000 requests
+/// (MBEDTLS_CTR_DRBG_RESEED_INTERVAL).
 struct FedGenerator {
     generator: Held<Installed, CtrDrbgContext>,
     // Freed after the generator, which points to it.
@@ -123,7 +123,7 @@ impl FedGenerator {
     fn new() -> Result<Self, Error> {
         let mut entropy = Held::<Installed, more::EntropyContext>::new();
         let mut generator = Held::<Installed, CtrDrbgContext>::new();
-        // SAFETY: both are initialised and stay where they are; null is no personalisation.
+        // SAFETY: both are initialised and stay where they are; null means no personalisation.
         succeeded(unsafe {
             let (source, none) = (entropy.get().cast(), core::ptr::null());
             Installed::ctr_drbg_seed(generator.get(), ENTROPY, source, none, 0)

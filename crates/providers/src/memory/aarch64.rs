@@ -1,15 +1,14 @@
-//! Loads of AArch64. Eight make a block: all are issued, then what they read is added to sums. With two buffers, four
-//! come from each.
+//! Loads of AArch64. A block is eight loads: all are issued, and then the words are added to sums. With two
+//! buffers, four loads come from each.
 
 use super::{Loads, ReadFrom, Widest};
 use core::arch::asm;
-use cpb_core::memory_read::Width;
 
-/// What another build would have to repeat.
+/// What another build would have to reproduce.
 pub(super) const OPTIONS: &str =
     "eight loads a turn, each added to a sum of its own; four sums with two buffers";
 
-/// Loads go to the registers 0 to 7, with two buffers to 0 to 3 and 20 to 23; sums are in 10 to 17.
+/// Loads go to registers 0 to 7, or with two buffers to 0 to 3 and 20 to 23. The sums are in 10 to 17.
 macro_rules! loads {
     ($linear:ident, $ping_pong:ident, $width:literal, $clear:literal, $first:literal, $second:literal,
      $add:literal, $add_second:literal, $gather:literal, $sum:literal) => {
@@ -25,11 +24,11 @@ macro_rules! loads {
     (@one $name:ident, $width:literal, $clear:literal, $gather:literal, $sum:literal, $step:literal,
      [$($load:literal,)*]) => {
         /// # Safety
-        /// The first range, a whole number of blocks, can be read, and so can as much from the second address on if
-        /// there is one.
+        /// The first range is readable and a whole number of blocks. If there is a second address, as many
+        /// bytes are readable from there on.
         unsafe fn $name(ReadFrom { first, second }: ReadFrom) -> u64 {
             let sum: u64;
-            // SAFETY: it reads memory that the caller vouches for, and writes none.
+            // SAFETY: it only reads memory, which the caller vouches for.
             unsafe {
                 asm!(
                     ".irp i,0,1,2,3,4,5,6,7", $clear, ".endr",
@@ -124,23 +123,15 @@ loads!(
     "addp d10, v10.2d\nfmov {sum}, d10"
 );
 
-/// Loads of the general registers.
-pub(super) fn of_words(width: Width) -> Option<Loads> {
-    Some(match width {
-        Width::Bits8 => Loads { linear: linear_8, ping_pong: ping_pong_8 },
-        Width::Bits16 => Loads { linear: linear_16, ping_pong: ping_pong_16 },
-        Width::Bits32 => Loads { linear: linear_32, ping_pong: ping_pong_32 },
-        Width::Bits64 => Loads { linear: linear_64, ping_pong: ping_pong_64 },
-        Width::Widest => return None,
-    })
-}
+/// Loads of the general registers, of 8, 16, 32 and 64 bits.
+pub(super) const WORDS: [Option<Loads>; 4] = [
+    Some(Loads { linear: linear_8, ping_pong: ping_pong_8 }),
+    Some(Loads { linear: linear_16, ping_pong: ping_pong_16 }),
+    Some(Loads { linear: linear_32, ping_pong: ping_pong_32 }),
+    Some(Loads { linear: linear_64, ping_pong: ping_pong_64 }),
+];
 
-/// The widest vectors of every AArch64 core.
-pub(super) fn widest() -> Option<Widest> {
-    vectors().into_iter().next()
-}
-
-/// All vectors that are used.
+/// The vectors of every AArch64 core.
 pub(super) fn vectors() -> Vec<Widest> {
     let loads = Loads { linear: linear_128, ping_pong: ping_pong_128 };
     vec![Widest { name: "NEON", bits: 128, loads }]

@@ -1,4 +1,4 @@
-//! What is read, and by how many loads.
+//! What is read, and with how many loads.
 
 use super::*;
 use cpb_core::memory_read::{BLOCK, Pattern};
@@ -26,21 +26,12 @@ impl Pages {
     }
 }
 
-fn mask(width: Width) -> u64 {
-    match width {
-        Width::Bits8 => 0xff,
-        Width::Bits16 => 0xffff,
-        Width::Bits32 => 0xffff_ffff,
-        Width::Bits64 | Width::Widest => u64::MAX,
-    }
-}
-
-/// All that this CPU has, with what a load of it reads in bytes.
+/// All loads that this CPU has, each with the number of bytes that one load reads.
 fn all_loads() -> Vec<(Width, usize, Loads)> {
     let mut all: Vec<(Width, usize, Loads)> =
         [(Width::Bits8, 1), (Width::Bits16, 2), (Width::Bits32, 4), (Width::Bits64, 8)]
             .into_iter()
-            .filter_map(|(width, bytes)| Some((width, bytes, loads::of_words(width)?)))
+            .filter_map(|(width, bytes)| Some((width, bytes, MemoryLoads::loads(width).ok()?)))
             .collect();
     let vectors = loads::vectors().into_iter();
     all.extend(vectors.map(|vector| (Width::Widest, vector.bits as usize / 8, vector.loads)));
@@ -78,7 +69,7 @@ fn every_width_and_pattern_finds_the_truth() {
         for &pattern in Pattern::ALL {
             for blocks in [1, 2, 3, 8, 33] {
                 let read = MemoryReadWorkload::new(width, pattern, blocks * BLOCK);
-                let found = Reading::new(loads, pattern, read.bytes as usize).sum() & mask(width);
+                let found = Reading::new(loads, pattern, read.bytes as usize).sum() & width.mask();
                 assert_eq!(found, sums::truth(&read), "{read}, {size} bytes a load");
             }
         }
@@ -120,8 +111,9 @@ fn a_working_set_that_is_not_what_the_workload_says_is_refused() {
     assert_eq!(supports(flash), Err(Unsupported::Device));
 }
 
-/// The kernel executes the reads instruction by instruction and counts them. A block is eight loads, each of which adds
-/// as well, and four instructions of the loop: what more bytes cost in instructions says how much each load reads.
+/// The kernel single-steps the reads and counts the instructions. A block is eight loads, each of which also
+/// adds, and four instructions of the loop. So the instructions that more bytes take show how much each load
+/// reads.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 #[test]
 fn a_load_reads_as_much_as_its_width_says() {
@@ -148,7 +140,7 @@ mod steps {
     use std::io::Write;
     use std::ptr::null_mut;
 
-    /// Instructions of a process that does nothing but this; `None` where it may not be traced.
+    /// The instructions of a process that does only this. `None` if it may not be traced.
     pub(super) fn count(reading: &Reading) -> Option<usize> {
         // SAFETY: between `fork` and `_exit` the child allocates nothing and takes no lock.
         unsafe {
@@ -185,7 +177,7 @@ mod steps {
         }
     }
 
-    /// Says that a test could not run.
+    /// Records that a test could not run.
     pub(super) fn skip(test: &str) {
         if let Some(log) = std::env::var_os("CPB_SKIP_LOG") {
             let mut log = std::fs::OpenOptions::new().append(true).create(true).open(log).unwrap();

@@ -1,11 +1,11 @@
-//! Loads of x86-64: each is the memory operand of an addition, so that one instruction reads a word and adds it to one of
-//! eight sums. Eight loads make a block; the next one begins eight words on. With two buffers, four words on in each.
+//! Loads of x86-64. Each load is the memory operand of an addition, so one instruction reads a word and adds it
+//! to one of eight sums. A block is eight loads, and the next block begins eight words further on. With two
+//! buffers, it begins four words further on in each.
 
 use super::{Loads, ReadFrom, Widest};
 use core::arch::asm;
-use cpb_core::memory_read::Width;
 
-/// What another build would have to repeat.
+/// What another build would have to reproduce.
 pub(super) const OPTIONS: &str = "eight loads a turn, each added to a sum of its own";
 
 /// Eight sums.
@@ -36,12 +36,12 @@ macro_rules! words {
     };
     (@one $name:ident, $width:literal, [$($load:expr,)*], $step:literal) => {
         /// # Safety
-        /// The first range, a whole number of blocks, can be read, and so can as much from the second address on if
-        /// there is one.
+        /// The first range is readable and a whole number of blocks. If there is a second address, as many
+        /// bytes are readable from there on.
         unsafe fn $name(ReadFrom { first, second }: ReadFrom) -> u64 {
             let mut sums: Sums = [0; 8];
             let [s0, s1, s2, s3, s4, s5, s6, s7] = &mut sums;
-            // SAFETY: it reads memory that the caller vouches for, and writes none.
+            // SAFETY: it only reads memory, which the caller vouches for.
             unsafe {
                 asm!(
                     "2:",
@@ -68,7 +68,8 @@ words!(linear_16, ping_pong_16, "2", ":x", "word");
 words!(linear_32, ping_pong_32, "4", ":e", "dword");
 words!(linear_64, ping_pong_64, "8", ":r", "qword");
 
-/// Vectors: the registers 0 to 3 take from the first buffer, or all that is linear with 4 to 7; 10 to 13 from the second.
+/// Vectors: registers 0 to 3 add words of the first buffer, and 10 to 13 words of the second. A linear read
+/// uses 0 to 7.
 macro_rules! vectors {
     ($linear:ident, $ping_pong:ident, $width:literal, $clear:literal,
      $first:literal, $second:literal, $gather:literal, $store:literal, $leave:literal) => {
@@ -82,12 +83,13 @@ macro_rules! vectors {
     (@one $name:ident, $width:literal, $clear:literal, $gather:literal, $store:literal, $leave:literal,
      $step:literal, [$($load:literal,)*]) => {
         /// # Safety
-        /// The CPU has these instructions. The first range, a whole number of blocks, can be read, and so can as much
-        /// from the second address on if there is one; both addresses are multiples of the vectors' length.
+        /// The CPU has these instructions. The first range is readable and a whole number of blocks. If there
+        /// is a second address, as many bytes are readable from there on. Both addresses are multiples of the
+        /// vectors' length.
         unsafe fn $name(ReadFrom { first, second }: ReadFrom) -> u64 {
             let mut sums: Sums = [0; 8];
-            // SAFETY: it reads memory that the caller vouches for, and writes one vector to `sums`, which is as long as
-            // the longest.
+            // SAFETY: it reads memory that the caller vouches for, and writes one vector to `sums`, which has
+            // the length of the longest vector.
             unsafe {
                 asm!(
                     ".irp i,0,1,2,3,4,5,6,7,10,11,12,13", $clear, ".endr",
@@ -149,23 +151,15 @@ vectors!(
     "vzeroupper"
 );
 
-/// Loads of the general registers.
-pub(super) fn of_words(width: Width) -> Option<Loads> {
-    Some(match width {
-        Width::Bits8 => Loads { linear: linear_8, ping_pong: ping_pong_8 },
-        Width::Bits16 => Loads { linear: linear_16, ping_pong: ping_pong_16 },
-        Width::Bits32 => Loads { linear: linear_32, ping_pong: ping_pong_32 },
-        Width::Bits64 => Loads { linear: linear_64, ping_pong: ping_pong_64 },
-        Width::Widest => return None,
-    })
-}
+/// Loads of the general registers, of 8, 16, 32 and 64 bits.
+pub(super) const WORDS: [Option<Loads>; 4] = [
+    Some(Loads { linear: linear_8, ping_pong: ping_pong_8 }),
+    Some(Loads { linear: linear_16, ping_pong: ping_pong_16 }),
+    Some(Loads { linear: linear_32, ping_pong: ping_pong_32 }),
+    Some(Loads { linear: linear_64, ping_pong: ping_pong_64 }),
+];
 
-/// The widest vectors that this CPU has, as its features say.
-pub(super) fn widest() -> Option<Widest> {
-    vectors().into_iter().next()
-}
-
-/// All vectors that this CPU has, the widest first.
+/// All vectors that this CPU has, widest first.
 pub(super) fn vectors() -> Vec<Widest> {
     let mut vectors = Vec::new();
     if is_x86_feature_detected!("avx512f") {

@@ -9,7 +9,7 @@ use cpb_session::raw_jobs::RawJob;
 // SAFETY of all calls below: contexts are as large as the library's table says and hold a key before
 // they are used; the job's pointers are valid for the session's lengths.
 
-/// One that the library has a table for.
+/// An AEAD that the library has a table for.
 pub(super) struct Aead {
     table: &'static AeadTable,
     memory: Memory,
@@ -36,7 +36,7 @@ impl Context for Aead {
     #[inline]
     fn begin(&mut self, job: &RawJob) -> Result<(), Error> {
         let context = self.memory.pointer();
-        // SAFETY: as above; the nonce has the 12 bytes that both take.
+        // SAFETY: as above; the nonce has the 12 bytes that both AEADs take.
         unsafe {
             (self.table.set_nonce)(context, job.iv);
             (self.table.update)(context, self.lengths.associated, job.associated);
@@ -55,15 +55,15 @@ impl Context for Aead {
     #[inline]
     fn end(&mut self, job: &RawJob) -> Result<(), Error> {
         let (context, digest) = (self.memory.pointer(), self.table.digest);
-        // SAFETY: as above; `digest` writes as many bytes as it is asked for.
+        // SAFETY: as above; `digest` writes the requested number of bytes.
         unsafe { end(job, self.lengths, |length, tag| digest(context, length, tag)) }
     }
 }
 
-/// Writes the tag, or verifies the one that came.
+/// Writes the tag, or verifies the given one.
 ///
 /// # Safety
-/// The job's tag has the length that `lengths` says; `digest` writes as many bytes as it is asked for.
+/// The job's tag has the length that `lengths` states, and `digest` writes the requested number of bytes.
 #[inline]
 unsafe fn end(
     job: &RawJob,
@@ -84,7 +84,7 @@ unsafe fn end(
     }
 }
 
-/// Counter mode with CBC-MAC. The library's tables leave it out: a message begins with its length.
+/// Counter mode with CBC-MAC. The library has no table for it, because a message begins with its length.
 pub(super) struct Ccm {
     table: CipherTable,
     memory: Memory,
@@ -144,7 +144,7 @@ impl Context for Ccm {
     fn end(&mut self, job: &RawJob) -> Result<(), Error> {
         let (context, step) = (self.memory.pointer(), self.table.encrypt);
         let (message, lengths) = (&mut self.message, self.lengths);
-        // SAFETY: as above; `nettle_ccm_digest` writes as many bytes as it is asked for.
+        // SAFETY: as above; `nettle_ccm_digest` writes the requested number of bytes.
         unsafe {
             end(job, lengths, |length, tag| {
                 ffi::nettle_ccm_digest(message, context, step, length, tag);

@@ -23,7 +23,7 @@ pub(super) struct Blocks {
     table: CipherTable,
     mode: Mode,
     memory: Memory,
-    /// The IV or counter that comes next; as long as the algorithm's.
+    /// The next IV or counter, which has the algorithm's length.
     next: [u8; 16],
     iv: usize,
     lengths: Lengths,
@@ -82,7 +82,7 @@ impl Context for Blocks {
     }
 }
 
-/// As a table's function: a weak key is set as well, and is not worth a word here.
+/// Sets a DES key, with the signature that a table requires. A weak key is set as well, and is not reported.
 pub(super) unsafe extern "C" fn set_des_key(context: *mut c_void, key: *const u8) {
     // SAFETY: as promised by the caller.
     unsafe { ffi::nettle_des_set_key(context, key) };
@@ -94,7 +94,7 @@ pub(super) unsafe extern "C" fn set_3des_key(context: *mut c_void, key: *const u
     unsafe { ffi::nettle_des3_set_key(context, key) };
 }
 
-/// A block cipher in XTS: two contexts, the second one for the tweak.
+/// A block cipher in XTS: two contexts, of which the second is for the tweak.
 pub(super) struct Xts {
     table: CipherTable,
     data: Memory,
@@ -147,14 +147,14 @@ impl Context for Xts {
 /// Bytes of a block (chacha.h).
 pub(super) const CHACHA_BLOCK: u32 = 64;
 
-/// ChaCha20 with the counter of 32 bits that RFC 8439 has.
+/// ChaCha20 with the 32-bit counter of RFC 8439.
 pub(super) struct Chacha {
     memory: Memory,
     lengths: Lengths,
 }
 
 impl Chacha {
-    /// Its context is the first part of the one that `table` is of.
+    /// Its context is the first part of the one that `table` describes.
     pub(super) fn new(table: &AeadTable, lengths: Lengths) -> Chacha {
         Chacha { memory: Memory::new(table.context_size), lengths }
     }
@@ -170,8 +170,8 @@ impl Context for Chacha {
     #[inline]
     fn begin(&mut self, job: &RawJob) -> Result<(), Error> {
         let context = self.memory.pointer();
-        // SAFETY: as above; the IV is a counter of 4 bytes and a nonce of 12. The nonce goes first: of
-        // one of 8 bytes the library would have the counter begin at 0.
+        // SAFETY: as above; the IV is a counter of 4 bytes and a nonce of 12. The nonce is set first: with a
+        // nonce of 8 bytes, the library would start the counter at 0.
         unsafe {
             ffi::nettle_chacha_set_nonce96(context, job.iv.add(4));
             ffi::nettle_chacha_set_counter32(context, job.iv);

@@ -17,7 +17,7 @@ pub(super) struct Hash {
 impl Hash {
     pub(super) fn new(table: &'static HashTable, lengths: Lengths) -> Hash {
         let mut memory = Memory::new(table.context_size);
-        // SAFETY: as long as the table says.
+        // SAFETY: the memory has the size that the table states.
         unsafe { (table.init)(memory.pointer()) };
         Hash { table, memory, lengths }
     }
@@ -33,14 +33,14 @@ impl Context for Hash {
 
     #[inline]
     fn end(&mut self, job: &RawJob) -> Result<(), Error> {
-        // SAFETY: as above; it writes the digest and begins anew.
+        // SAFETY: as above; it writes the digest and starts again.
         unsafe { (self.table.digest)(self.memory.pointer(), self.lengths.digest, job.output) };
         Ok(())
     }
 }
 
-/// How a MAC is given its key: an HMAC's table has a function for keys as long as the digest, and the
-/// library one for all others.
+/// How a MAC gets its key: an HMAC's table has a function for keys as long as the digest, and the library has
+/// one for all other keys.
 #[derive(Clone, Copy)]
 pub(super) enum MacKey {
     Fixed(SetKey),
@@ -82,7 +82,7 @@ impl Context for Mac {
 
     #[inline]
     fn end(&mut self, job: &RawJob) -> Result<(), Error> {
-        // SAFETY: as above; it writes the code and begins anew with the same key.
+        // SAFETY: as above; it writes the code and starts again with the same key.
         unsafe { (self.table.digest)(self.memory.pointer(), self.lengths.digest, job.output) };
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The part of Nettle 3's C interface that the provider uses, from its headers.
 
-// Signatures are as long as the headers have them.
+// Signatures have as many arguments as in the headers.
 #![allow(clippy::too_many_arguments)]
 
 use crate::loaded::c_functions;
@@ -15,7 +15,7 @@ type DigestFunction = unsafe extern "C" fn(*mut c_void, usize, *mut u8);
 pub(super) type SetKeyOfLength = unsafe extern "C" fn(*mut c_void, usize, *const u8);
 /// Length, output, input.
 type Crypt = unsafe extern "C" fn(*mut c_void, usize, *mut u8, *const u8);
-/// The same of a block cipher, which does not change its context.
+/// The same for a block cipher, which does not change its context.
 pub(super) type CryptBlocks = unsafe extern "C" fn(*const c_void, usize, *mut u8, *const u8);
 
 /// `struct nettle_cipher` (nettle-meta.h).
@@ -107,9 +107,9 @@ c_functions! { loaded:
     fn nettle_chacha_set_nonce96(context: *mut c_void, nonce: *const u8);
     fn nettle_chacha_set_counter32(context: *mut c_void, counter: *const u8);
     fn nettle_chacha_crypt32(context: *mut c_void, length: usize, output: *mut u8, input: *const u8);
-    /// 1 for a good key, 0 for a weak one, which is set as well.
+    /// 1 for a good key, 0 for a weak one, which is set all the same.
     fn nettle_des_set_key(context: *mut c_void, key: *const u8) -> c_int;
     fn nettle_des3_set_key(context: *mut c_void, key: *const u8) -> c_int;
-    /// In constant time; 1 if they are equal.
+    /// Compares in constant time; 1 if both are equal.
     fn nettle_memeql_sec(one: *const c_void, other: *const c_void, length: usize) -> c_int;
 }

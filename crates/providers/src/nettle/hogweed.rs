@@ -1,10 +1,10 @@
-//! libhogweed, the part of Nettle 3 that has key pairs, and the numbers of GMP that it works with: its C
-//! interface, from the headers that each item names.
+//! libhogweed, the part of Nettle 3 that has key pairs, and the numbers of GMP that it works with. The C
+//! interface is from the headers that each item names.
 //!
-//! The headers rename: what they and Nettle's manual call `rsa_public_key_init` is
+//! The headers rename functions: what they and Nettle's manual call `rsa_public_key_init` is
 //! `nettle_rsa_public_key_init` in the library (`#define`s in rsa.h, ecc.h and the others).
 
-// Signatures are as long as the headers have them.
+// Signatures have as many arguments as in the headers.
 #![allow(clippy::too_many_arguments)]
 
 use crate::loaded::{Library, c_functions};
@@ -49,7 +49,7 @@ pub(super) struct RsaPrivateKey {
     pub(super) c: Integer,
 }
 
-/// `struct ecc_curve` (ecc-curve.h): its content is the library's own.
+/// `struct ecc_curve` (ecc-curve.h), whose content is private to the library.
 #[repr(C)]
 pub(super) struct Curve([u8; 0]);
 
@@ -74,17 +74,17 @@ pub(super) struct DsaSignature {
     pub(super) s: Integer,
 }
 
-/// Bytes that hold a `struct yarrow256_ctx` (yarrow.h): it has 496 where pointers have 8 bytes.
+/// Bytes that hold a `struct yarrow256_ctx` (yarrow.h), which has 496 bytes if pointers have 8.
 pub(super) const YARROW: u32 = 1024;
 
-// Those that return `c_int` return 1 if all is well and 0 if not.
+// Functions that return `c_int` return 1 for success and 0 for failure.
 c_functions! { loaded:
     // gmp.h
     fn __gmpz_init(number: *mut Integer);
     fn __gmpz_clear(number: *mut Integer);
     // bignum.h
     fn nettle_mpz_sizeinbase_256_u(number: *const Integer) -> usize;
-    /// The number must not be longer.
+    /// The number must not be longer than `length`.
     fn nettle_mpz_get_str_256(length: usize, output: *mut u8, number: *const Integer);
     fn nettle_mpz_set_str_256_u(number: *mut Integer, length: usize, digits: *const u8);
     // yarrow.h; these are in libnettle, which libhogweed needs.
@@ -102,7 +102,7 @@ c_functions! { loaded:
     fn nettle_rsa_sha256_verify_digest(key: *const RsaPublicKey, digest: *const u8, signature: *const Integer) -> c_int;
     fn nettle_rsa_pss_sha256_sign_digest_tr(public: *const RsaPublicKey, key: *const RsaPrivateKey, random_context: *mut c_void, random: RandomFunction, salt_length: usize, salt: *const u8, digest: *const u8, signature: *mut Integer) -> c_int;
     fn nettle_rsa_pss_sha256_verify_digest(key: *const RsaPublicKey, salt_length: usize, digest: *const u8, signature: *const Integer) -> c_int;
-    /// With 0 bits of e, the public key's e is taken.
+    /// If e has 0 bits, the public key's e is used.
     fn nettle_rsa_generate_keypair(public: *mut RsaPublicKey, key: *mut RsaPrivateKey, random_context: *mut c_void, random: RandomFunction, progress_context: *mut c_void, progress: Option<ProgressFunction>, bits: c_uint, bits_of_e: c_uint) -> c_int;
     // ecc-curve.h
     fn nettle_get_secp_256r1() -> *const Curve;
@@ -112,13 +112,13 @@ c_functions! { loaded:
     fn nettle_ecc_point_clear(point: *mut Point);
     /// 0 if the point is not on the curve.
     fn nettle_ecc_point_set(point: *mut Point, x: *const Integer, y: *const Integer) -> c_int;
-    /// Either may be null.
+    /// Either coordinate may be null.
     fn nettle_ecc_point_get(point: *const Point, x: *mut Integer, y: *mut Integer);
     fn nettle_ecc_point_mul(product: *mut Point, scalar: *const Scalar, point: *const Point);
     fn nettle_ecc_point_mul_g(product: *mut Point, scalar: *const Scalar);
     fn nettle_ecc_scalar_init(scalar: *mut Scalar, curve: *const Curve);
     fn nettle_ecc_scalar_clear(scalar: *mut Scalar);
-    /// 0 if it is 0, or not below the group's order.
+    /// 0 if the number is 0, or not below the group's order.
     fn nettle_ecc_scalar_set(scalar: *mut Scalar, number: *const Integer) -> c_int;
     fn nettle_ecc_scalar_get(scalar: *const Scalar, number: *mut Integer);
     // dsa.h, ecdsa.h
@@ -136,13 +136,13 @@ c_functions! { loaded:
     fn nettle_curve25519_mul(product: *mut u8, scalar: *const u8, point: *const u8);
 }
 
-/// Loads it, and says what it is; else what is missing.
+/// Loads libhogweed and describes it. The error says what is missing.
 ///
-/// One handle is enough: the dynamic linker looks for a function in the libraries that this one needs,
-/// too, so GMP is the one that libhogweed itself calls. Where that is the small one of Nettle's own, its
-/// functions have other names, and are missed.
+/// One handle is enough: the dynamic linker also looks for a function in the libraries that this one needs, so
+/// GMP is the one that libhogweed itself calls. If that is Nettle's own small version of GMP, its functions
+/// have other names, and are reported as missing.
 pub(super) fn load() -> Result<String, String> {
-    // The one that belongs to libnettle.so.8; of Nettle 4 signatures are others.
+    // The version that belongs to libnettle.so.8. Nettle 4 has other signatures.
     let library = Library::open(&[c"libhogweed.so.6"]).map_err(|missing| {
         format!("no libhogweed (Debian's package libhogweed6): {}", missing.detail)
     })?;
@@ -153,8 +153,8 @@ pub(super) fn load() -> Result<String, String> {
     Ok(format!("{file} with GMP{}", gmp(&library).unwrap_or_default()))
 }
 
-/// The version of GMP, and whether it is a "fat" one, which takes code for newer CPUs where it finds them,
-/// and no variable says otherwise.
+/// The version of GMP, and whether it is "fat": such a build uses code for newer CPUs where it can, and no
+/// variable changes that.
 fn gmp(library: &Library) -> Option<String> {
     let version = library.symbol(c"__gmp_version")?.cast::<*const c_char>();
     // SAFETY: gmp.h: a constant C string.

@@ -1,5 +1,5 @@
-//! What Nettle does with key pairs, by libhogweed. Keys are read before the clock starts, but for the
-//! peer's in an agreement; pairs that were made are written down after it has stopped.
+//! Nettle's key pairs, through libhogweed. Keys are read before the clock starts, except for the peer's key in
+//! an agreement. New pairs are written out after the clock has stopped.
 
 mod curve25519;
 mod curves;
@@ -23,10 +23,10 @@ pub(super) fn has(algorithm: Algorithm) -> bool {
     Scheme::of(algorithm).is_some()
 }
 
-/// What of the library's is an algorithm's.
+/// How the library represents an algorithm.
 #[derive(Clone, Copy)]
 enum Scheme {
-    /// Modulus in bytes.
+    /// The modulus's length in bytes, and the padding.
     Rsa(usize, Padding),
     Curve(unsafe fn() -> *const Curve),
     Ed25519,
@@ -75,7 +75,7 @@ pub(super) fn session(
     }
 }
 
-/// What every session here has.
+/// What all sessions of this module share.
 struct Open<'a> {
     operation: Operation,
     phase: Phase,
@@ -93,8 +93,8 @@ struct Buffers<'j> {
 }
 
 impl Open<'_> {
-    /// Hands a session to `body` that does `run` to each job. A private RSA key is blinded anew in each
-    /// operation, so they all cost the same.
+    /// Hands `body` a session that applies `run` to each job. A private RSA key is blinded anew in each
+    /// operation, so all operations cost the same.
     fn run(
         &self,
         body: Body<'_>,
@@ -107,8 +107,8 @@ impl Open<'_> {
     #[inline]
     fn buffers<'j>(&self, job: &'j RawJob) -> Buffers<'j> {
         let Lengths { input, output, tag, .. } = self.lengths;
-        // SAFETY: `RawJobs` found them to be as long as the workload says; they are borrowed for as long as
-        // the job is, apart from each other, and one job is worked on at a time.
+        // SAFETY: `RawJobs` checked that they have the workload's lengths. They are borrowed as long as the job
+        // is, they do not overlap, and one job is worked on at a time.
         unsafe {
             Buffers {
                 input: slice::from_raw_parts(job.input, input),
@@ -120,21 +120,21 @@ impl Open<'_> {
 }
 
 /// The library's own generator, Yarrow-256, which a session seeds from the system before the clock starts.
-/// What is drawn from it while the clock runs is part of the time, as it is wherever libraries draw by
-/// themselves; GnuTLS has a generator made of Nettle's ChaCha instead.
+/// Drawing from it while the clock runs is part of the time, as with every library that draws random numbers
+/// itself. GnuTLS instead has a generator that is based on Nettle's ChaCha.
 struct Random(Memory);
 
 impl Random {
     fn new() -> Result<Random, Error> {
         let mut seed = [0; 32];
-        // SAFETY: as long as is said.
+        // SAFETY: the length is that of the buffer.
         let got = unsafe { libc::getrandom(seed.as_mut_ptr().cast(), seed.len(), 0) };
         if usize::try_from(got) != Ok(seed.len()) {
             return Err(Error::Device(0));
         }
         let mut memory = Memory::new(ffi::YARROW);
         let context = memory.pointer();
-        // SAFETY: there is room; it keeps no count of sources, and copies the seed.
+        // SAFETY: there is room. The generator counts no sources, and copies the seed.
         unsafe {
             ffi::nettle_yarrow256_init(context, 0, ptr::null_mut());
             ffi::nettle_yarrow256_seed(context, seed.len(), seed.as_ptr());
@@ -142,7 +142,7 @@ impl Random {
         Ok(Random(memory))
     }
 
-    /// What [`random`] takes.
+    /// The context that [`random`] takes.
     #[inline]
     fn context(&mut self) -> *mut c_void {
         self.0.pointer()
@@ -150,24 +150,24 @@ impl Random {
 
     #[inline]
     fn fill(&mut self, output: &mut [u8]) {
-        // SAFETY: it was seeded; the output is as long as is said.
+        // SAFETY: it was seeded, and the length is that of the output.
         unsafe { random(self.context(), output.len(), output.as_mut_ptr()) };
     }
 }
 
-/// As the library calls it, with the context of a [`Random`].
+/// The function that the library calls, with the context of a [`Random`].
 unsafe extern "C" fn random(context: *mut c_void, length: usize, output: *mut u8) {
     // SAFETY: as promised by the caller.
     unsafe { ffi::nettle_yarrow256_random(context, length, output) };
 }
 
-/// Of what the library says no to: a key, a signature.
+/// For functions that may refuse what they are given: a key or a signature.
 #[inline]
 fn taken(status: c_int) -> Result<(), Error> {
     if status == 1 { Ok(()) } else { Err(Error::Refused) }
 }
 
-/// Of what must succeed. The library has no numbers for what goes wrong.
+/// For functions that must succeed. The library has no error codes.
 #[inline]
 fn succeeded(status: c_int) -> Result<(), Error> {
     if status == 1 { Ok(()) } else { Err(Error::Device(status)) }

@@ -15,7 +15,7 @@ pub(super) struct CipherSession<'a, L: Libcrypto> {
     jobs: RawJobs<'a>,
     phase: Phase,
     decrypts: bool,
-    /// The library wants to know a message's length before the message, and ends with it: CCM.
+    /// Whether the library needs a message's length before the message, and ends with the message: CCM.
     length_first: bool,
     iv: c_int,
     tag: c_int,
@@ -30,7 +30,7 @@ impl<'a, L: Libcrypto> CipherSession<'a, L> {
     ) -> Result<Self, Error> {
         let shape = workload.algorithm.shape();
         let cipher = source.cipher(evp_name(workload.algorithm));
-        // SAFETY: takes nothing.
+        // SAFETY: takes no arguments.
         let context = unsafe { L::EVP_CIPHER_CTX_new() };
         let session = CipherSession {
             source,
@@ -62,7 +62,7 @@ impl<'a, L: Libcrypto> CipherSession<'a, L> {
         Ok(session)
     }
 
-    /// A message from its IV to its tag. A null key means the schedule that is there already.
+    /// Runs a message, from its IV to its tag. A null key keeps the current key schedule.
     #[inline]
     fn message(&self, job: usize, key: *const u8) -> Result<(), Error> {
         let job = self.jobs.job(job)?;
@@ -91,13 +91,13 @@ impl<'a, L: Libcrypto> CipherSession<'a, L> {
         Ok(())
     }
 
-    /// Begins with this key and IV; null means the one that is there already.
+    /// Begins with this key and IV. Null keeps the current one.
     ///
     /// # Safety
-    /// Both are null or have the algorithm's lengths.
+    /// Each is null or has the algorithm's length.
     #[inline]
     unsafe fn start(&self, key: *const u8, iv: *const u8) -> c_int {
-        // SAFETY: the context is live; no cipher and no engine means those that it has.
+        // SAFETY: the context is live; a null cipher and a null engine keep the current ones.
         unsafe {
             if !key.is_null() && !self.source.engine.is_null() {
                 return self.begin(key, iv);
@@ -106,7 +106,8 @@ impl<'a, L: Libcrypto> CipherSession<'a, L> {
         }
     }
 
-    /// Begins from nothing: an engine that is given a second key may leak what it opened for the first.
+    /// Begins from an empty context, because an engine that is given a second key may leak what it opened for
+    /// the first.
     ///
     /// # Safety
     /// As above.
@@ -131,14 +132,14 @@ impl<'a, L: Libcrypto> CipherSession<'a, L> {
         }
     }
 
-    /// CCM's lengths of IV and tag, which are part of its key schedule, and shorter unless stated.
+    /// Sets CCM's lengths of IV and tag. They are part of its key schedule, and are shorter unless set.
     ///
     /// # Safety
     /// The context is live and empty.
     unsafe fn state_lengths(&self, engine: *mut ffi::ENGINE, direction: c_int) -> c_int {
         let (context, nothing) = (self.context, ptr::null());
         let set = |what, length| {
-            // SAFETY: as promised by the caller; no value means that its length alone is set.
+            // SAFETY: as promised by the caller; without a value only the length is set.
             unsafe { L::EVP_CIPHER_CTX_ctrl(context, what, length, ptr::null_mut()) }
         };
         // SAFETY: as promised by the caller.
@@ -153,15 +154,15 @@ impl<'a, L: Libcrypto> CipherSession<'a, L> {
         steps.into_iter().find(|status| *status != 1).unwrap_or(1)
     }
 
-    /// The rest of a message whose length the library is told first. Decryption wants the tag before the
-    /// message, and says in the last update whether it fits.
+    /// Runs the rest of a message whose length the library is told first. Decryption needs the tag before the
+    /// message, and the last update reports whether it verifies.
     ///
     /// # Safety
     /// The context has the message's IV; the job's pointers are valid for the lengths in `jobs`.
     #[inline]
     unsafe fn message_of_known_length(&self, job: &RawJob) -> Result<(), Error> {
         let (mut written, length) = (0, self.jobs.message as c_int);
-        // SAFETY: as promised by the caller; neither input nor output means the length of what follows.
+        // SAFETY: as promised by the caller; without input and output, it takes the length of what follows.
         unsafe {
             if self.decrypts {
                 self.control(ffi::EVP_CTRL_AEAD_SET_TAG, job.tag)?;
@@ -170,7 +171,7 @@ impl<'a, L: Libcrypto> CipherSession<'a, L> {
             let told = L::EVP_CipherUpdate(context, nowhere, &mut written, ptr::null(), length);
             succeeded::<L>(told)?;
             self.associate(job.associated)?;
-            // An empty message, too: it has a tag.
+            // Also for an empty message, which has a tag.
             let status = L::EVP_CipherUpdate(context, job.output, &mut written, job.input, length);
             if status != 1 {
                 let error = last_error::<L>();
@@ -192,20 +193,20 @@ impl<'a, L: Libcrypto> CipherSession<'a, L> {
         }
         let mut written = 0;
         let length = self.jobs.associated as c_int;
-        // SAFETY: as promised by the caller; no output means associated data.
+        // SAFETY: as promised by the caller; a null output means associated data.
         succeeded::<L>(unsafe {
             L::EVP_CipherUpdate(self.context, ptr::null_mut(), &mut written, associated, length)
         })
     }
 
     /// # Safety
-    /// Both are valid for the message's length.
+    /// Both pointers are valid for the message's length.
     #[inline]
     unsafe fn update(&self, input: *const u8, output: *mut u8) -> Result<(), Error> {
         let mut written = 0;
         let length = self.jobs.message as c_int;
         if length == 0 {
-            // Nothing to say: OpenSSL takes a null output for associated data.
+            // There is nothing to pass, and OpenSSL takes a null output for associated data.
             return Ok(());
         }
         // SAFETY: as promised by the caller.
@@ -252,7 +253,7 @@ impl<L: Libcrypto> Session for CipherSession<'_, L> {
 
 impl<L: Libcrypto> Drop for CipherSession<'_, L> {
     fn drop(&mut self) {
-        // SAFETY: both are ours, null is allowed, and nothing uses them afterwards.
+        // SAFETY: we own both, null is allowed, and nothing uses them afterwards.
         unsafe {
             L::EVP_CIPHER_CTX_free(self.context);
             L::EVP_CIPHER_free(self.cipher);

@@ -1,9 +1,9 @@
 //! The part of libcrypto's C interface that the provider uses, from OpenSSL 3.6's headers.
 //!
-//! Functions return 1 for success and 0 or less for failure, unless said otherwise. `int` lengths
-//! bound one update at `c_int::MAX` bytes.
+//! Functions return 1 for success and 0 or less for failure, unless stated otherwise. `int` lengths limit one
+//! update to `c_int::MAX` bytes.
 
-// Declared as a whole, used as the provider grows.
+// Declared as a whole, and used as the provider grows.
 #![allow(dead_code)]
 // C names stay as the headers spell them.
 #![allow(non_camel_case_types, non_snake_case, clippy::upper_case_acronyms)]
@@ -12,7 +12,7 @@ use crate::loaded::c_functions;
 use core::ffi::{c_char, c_int, c_uchar, c_uint, c_ulong, c_void};
 use core::marker::{PhantomData, PhantomPinned};
 
-/// Declares types that only C sees into: not constructible, movable or shareable in Rust.
+/// Declares types that are opaque to Rust: not constructible, movable or shareable in Rust.
 macro_rules! opaque {
     ($($(#[$doc:meta])* $name:ident;)+) => {$(
         $(#[$doc])*
@@ -25,7 +25,7 @@ macro_rules! opaque {
 }
 
 opaque! {
-    /// `OSSL_LIB_CTX`; null stands for the default one.
+    /// `OSSL_LIB_CTX`; null means the default one.
     OSSL_LIB_CTX;
     /// `OSSL_PROVIDER`
     OSSL_PROVIDER;
@@ -45,7 +45,7 @@ opaque! {
     EVP_RAND;
     /// `EVP_RAND_CTX`
     EVP_RAND_CTX;
-    /// `ENGINE`; null where no engine is asked for.
+    /// `ENGINE`; null if no engine is requested.
     ENGINE;
     /// `EVP_PKEY`: a key pair, or its public half.
     EVP_PKEY;
@@ -100,12 +100,12 @@ pub(crate) const OPENSSL_FULL_VERSION_STRING: c_int = 7;
 pub(crate) const OPENSSL_CPU_INFO: c_int = 9;
 // openssl/crypto.h: what to ask `OPENSSL_info` for.
 pub(crate) const OPENSSL_INFO_CPU_SETTINGS: c_int = 1008;
-// openssl/crypto.h: reads no openssl.cnf. The build also names a folder that does not exist, but the
-// variable OPENSSL_CONF could name another.
+// openssl/crypto.h: do not read openssl.cnf. The build also names a folder that does not exist, but the
+// variable OPENSSL_CONF could name another one.
 pub(crate) const OPENSSL_INIT_NO_LOAD_CONFIG: u64 = 0x80;
-/// Reads the system's openssl.cnf.
+/// Read the system's openssl.cnf.
 pub(crate) const OPENSSL_INIT_LOAD_CONFIG: u64 = 0x40;
-/// Makes known the engines that are files, and the one for /dev/crypto.
+/// Register the engines that are files, and the one for /dev/crypto.
 pub(crate) const OPENSSL_INIT_ENGINES: u64 = 0x400 | 0x1000;
 
 c_functions! { linked or loaded as Libcrypto:
@@ -115,7 +115,7 @@ c_functions! { linked or loaded as Libcrypto:
     fn OpenSSL_version_num() -> c_ulong;
     /// May return null.
     fn OPENSSL_info(what: c_int) -> *const c_char;
-    /// 0 where both are the same; takes as long wherever they differ.
+    /// 0 if both are equal. Takes the same time wherever they differ.
     fn CRYPTO_memcmp(one: *const c_void, other: *const c_void, length: usize) -> c_int;
 
     // openssl/err.h
@@ -124,7 +124,7 @@ c_functions! { linked or loaded as Libcrypto:
     fn ERR_clear_error();
 
     // openssl/provider.h
-    /// Null if there is none of that name.
+    /// Null if no provider has that name.
     fn OSSL_PROVIDER_load(context: *mut OSSL_LIB_CTX, name: *const c_char) -> *mut OSSL_PROVIDER;
 
     // openssl/params.h
@@ -149,7 +149,7 @@ c_functions! { linked or loaded as Libcrypto:
         algorithm: *const c_char,
         properties: *const c_char,
     ) -> *mut EVP_CIPHER;
-    /// Null where there is none of that name.
+    /// Null if no cipher has that name.
     fn EVP_get_cipherbyname(name: *const c_char) -> *const EVP_CIPHER;
     fn EVP_CIPHER_free(cipher: *mut EVP_CIPHER);
     fn EVP_CIPHER_CTX_new() -> *mut EVP_CIPHER_CTX;
@@ -162,7 +162,7 @@ c_functions! { linked or loaded as Libcrypto:
         argument: c_int,
         pointer: *mut c_void,
     ) -> c_int;
-    /// `encrypt`: 1 to encrypt, 0 to decrypt, -1 to leave as it is.
+    /// `encrypt`: 1 to encrypt, 0 to decrypt, -1 to keep the direction.
     fn EVP_CipherInit_ex(
         context: *mut EVP_CIPHER_CTX,
         cipher: *const EVP_CIPHER,
@@ -178,7 +178,8 @@ c_functions! { linked or loaded as Libcrypto:
         input: *const c_uchar,
         input_length: c_int,
     ) -> c_int;
-    /// Below 1: failure. All of a message, whatever the cipher would hold back for its end.
+    /// Below 1 means failure. Processes all of a message, including what the cipher would otherwise hold back
+    /// for its end.
     fn EVP_Cipher(
         context: *mut EVP_CIPHER_CTX,
         output: *mut c_uchar,
@@ -197,7 +198,7 @@ c_functions! { linked or loaded as Libcrypto:
         algorithm: *const c_char,
         properties: *const c_char,
     ) -> *mut EVP_MD;
-    /// Null where there is none of that name.
+    /// Null if no digest has that name.
     fn EVP_get_digestbyname(name: *const c_char) -> *const EVP_MD;
     fn EVP_MD_free(digest: *mut EVP_MD);
     fn EVP_MD_CTX_new() -> *mut EVP_MD_CTX;
@@ -281,7 +282,7 @@ c_functions! { linked or loaded as Libcrypto:
         additional_length: usize,
     ) -> c_int;
 
-    // openssl/evp.h: key pairs. Verifying: 1 is success, 0 a signature that does not fit.
+    // openssl/evp.h: key pairs. Verification returns 1 for success and 0 for a signature that does not verify.
     fn EVP_PKEY_free(key: *mut EVP_PKEY);
     fn EVP_PKEY_CTX_new_from_name(
         context: *mut OSSL_LIB_CTX,
@@ -367,7 +368,7 @@ c_functions! { linked or loaded as Libcrypto:
         encapsulation: *const c_uchar,
         encapsulation_length: usize,
     ) -> c_int;
-    /// With a null digest: of algorithms that hash by themselves.
+    /// With a null digest, for algorithms that hash by themselves.
     fn EVP_DigestSignInit_ex(
         context: *mut EVP_MD_CTX,
         key_context: *mut *mut EVP_PKEY_CTX,

@@ -1,5 +1,5 @@
-//! Sessions of libcrypto's random bit generators. Their entropy is the key: a generator of the
-//! library's own that gives what it was told stands where the system's would.
+//! Sessions of libcrypto's random bit generators. Their entropy is the key: one of the library's generators,
+//! which returns the bytes that it was given, replaces the system's.
 
 use super::ffi::Libcrypto;
 use super::{Source, evp_name, ffi, last_error, succeeded};
@@ -13,7 +13,7 @@ use cpb_session::raw_jobs::RawJobs;
 /// Bits of strength of all three (SP 800-57 part 1, table 3).
 const STRENGTH: c_uint = 256;
 
-/// A generator and what feeds it. Freed in the other order.
+/// A generator and what feeds it. They are freed in this order.
 pub(super) struct GeneratorSession<'a, L: Libcrypto> {
     library: PhantomData<L>,
     context: *mut ffi::EVP_RAND_CTX,
@@ -23,7 +23,7 @@ pub(super) struct GeneratorSession<'a, L: Libcrypto> {
     phase: Phase,
 }
 
-/// libcrypto's names: of the generator, and of the parameter that says what is in it.
+/// libcrypto's names of the generator, and of the parameter that says what it is based on.
 fn names(algorithm: Algorithm) -> (&'static CStr, &'static CStr) {
     match algorithm {
         Algorithm::CtrDrbgAes256 => (c"CTR-DRBG", c"cipher"),
@@ -31,14 +31,15 @@ fn names(algorithm: Algorithm) -> (&'static CStr, &'static CStr) {
     }
 }
 
-/// A context of the generator called `name`, fed by `parent`. Null where the library has none.
+/// Returns a context of the generator called `name`, fed by `parent`. Null if the library has no such
+/// generator.
 fn context<L: Libcrypto>(
     source: &Source<L>,
     name: &CStr,
     parent: *mut ffi::EVP_RAND_CTX,
 ) -> *mut ffi::EVP_RAND_CTX {
-    // SAFETY: the name is a C string; null is the default context and no properties; the new context
-    // keeps what was fetched, so that our own hold on it can be given up.
+    // SAFETY: the name is a C string; null means the default context and no properties. The new context keeps
+    // what was fetched, so we can free our own reference.
     unsafe {
         let fetched = L::EVP_RAND_fetch(ptr::null_mut(), name.as_ptr(), source.properties());
         let context = match fetched.is_null() {
@@ -71,8 +72,8 @@ impl<'a, L: Libcrypto> GeneratorSession<'a, L> {
             return Err(Unsupported::BuildOption.into());
         }
         let (mut strength, mut never, mut derive) = (STRENGTH, 0_u64, 1);
-        // SAFETY: names and values are C strings and numbers that live during the calls, which copy
-        // them; each array ends as arrays of parameters do.
+        // SAFETY: names and values are C strings and numbers that live during the calls, which copy them. Each
+        // array has the end that an array of parameters needs.
         unsafe {
             let end = L::OSSL_PARAM_construct_end();
             let strong = L::OSSL_PARAM_construct_uint(c"strength".as_ptr(), &mut strength);
@@ -88,7 +89,7 @@ impl<'a, L: Libcrypto> GeneratorSession<'a, L> {
                 text(part, evp_name(algorithm)),
                 text(c"mac", c"HMAC"),
                 L::OSSL_PARAM_construct_int(derivation, &mut derive),
-                // The source has no more to give.
+                // The source has nothing more to give.
                 number(c"reseed_requests", &mut never),
                 number(c"reseed_time_interval", &mut never),
                 end,
@@ -99,7 +100,7 @@ impl<'a, L: Libcrypto> GeneratorSession<'a, L> {
         Ok(session)
     }
 
-    /// Begins anew: entropy input, nonce, and what comes after them as the personalisation string.
+    /// Starts again, with entropy input, nonce, and the rest of the key as the personalisation string.
     fn seed(&self, key: &[u8]) -> Result<(), Error> {
         const ENTROPY: usize = STRENGTH as usize / 8;
         let (fixed, personal) = key.split_at_checked(SEED).ok_or(Unsupported::Length)?;
@@ -166,7 +167,7 @@ impl<L: Libcrypto> Session for GeneratorSession<'_, L> {
 
 impl<L: Libcrypto> Drop for GeneratorSession<'_, L> {
     fn drop(&mut self) {
-        // SAFETY: both are ours, null is allowed, and nothing uses them afterwards.
+        // SAFETY: we own both, null is allowed, and nothing uses them afterwards.
         unsafe {
             L::EVP_RAND_CTX_free(self.context);
             L::EVP_RAND_CTX_free(self.source);

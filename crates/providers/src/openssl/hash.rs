@@ -23,7 +23,7 @@ impl<'a, L: Libcrypto> HashSession<'a, L> {
         jobs: RawJobs<'a>,
     ) -> Result<Self, Error> {
         let digest = source.digest(evp_name(algorithm));
-        // SAFETY: takes nothing.
+        // SAFETY: takes no arguments.
         let context = unsafe { L::EVP_MD_CTX_new() };
         let session = HashSession { library: PhantomData, digest, context, jobs, phase };
         if digest.is_null() {
@@ -64,7 +64,7 @@ impl<L: Libcrypto> Session for HashSession<'_, L> {
 
 impl<L: Libcrypto> Drop for HashSession<'_, L> {
     fn drop(&mut self) {
-        // SAFETY: both are ours, null is allowed, and nothing uses them afterwards.
+        // SAFETY: we own both, null is allowed, and nothing uses them afterwards.
         unsafe {
             L::EVP_MD_CTX_free(self.context);
             L::EVP_MD_free(self.digest);

@@ -1,8 +1,8 @@
 //! The libcrypto that cpb was linked with, in three runners: with all CPU extensions, with the crypto
 //! instructions masked, and with everything masked.
 //!
-//! libcrypto reads its mask once, when it is loaded, so each variant is a process of its own; what
-//! it made of the mask is asked back and stands in the identity.
+//! libcrypto reads its mask only once, when it is loaded, so each variant needs its own process. What libcrypto
+//! made of the mask is read back and is part of the identity.
 
 use super::{Source, ffi, lacks, session};
 use crate::{Boxed, Implementation, Unavailable};
@@ -39,9 +39,9 @@ enum Mask {
 
 /// The variable that libcrypto reads, and its value.
 ///
-/// On x86-64 it has five words of 64 bits (crypto/cpuid.c of OpenSSL 3.6), and one that is not
-/// named is cleared; `~` clears bits, a plain number replaces the word. On Arm (crypto/armcap.c)
-/// and RISC-V (crypto/riscvcap.c) the value replaces what the library would find out by itself.
+/// On x86-64 it has five 64-bit words (crypto/cpuid.c of OpenSSL 3.6), and a word that is not given is cleared.
+/// `~` clears bits; a plain number replaces the word. On Arm (crypto/armcap.c) and RISC-V (crypto/riscvcap.c)
+/// the value replaces what the library would find out by itself.
 fn mask(mask: Mask) -> Vec<(&'static str, &'static str)> {
     let value = |crypto, everything| match mask {
         Mask::Crypto => crypto,
@@ -49,14 +49,14 @@ fn mask(mask: Mask) -> Vec<(&'static str, &'static str)> {
     };
     if cfg!(any(target_arch = "x86_64", target_arch = "x86")) {
         // Word 0: AES-NI (57), PCLMULQDQ (33). Word 1: SHA-NI (29), GFNI (40), VAES (41),
-        // VPCLMULQDQ (42). Word 2: SHA512 (32), SM3 (33), SM4 (34). The rest as it is.
+        // VPCLMULQDQ (42). Word 2: SHA512 (32), SM3 (33), SM4 (34). The rest stays as it is.
         let crypto = "~0x200000200000000:~0x70020000000:~0x700000000:~0:~0";
         vec![("OPENSSL_ia32cap", value(crypto, "0:0:0:0:0"))]
     } else if cfg!(any(target_arch = "aarch64", target_arch = "arm")) {
-        // 1 is NEON (crypto/arm_arch.h); the crypto instructions are bits of their own.
+        // 1 is NEON (crypto/arm_arch.h). The crypto instructions have separate bits.
         vec![("OPENSSL_armcap", value("1", "0"))]
     } else if cfg!(target_arch = "riscv64") {
-        // Without the vector extension, whose absence is the common case.
+        // Without the vector extension, which most CPUs lack.
         vec![("OPENSSL_riscvcap", value("rv64gc_zba_zbb_zbs", "rv64gc"))]
     } else {
         Vec::new()
@@ -73,7 +73,7 @@ fn open(name: &'static str) -> Result<Boxed, Unavailable> {
     Ok(Box::new(OpenSsl { name, executor: start()? }))
 }
 
-/// Initialises the library; what it makes of the CPU.
+/// Initialises the library, and returns what it makes of the CPU.
 pub(super) fn start() -> Result<String, Unavailable> {
     // SAFETY: takes no settings; called before anything else of libcrypto.
     if unsafe { ffi::OPENSSL_init_crypto(ffi::OPENSSL_INIT_NO_LOAD_CONFIG, ptr::null()) } != 1 {

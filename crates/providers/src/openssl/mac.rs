@@ -57,11 +57,11 @@ impl<L: Libcrypto> MacContext<L> {
         Ok(made)
     }
 
-    /// Begins a message, with the key that is there already if this one is empty.
+    /// Begins a message. An empty key keeps the current one.
     #[inline]
     pub(super) fn start(&self, key: &[u8]) -> Result<(), Error> {
         let pointer = if key.is_empty() { ptr::null() } else { key.as_ptr() };
-        // SAFETY: the context is live; a null key means the one that is there already.
+        // SAFETY: the context is live; a null key keeps the current one.
         succeeded::<L>(unsafe { L::EVP_MAC_init(self.context, pointer, key.len(), ptr::null()) })
     }
 
@@ -85,7 +85,7 @@ impl<L: Libcrypto> MacContext<L> {
 
 impl<L: Libcrypto> Drop for MacContext<L> {
     fn drop(&mut self) {
-        // SAFETY: both are ours, null is allowed, and nothing uses them afterwards.
+        // SAFETY: we own both, null is allowed, and nothing uses them afterwards.
         unsafe {
             L::EVP_MAC_CTX_free(self.context);
             L::EVP_MAC_free(self.mac);
@@ -98,7 +98,7 @@ pub(super) struct MacSession<'a, L: Libcrypto> {
     keys: &'a [&'a [u8]],
     jobs: RawJobs<'a>,
     phase: Phase,
-    /// A key is good for one message.
+    /// Whether a key is good for one message only.
     one_time_key: bool,
 }
 

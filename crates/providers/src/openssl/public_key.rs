@@ -1,4 +1,4 @@
-//! Algorithms with key pairs, by `EVP_PKEY`.
+//! Algorithms with key pairs, through `EVP_PKEY`.
 
 mod key;
 
@@ -13,7 +13,7 @@ use cpb_session::Body;
 use cpb_session::raw_jobs::RawJobs;
 use key::Names;
 
-/// Opens a session of a library that has providers.
+/// Opens a session with a library that has providers.
 pub(super) fn session<L: Libcrypto>(
     source: Source<L>,
     workload: &CryptoWorkload,
@@ -25,7 +25,7 @@ pub(super) fn session<L: Libcrypto>(
     evp_pkey::session(&names, workload, keys, jobs, body)
 }
 
-/// Whether a library that has providers has an algorithm.
+/// Whether a library with providers has an algorithm.
 pub(super) fn is_here<L: Libcrypto>(source: Source<L>, algorithm: Algorithm) -> bool {
     Names::of(source, algorithm).is_some_and(|names| names.context().is_ok())
 }
@@ -41,13 +41,13 @@ impl<L: Libcrypto> EvpPkey for L {
 
     #[inline(always)]
     unsafe fn encapsulate_init(context: *mut ffi::EVP_PKEY_CTX) -> c_int {
-        // SAFETY: as promised by the caller; null: no parameters.
+        // SAFETY: as promised by the caller; null means no parameters.
         unsafe { L::EVP_PKEY_encapsulate_init(context, ptr::null()) }
     }
 
     #[inline(always)]
     unsafe fn decapsulate_init(context: *mut ffi::EVP_PKEY_CTX) -> c_int {
-        // SAFETY: as promised by the caller; null: no parameters.
+        // SAFETY: as promised by the caller; null means no parameters.
         unsafe { L::EVP_PKEY_decapsulate_init(context, ptr::null()) }
     }
 

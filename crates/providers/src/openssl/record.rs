@@ -1,4 +1,4 @@
-//! Sessions of records that libcrypto encrypts and hashes in one pass: "stitched" code, which it has where the CPU
+//! Sessions of records that libcrypto encrypts and hashes in one pass. It has this "stitched" code if the CPU
 //! has the AES instructions of x86.
 
 use super::ffi::Libcrypto;
@@ -29,7 +29,7 @@ impl<'a, L: Libcrypto> RecordSession<'a, L> {
         jobs: RawJobs<'a>,
     ) -> Result<Self, Error> {
         let cipher = source.cipher(evp_name(workload.algorithm));
-        // SAFETY: takes nothing.
+        // SAFETY: takes no arguments.
         let context = unsafe { L::EVP_CIPHER_CTX_new() };
         let decrypts = workload.operation == Operation::Decrypt;
         let session = RecordSession {
@@ -58,13 +58,13 @@ impl<'a, L: Libcrypto> RecordSession<'a, L> {
         Ok(session)
     }
 
-    /// Both key schedules: AES's and HMAC's.
+    /// Runs both key schedules, AES's and HMAC's.
     #[inline]
     fn take_key(&self, number: usize) -> Result<(), Error> {
         let key = self.keys.get(number).and_then(|key| key.split_at_checked(CIPHER_KEY));
         let (cipher, mac) = key.ok_or(Error::Contract)?;
-        // SAFETY: the context is live and has its cipher; the first key has the cipher's length, and that of
-        // the second is told. It is not written to.
+        // SAFETY: the context is live and has its cipher. The first key has the cipher's length, and the second
+        // key's length is passed along. The second key is not written to.
         unsafe {
             succeeded::<L>(self.start(cipher.as_ptr(), ptr::null()))?;
             let (what, mac_key) = (ffi::EVP_CTRL_AEAD_SET_MAC_KEY, mac.as_ptr().cast_mut().cast());
@@ -74,7 +74,7 @@ impl<'a, L: Libcrypto> RecordSession<'a, L> {
     }
 
     /// # Safety
-    /// Each is null, and then stays what it is, or has the cipher's length.
+    /// Each is null, which keeps the current one, or has the cipher's length.
     #[inline]
     unsafe fn start(&self, key: *const u8, iv: *const u8) -> c_int {
         // SAFETY: as promised by the caller; the context is live.
@@ -84,14 +84,14 @@ impl<'a, L: Libcrypto> RecordSession<'a, L> {
     #[inline]
     fn record(&self, job: usize) -> Result<(), Error> {
         let job = self.jobs.job(job)?;
-        // SAFETY: the context is live and has its keys; IV and header have the algorithm's lengths. The header is
-        // copied, for the library may write to what it is given.
+        // SAFETY: the context is live and has its keys; IV and header have the algorithm's lengths. The header
+        // is copied, because the library may write to what it is given.
         unsafe {
             succeeded::<L>(self.start(ptr::null(), job.iv))?;
             let mut header = job.associated.cast::<[u8; HEADER]>().read();
             let (what, length) = (ffi::EVP_CTRL_AEAD_TLS1_AAD, HEADER as c_int);
             let header = header.as_mut_ptr().cast();
-            // What it answers is how many bytes come behind a message.
+            // It returns how many bytes follow a message.
             if L::EVP_CIPHER_CTX_ctrl(self.context, what, length, header) < 1 {
                 return Err(last_error::<L>());
             }
@@ -101,7 +101,7 @@ impl<'a, L: Libcrypto> RecordSession<'a, L> {
         if done > 0 {
             return Ok(());
         }
-        // The library has no error of its own for a MAC that does not fit.
+        // The library has no separate error for a MAC that does not verify.
         let error = last_error::<L>();
         Err(if self.decrypts { Error::Refused } else { error })
     }
@@ -126,7 +126,7 @@ impl<L: Libcrypto> Session for RecordSession<'_, L> {
 
 impl<L: Libcrypto> Drop for RecordSession<'_, L> {
     fn drop(&mut self) {
-        // SAFETY: both are ours, null is allowed, and nothing uses them afterwards.
+        // SAFETY: we own both, null is allowed, and nothing uses them afterwards.
         unsafe {
             L::EVP_CIPHER_CTX_free(self.context);
             L::EVP_CIPHER_free(self.cipher);

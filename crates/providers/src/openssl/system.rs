@@ -1,9 +1,9 @@
-//! The libcrypto that is installed here, 1.1.1 or 3.x, as applications get it: with the system's
-//! openssl.cnf, and on request through one of its engines or providers by name.
+//! The installed libcrypto, 1.1.1 or 3.x, as applications get it: with the system's openssl.cnf, and on request
+//! through one of its engines or providers by name.
 //!
-//! `openssl-system:engine=afalg` is the path of an application that hands its AES to the kernel. The
-//! engine asks the kernel for an algorithm and cannot name a driver; which one the kernel took is
-//! found out by its count of users.
+//! `openssl-system:engine=afalg` is the path of an application that hands its AES to the kernel. The engine
+//! asks the kernel for an algorithm and cannot name a driver. Which driver the kernel took is found out by the
+//! driver's number of users.
 
 mod engine;
 mod generator;
@@ -31,10 +31,10 @@ pub(crate) const ENTRY: Implementation = Implementation {
     open: |variant| Ok(Box::new(open(variant)?)),
 };
 
-/// The names that the dynamic linker knows it by, the newest first.
+/// The names that the dynamic linker knows it by, newest first.
 const NAMES: [&CStr; 2] = [c"libcrypto.so.3", c"libcrypto.so.1.1"];
 
-/// Everything with a libcrypto's name has these; what else is missing costs some algorithms.
+/// Functions that every libcrypto has. Without any other function, some algorithms are missing.
 const NEEDED: [&CStr; 7] = [
     c"OPENSSL_init_crypto",
     c"OpenSSL_version",
@@ -45,7 +45,7 @@ const NEEDED: [&CStr; 7] = [
     c"EVP_DigestInit_ex",
 ];
 
-/// OpenSSL 1.1.1 and 3.0, as `OpenSSL_version_num` has them.
+/// OpenSSL 1.1.1 and 3.0, in the format of `OpenSSL_version_num`.
 const OLDEST: c_ulong = 0x1010_1000;
 const WITH_PROVIDERS: c_ulong = 0x3000_0000;
 
@@ -59,7 +59,7 @@ struct System {
     engine: Option<Engine>,
 }
 
-// SAFETY: the source's engine is libcrypto's own, which locks it, and lives as long as the process.
+// SAFETY: the source's engine belongs to libcrypto, which locks it, and lives as long as the process.
 unsafe impl Send for System {}
 // SAFETY: as above.
 unsafe impl Sync for System {}
@@ -73,7 +73,7 @@ fn open(variant: &str) -> Result<System, Unavailable> {
         ))
     })?;
     let missing = library.fill(ffi::loaded::SLOTS);
-    // What of these is missing costs algorithms of 1.1.1 only, or nothing.
+    // Without functions of these tables, algorithms are missing in 1.1.1 only, or not at all.
     for slots in [generator::SLOTS, key::SLOTS, mac::SLOTS, policy::SLOTS] {
         library.fill(slots);
     }
@@ -127,7 +127,7 @@ fn open(variant: &str) -> Result<System, Unavailable> {
     Ok(System { provider, version, executor, options: options.join("; "), source, engine })
 }
 
-/// What the system's openssl.cnf may ask for.
+/// What the system's openssl.cnf may demand.
 // C names stay as the headers spell them.
 #[allow(non_snake_case)]
 mod policy {
@@ -140,14 +140,14 @@ mod policy {
         fn EVP_default_properties_is_fips_enabled(context: *mut OSSL_LIB_CTX) -> c_int;
     }
 
-    /// Whether everything is to be by implementations that FIPS 140 approves.
+    /// Whether only implementations that FIPS 140 approves may be used.
     pub(super) fn wants_fips() -> bool {
-        // SAFETY: null is the default context.
+        // SAFETY: null means the default context.
         unsafe { EVP_default_properties_is_fips_enabled(ptr::null_mut()) == 1 }
     }
 }
 
-/// Whose implementations are wanted.
+/// Whose implementations to use.
 enum Wanted {
     Itself,
     Engine(String),
@@ -172,20 +172,20 @@ impl Wanted {
     }
 }
 
-/// Loads one of OpenSSL 3's providers; what asks for its implementations.
+/// Loads one of OpenSSL 3's providers. Returns the property that selects its implementations.
 fn load_provider(name: &str, file: &str) -> Result<&'static CStr, Unavailable> {
     let c_name = c_string(name)?;
-    // SAFETY: null is the default context; the name is a C string. Loaded for ever.
+    // SAFETY: null means the default context; the name is a C string. The provider stays loaded for ever.
     if unsafe { Loaded::OSSL_PROVIDER_load(ptr::null_mut(), c_name.as_ptr()) }.is_null() {
         let detail = format!("{file} has no provider {name}: {}", complaint());
         return Err(unavailable(detail));
     }
-    // Once a process: it is asked for at each fetch.
+    // Leaked once in a process, because every fetch needs it.
     Ok(Box::leak(c_string(&format!("provider={name}"))?.into_boxed_c_str()))
 }
 
 fn c_string(text: &str) -> Result<CString, Unavailable> {
-    CString::new(text).map_err(|_| unavailable(format!("`{text}` is no name")))
+    CString::new(text).map_err(|_| unavailable(format!("`{text}` is not a valid name")))
 }
 
 /// `OPENSSL_VERSION_NUMBER`: 0xMNNFFPPS before OpenSSL 3 (PP counts letters), 0xMNN00PP0 since.
@@ -202,9 +202,9 @@ fn version(number: c_ulong) -> String {
     format!("{major}.{minor}.{}{letter}", field(12, 8))
 }
 
-/// What a function that explains itself says of `what`; nothing if it does not know.
+/// What a function that explains itself says about `what`. Empty if it does not know.
 fn text(tell: unsafe fn(c_int) -> *const c_char, what: c_int) -> String {
-    // SAFETY: gives null or a static C string, whatever it is asked.
+    // SAFETY: returns null or a static C string for every argument.
     unsafe {
         let text = tell(what);
         match text.is_null() {
@@ -214,10 +214,10 @@ fn text(tell: unsafe fn(c_int) -> *const c_char, what: c_int) -> String {
     }
 }
 
-/// The first error in libcrypto's queue, in its own words; the queue is emptied.
+/// The first error in libcrypto's queue, in its own words. Empties the queue.
 fn complaint() -> String {
     let mut words: [c_char; 256] = [0; 256];
-    // SAFETY: the buffer has the length that is told, and what is written ends with a NUL.
+    // SAFETY: the buffer has the stated length, and what is written ends with a NUL.
     unsafe {
         let code = Loaded::ERR_get_error();
         Loaded::ERR_clear_error();
@@ -230,12 +230,12 @@ fn complaint() -> String {
 }
 
 impl System {
-    /// Whether it has another way to MACs, generators and key pairs than OpenSSL 3.
+    /// Whether it is older than OpenSSL 3, with other functions for MACs, generators and key pairs.
     fn is_older(&self) -> bool {
         self.engine.is_none() && self.source.by_name
     }
 
-    /// Whether there is an implementation where this provider gets its own from.
+    /// Whether the source of this provider's implementations has an algorithm.
     fn has(&self, algorithm: Algorithm) -> bool {
         let kind = algorithm.shape().kind;
         match (&self.engine, kind) {

@@ -1,8 +1,8 @@
-//! Records by two calls, HMAC and then CBC, as an application makes them where libcrypto has no single pass: what
-//! that pass is held against. It is the linked libcrypto, with all CPU extensions.
+//! Records by two calls, HMAC and then CBC, as an application makes them if libcrypto has no single pass. The
+//! single pass is compared with them. They use the linked libcrypto, with all CPU extensions.
 //!
-//! A decryption looks at the padding before it looks at the MAC, and takes less time for some forgeries than for
-//! others: good enough to be timed, not to be used (Lucky Thirteen).
+//! Decryption checks the padding before the MAC, and takes less time for some forgeries than for others (Lucky
+//! Thirteen). That is good enough to be timed, but not to be used.
 
 use super::ffi::{self, Libcrypto, Linked};
 use super::linked;
@@ -69,7 +69,7 @@ struct TwoCallsSession<'a> {
     jobs: RawJobs<'a>,
     phase: Phase,
     decrypts: bool,
-    /// Of a record.
+    /// The length of a record.
     length: usize,
 }
 
@@ -92,7 +92,7 @@ impl<'a> TwoCallsSession<'a> {
         })
     }
 
-    /// The message is put where the record will be, as a record layer has it; MAC and padding go behind it.
+    /// Puts the message where the record will be, as a record layer does. MAC and padding follow it.
     #[inline]
     fn encrypt(&self, job: &RawJob) -> Result<(), Error> {
         let message = self.jobs.message;
@@ -182,12 +182,12 @@ impl Session for TwoCallsSession<'_> {
     }
 }
 
-/// AES's key and HMAC's.
+/// Splits a key into AES's and HMAC's.
 fn halves<'k>(keys: &[&'k [u8]], number: usize) -> Result<(&'k [u8], &'k [u8]), Error> {
     keys.get(number).and_then(|key| key.split_at_checked(CIPHER_KEY)).ok_or(Error::Contract)
 }
 
-/// AES-128-CBC in one direction, without padding of its own.
+/// AES-128-CBC in one direction, without padding.
 struct Cbc {
     cipher: *mut ffi::EVP_CIPHER,
     context: *mut ffi::EVP_CIPHER_CTX,
@@ -196,7 +196,7 @@ struct Cbc {
 impl Cbc {
     fn new(key: &[u8], decrypts: bool) -> Result<Cbc, Error> {
         let cipher = Source::<Linked>::new().cipher(evp_name(Algorithm::Aes128Cbc));
-        // SAFETY: takes nothing.
+        // SAFETY: takes no arguments.
         let context = unsafe { Linked::EVP_CIPHER_CTX_new() };
         let made = Cbc { cipher, context };
         if cipher.is_null() || context.is_null() {
@@ -215,7 +215,7 @@ impl Cbc {
     }
 
     /// # Safety
-    /// Each is null, and then stays what it is, or has the cipher's length.
+    /// Each is null, which keeps the current one, or has the cipher's length.
     #[inline]
     unsafe fn start(&self, key: *const u8, iv: *const u8) -> Result<(), Error> {
         let (same, none) = (ptr::null(), ptr::null_mut());
@@ -226,7 +226,7 @@ impl Cbc {
     }
 
     /// # Safety
-    /// Both have `length` bytes, whole blocks, and are the same or do not overlap.
+    /// Both are valid for `length` bytes, which are whole blocks, and are the same or do not overlap.
     #[inline]
     unsafe fn run(&self, input: *const u8, output: *mut u8, length: usize) -> Result<(), Error> {
         let mut written = 0;
@@ -239,7 +239,7 @@ impl Cbc {
 
 impl Drop for Cbc {
     fn drop(&mut self) {
-        // SAFETY: both are ours, null is allowed, and nothing uses them afterwards.
+        // SAFETY: we own both, null is allowed, and nothing uses them afterwards.
         unsafe {
             Linked::EVP_CIPHER_CTX_free(self.context);
             Linked::EVP_CIPHER_free(self.cipher);

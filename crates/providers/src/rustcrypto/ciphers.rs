@@ -70,7 +70,7 @@ macro_rules! cbc_context {
 cbc_context!(CbcEncrypt, Encryptor, BlockCipherEncrypt, encrypt_blocks_inout);
 cbc_context!(CbcDecrypt, Decryptor, BlockCipherDecrypt, decrypt_blocks_inout);
 
-/// Block by block.
+/// ECB, block by block.
 pub(super) struct Ecb<C> {
     cipher: C,
     lengths: Lengths,
@@ -139,7 +139,7 @@ impl<C: BlockCipherEncrypt + BlockSizeUser<BlockSize = U16> + KeyInit> Context f
     }
 }
 
-/// ChaCha20: its key schedule is a copy of the key.
+/// ChaCha20, whose key schedule is a copy of the key.
 pub(super) struct Chacha20 {
     key: Array<u8, U32>,
     stream: ChaCha20,
@@ -177,7 +177,7 @@ impl Context for Chacha20 {
     }
 }
 
-/// XTS, which the crate does in place only: who has the message elsewhere copies it.
+/// XTS, which the crate does in place only. A message that is not in place is copied first.
 pub(super) struct Xts<C> {
     mode: Xts128<C>,
     lengths: Lengths,

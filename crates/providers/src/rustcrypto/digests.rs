@@ -75,14 +75,14 @@ impl<M: hmac::Mac + KeyInit + FixedOutputReset> Context for Mac<M> {
     }
 }
 
-/// Poly1305, whose key each message brings.
+/// Poly1305, which gets a key with each message.
 pub(super) struct OneTimeMac {
     mac: Poly1305,
     lengths: Lengths,
 }
 
 impl OneTimeMac {
-    /// The whole blocks of a message, and what is left.
+    /// Splits a message into its whole blocks and what is left.
     #[inline]
     fn parts<'j>(&self, job: &'j RawJob) -> (&'j [poly1305::Block], &'j [u8]) {
         Array::slice_as_chunks(input(job, &self.lengths))

@@ -1,5 +1,5 @@
-//! Sessions of what is done with key pairs. Keys are read before the clock starts, but for the peer's in
-//! an agreement; a pair that was made is written down after it has stopped.
+//! Sessions of algorithms with key pairs. Keys are read before the clock starts, except for the peer's key in
+//! an agreement. A new pair is written out after the clock has stopped.
 
 use super::Body;
 use crate::rng;
@@ -22,13 +22,13 @@ use p256::elliptic_curve::sec1::ToSec1Point;
 use rand_core::{TryCryptoRng, TryRng};
 use x25519_dalek::StaticSecret;
 
-/// Whether there is a crate for it. The one for RSA is left out: what is released of it (0.9) is for older
-/// versions of the others, and leaks keys by its timing (RUSTSEC-2023-0071).
+/// Whether there is a crate for it. RSA is left out: the released crate (0.9) is for older versions of the
+/// other crates, and leaks keys by its timing (RUSTSEC-2023-0071).
 pub(super) fn has(algorithm: Algorithm) -> bool {
     work_of(algorithm).is_some()
 }
 
-/// What an algorithm's sessions do.
+/// The function that runs an algorithm's sessions.
 type WorkOf = fn(&Work<'_>, Body<'_>) -> Result<(), Error>;
 
 fn work_of(algorithm: Algorithm) -> Option<WorkOf> {
@@ -61,7 +61,7 @@ pub(super) fn serve(
     work(&Work { workload, key, lengths, jobs }, body)
 }
 
-/// What a session has before it.
+/// What a session works on.
 struct Work<'a> {
     workload: &'a CryptoWorkload,
     key: &'a [u8],
@@ -77,7 +77,7 @@ struct Parts<'j> {
 }
 
 impl Work<'_> {
-    /// Hands a session to `body` whose whole work is one function of a job.
+    /// Hands `body` a session whose entire work is a function of the job.
     fn run(
         &self,
         body: Body<'_>,
@@ -86,7 +86,7 @@ impl Work<'_> {
         body(&mut Submit { work: self, run })
     }
 
-    /// The same where pairs are made: each job is given the last one.
+    /// The same for making pairs: each job gets the last pair.
     fn make<P>(
         &self,
         body: Body<'_>,
@@ -110,8 +110,8 @@ impl Work<'_> {
     #[inline]
     fn parts<'j>(&self, job: &'j RawJob) -> Parts<'j> {
         let Lengths { output, tag, .. } = self.lengths;
-        // SAFETY: `RawJobs` found the parts to be as long as the workload says; they are borrowed for as
-        // long as the job is, apart from each other, and one job is worked on at a time.
+        // SAFETY: `RawJobs` checked that the parts have the workload's lengths. They are borrowed as long as
+        // the job is, they do not overlap, and one job is worked on at a time.
         unsafe {
             Parts {
                 input: slice::from_raw_parts(job.input, self.jobs.message),
@@ -140,7 +140,7 @@ impl<F: FnMut(Parts<'_>) -> Result<(), Error>> Session for Submit<'_, F> {
     }
 }
 
-/// What a crate says no to for its content: a key, a signature.
+/// The error for what a crate refuses because of its content: a key or a signature.
 fn refused<E>(_: E) -> Error {
     Error::Refused
 }
@@ -169,10 +169,10 @@ impl TryRng for RandomBytes {
     }
 }
 
-// What the crates ask for; who times them has nothing to hide.
+// The crates require this. The keys are only timed, and are not secret.
 impl TryCryptoRng for RandomBytes {}
 
-/// A curve of NIST's, whose crates differ in their names only.
+/// One of NIST's curves. Their crates differ only in their names.
 macro_rules! nist_curve {
     ($curve:ident, $ecdsa:ident, $ecdh:ident, $generate:ident) => {
         fn $ecdsa(work: &Work<'_>, body: Body<'_>) -> Result<(), Error> {
@@ -230,7 +230,7 @@ nist_curve!(p256, ecdsa_p256, ecdh_p256, generate_p256);
 nist_curve!(p384, ecdsa_p384, ecdh_p384, generate_p384);
 
 impl Work<'_> {
-    /// An agreement: the peer's key is read each time, or once for all that follow.
+    /// Runs an agreement: the peer's key is read each time, or once for all operations.
     fn agree<P>(
         &self,
         body: Body<'_>,
@@ -289,7 +289,7 @@ fn x25519(work: &Work<'_>, body: Body<'_>) -> Result<(), Error> {
     let read = |peer: &[u8]| <[u8; 32]>::try_from(peer).map(PublicKey::from).map_err(refused);
     work.agree(body, read, |peer, output| {
         let secret = key.diffie_hellman(peer);
-        // RFC 7748, section 6.1: a peer may make it 0, and who minds looks.
+        // RFC 7748, section 6.1: a peer can make it 0, so this is checked.
         if !secret.was_contributory() {
             return Err(Error::Refused);
         }
@@ -301,7 +301,7 @@ fn x25519(work: &Work<'_>, body: Body<'_>) -> Result<(), Error> {
 fn ml_dsa_65(work: &Work<'_>, body: Body<'_>) -> Result<(), Error> {
     use ml_dsa::{Signature, SigningKey, VerifyingKey};
     type Key = SigningKey<MlDsa65>;
-    // The context that every signature has.
+    // The context of every signature.
     const CONTEXT: &[u8] = &[];
     match work.workload.operation {
         Operation::Sign => {

@@ -1,8 +1,8 @@
 //! The part of wolfSSL's C interface that the provider uses, from wolfssl/openssl/ and wolfssl/wolfcrypt/ of
-//! wolfSSL 5.5: what it offers to programs written for OpenSSL, and what allocates by itself, for the
-//! library's own structures differ from build to build.
+//! wolfSSL 5.5: the interface for programs written for OpenSSL, and functions that allocate memory themselves,
+//! because the library's structures differ from build to build.
 //!
-//! Functions return 1 for success, unless said otherwise.
+//! Functions return 1 for success, unless stated otherwise.
 
 // C names stay as the headers spell them.
 #![allow(non_camel_case_types, non_snake_case, clippy::too_many_arguments)]
@@ -10,7 +10,7 @@
 use crate::loaded::c_functions;
 use core::ffi::{c_char, c_int, c_long, c_uint, c_ulong, c_void};
 
-/// Declares types that only C sees into.
+/// Declares types that are opaque to Rust.
 macro_rules! opaque {
     ($($name:ident;)+) => {$(
         #[repr(C)]
@@ -96,7 +96,7 @@ c_functions! { loaded:
     // wolfssl/ssl.h and openssl/rsa.h, bn.h
     fn wolfSSL_d2i_RSAPrivateKey(key: *mut *mut WOLFSSL_RSA, der: *mut *const u8, length: c_long) -> *mut WOLFSSL_RSA;
     fn wolfSSL_d2i_RSAPublicKey(key: *mut *mut WOLFSSL_RSA, der: *mut *const u8, length: c_long) -> *mut WOLFSSL_RSA;
-    /// How long it is; written where `der` is not null.
+    /// Returns the length. If `der` is not null, the key is written there.
     fn wolfSSL_i2d_RSAPrivateKey(key: *mut WOLFSSL_RSA, der: *mut *mut u8) -> c_int;
     fn wolfSSL_RSA_new() -> *mut WOLFSSL_RSA;
     fn wolfSSL_RSA_free(key: *mut WOLFSSL_RSA);
@@ -125,7 +125,7 @@ c_functions! { loaded:
     fn wc_ecc_export_x963(key: *mut ecc_key, output: *mut u8, length: *mut c_uint) -> c_int;
     fn wc_ecc_sign_hash(digest: *const u8, length: c_uint, signature: *mut u8, written: *mut c_uint, generator: *mut WC_RNG, key: *mut ecc_key) -> c_int;
     fn wc_ecc_verify_hash(signature: *const u8, signature_length: c_uint, digest: *const u8, length: c_uint, fits: *mut c_int, key: *mut ecc_key) -> c_int;
-    /// Frees the tables that are kept for points.
+    /// Frees the tables that the library keeps for points.
     fn wc_ecc_fp_free();
     fn wc_ecc_get_curve_idx(curve: c_int) -> c_int;
     fn wc_ecc_new_point() -> *mut ecc_point;

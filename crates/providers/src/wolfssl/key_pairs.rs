@@ -1,15 +1,15 @@
-//! What wolfSSL does with key pairs, by those of its functions that allocate by themselves or take octets:
-//! how long a key's structure is depends on how the library was built.
+//! wolfSSL's key pairs, through those functions that allocate memory themselves or take octets, because the
+//! size of a key's structure depends on how the library was built.
 //!
-//! Ed25519 is left out: signing wants the public half, too, and of a private key alone only functions that
-//! fill a structure make it.
+//! Ed25519 is left out: signing also needs the public half, and only functions that fill a structure derive it
+//! from a private key alone.
 //!
-//! What its functions for OpenSSL's programs do for each RSA signature and each pair of Curve25519's is part
-//! of its time: a generator is begun for it and seeded by the system. Keys of curves have one that is begun
-//! before the clock starts. Where it was built so (`FP_ECC`, as Debian's is), the library keeps tables for
-//! points that it has met twice. So has whoever verifies by one key; but whoever reads a peer's key has not met
-//! it before, and the tables, by which an agreement takes a fraction of its time, are thrown away. Each private
-//! RSA operation has a blinding of its own.
+//! For each RSA signature and each Curve25519 pair, the functions for OpenSSL's programs start a generator that
+//! the system seeds. This is part of the time. Keys of curves have a generator that is started before the clock
+//! starts. If the library was built with `FP_ECC`, as Debian's is, it keeps tables for points that it has met
+//! twice. Verification uses them, as it does in a program that verifies with one key. A program that reads a
+//! peer's key has not met that key before, so agreements, which take a fraction of the time with tables,
+//! discard them. Each private RSA operation has a new blinding.
 
 mod key;
 
@@ -29,10 +29,10 @@ use key::{
     succeeded, write_curve, write_rsa,
 };
 
-/// Of pairs that are made.
+/// The exponent of new pairs.
 const RSA_EXPONENT: c_ulong = 65_537;
 
-/// Whether the library has it; `missing` are the functions that it lacks.
+/// Whether the library has an algorithm. `missing` are the functions that it lacks.
 pub(super) fn supports(algorithm: Algorithm, missing: &[&CStr]) -> Result<(), Unsupported> {
     let scheme = Scheme::of(algorithm).ok_or(Unsupported::Algorithm)?;
     if scheme.needs().iter().any(|name| missing.contains(name)) {
@@ -65,7 +65,7 @@ pub(super) fn session(
     }
 }
 
-/// What every session here has.
+/// What all sessions of this module share.
 struct Open<'a> {
     scheme: Scheme,
     parts: Parts,
@@ -73,7 +73,7 @@ struct Open<'a> {
 }
 
 // In all closures below: keys and generators are live as long as the session, and the pointers of a job
-// are valid for the lengths that `RawJobs` found.
+// are valid for the lengths that `RawJobs` checked.
 impl Open<'_> {
     fn sign(&self, own: &[u8], body: Body<'_>) -> Result<(), Error> {
         let (message, length) = (self.jobs.message as c_uint, self.parts.signature);
@@ -82,7 +82,7 @@ impl Open<'_> {
                 let key = rsa_private(modulus, own)?;
                 let sign = |job: &RawJob| {
                     let mut written = length as c_uint;
-                    // SAFETY: see above; 1: it is to sign, and not only to pad.
+                    // SAFETY: see above; the 1 asks it to sign, and not only to pad.
                     succeeded(unsafe {
                         ffi::wolfSSL_RSA_sign_generic_padding(
                             SHA_256,
@@ -103,7 +103,7 @@ impl Open<'_> {
                 let (key, generator) = (curve_private(curve, own)?, generator()?);
                 let sign = |job: &RawJob| {
                     let (mut der, mut written) = ([0; MAX_DER], MAX_DER as c_uint);
-                    // SAFETY: see above; `written` is the room there is.
+                    // SAFETY: see above; `written` is the available room.
                     done(unsafe {
                         let output = der.as_mut_ptr();
                         let (digest, random) = (job.input, generator.0);
@@ -119,7 +119,7 @@ impl Open<'_> {
         }
     }
 
-    /// What is no key at all is refused, as a signature that does not fit is.
+    /// An invalid key is refused, like a signature that does not verify.
     fn verify(&self, own: &[u8], body: Body<'_>) -> Result<(), Error> {
         let (message, length) = (self.jobs.message as c_uint, self.parts.signature);
         match self.scheme {
@@ -145,7 +145,7 @@ impl Open<'_> {
             Scheme::Curve(curve) => {
                 let key = curve_key()?;
                 let (bytes, point) = (own.as_ptr(), own.len() as c_uint);
-                // SAFETY: see above; the bytes are as many as is said.
+                // SAFETY: see above; the length is that of the bytes.
                 unsafe {
                     done(ffi::wc_ecc_import_x963_ex(bytes, point, key.0, curve.id))
                         .map_err(refused)?;
@@ -173,7 +173,7 @@ impl Open<'_> {
     fn agree(&self, own: &[u8], phase: Phase, body: Body<'_>) -> Result<(), Error> {
         let (length, public) = (self.parts.secret, self.parts.public as c_uint);
         let Scheme::Curve(curve) = self.scheme else {
-            // Both keys are octets, and read each time.
+            // Both keys are octets, and are read each time.
             let agree = |job: &RawJob| {
                 let (mut written, private) = (length as c_uint, own.len() as c_uint);
                 let (own, peer) = (own.as_ptr(), job.input);
@@ -195,18 +195,18 @@ impl Open<'_> {
             return each(self.jobs, agree, body);
         };
         let (key, generator) = (curve_private(curve, own)?, generator()?);
-        // SAFETY: both are live; the generator blinds what is done with the key.
+        // SAFETY: both are live; the generator blinds operations with the key.
         done(unsafe { ffi::wc_ecc_set_rng(key.0, generator.0) })?;
-        // SAFETY: takes nothing.
+        // SAFETY: takes no arguments.
         let point = Owned::take(unsafe { ffi::wc_ecc_new_point() }, ffi::wc_ecc_del_point)?;
         // SAFETY: takes a number.
         let index = unsafe { ffi::wc_ecc_get_curve_idx(curve.id) };
-        // A point that is not on the curve would tell about the key.
+        // A point that is not on the curve would reveal something about the key.
         let peer = |job: &RawJob| {
-            // SAFETY: takes nothing.
+            // SAFETY: takes no arguments.
             unsafe { ffi::wc_ecc_fp_free() };
-            // SAFETY: see above; the input is a public key by its length. The last number: of no shortened
-            // point.
+            // SAFETY: see above; the input has the length of a public key. The last argument says that the
+            // point is not a shortened one.
             unsafe {
                 done(ffi::wc_ecc_import_point_der_ex(job.input, public, index, point.0, 0))
                     .map_err(refused)?;
@@ -226,16 +226,16 @@ impl Open<'_> {
     fn generate(&self, body: Body<'_>) -> Result<(), Error> {
         match self.scheme {
             Scheme::Rsa(modulus, _) => {
-                // SAFETY: takes nothing.
+                // SAFETY: takes no arguments.
                 let exponent = Owned::take(unsafe { ffi::wolfSSL_BN_new() }, ffi::wolfSSL_BN_free)?;
                 // SAFETY: the number is live.
                 succeeded(unsafe { ffi::wolfSSL_BN_set_word(exponent.0, RSA_EXPONENT) })?;
                 let make = || {
-                    // SAFETY: takes nothing.
+                    // SAFETY: takes no arguments.
                     let pair =
                         Owned::take(unsafe { ffi::wolfSSL_RSA_new() }, ffi::wolfSSL_RSA_free)?;
                     let bits = 8 * modulus as c_int;
-                    // SAFETY: both are live; null: nobody is told how far it is.
+                    // SAFETY: both are live; null means that no progress is reported.
                     succeeded(unsafe {
                         let none = ptr::null_mut();
                         ffi::wolfSSL_RSA_generate_key_ex(pair.0, bits, exponent.0, none)
@@ -259,7 +259,7 @@ impl Open<'_> {
                 };
                 make_pairs(self.jobs, &self.parts, make, write_curve, body)
             }
-            // What it makes it writes as octets.
+            // The function writes the pair as octets itself.
             Scheme::X25519 => {
                 let make = |job: &RawJob| {
                     let (private, public) = (self.parts.private, self.parts.public);

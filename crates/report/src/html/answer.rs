@@ -1,4 +1,4 @@
-//! The headline: which path to take, for each operation and message length, and why.
+//! The headline: which path to take for each operation and message length, and why.
 
 use super::marks::Marks;
 use super::operations::refused;
@@ -13,7 +13,7 @@ use maud::{Markup, html};
 pub(super) fn show(parts: &[Part<'_>], marks: &Marks) -> Markup {
     html! {
         section id="answer" {
-            h2 { "Which path" }
+            h2 { "Which path to take" }
             @for part in parts {
                 @if parts.len() > 1 { h3 { (part.name()) } }
                 (of_part(part, marks))
@@ -34,7 +34,7 @@ fn of_part(part: &Part<'_>, marks: &Marks) -> Markup {
         return without(measured, why, marks);
     }
     if advised.is_empty() {
-        let words = "No path can be named: no two were measured at the same task.";
+        let words = "No path can be recommended: no task has two measured paths.";
         return html! { p class="lead" { (words) } };
     }
     let all: Vec<&Explained> = advised.iter().map(|(_, task)| *task).collect();
@@ -43,7 +43,7 @@ fn of_part(part: &Part<'_>, marks: &Marks) -> Markup {
         @if single_readings(tasks) {
             p class="faint" {
                 "Single readings from a document: "
-                "within 5% without a fitted line they are called a tie."
+                "without a fitted line, differences below 5% are not distinguished."
             }
         }
         (table(part, &advised, marks))
@@ -59,12 +59,12 @@ fn single_readings(tasks: &[Explained]) -> bool {
     tasks.iter().any(|task| task.single_readings)
 }
 
-/// What counts where times do not.
+/// The valid results of a run whose times are not valid.
 fn without(part: &Measured<'_>, why: &str, marks: &Marks) -> Markup {
     let summary = &part.summary;
     let verdicts = super::evidence::verdicts(summary);
     html! {
-        p class="lead" { "No path is named, and no rate is shown." }
+        p class="lead" { "No path is recommended, and no rates are shown." }
         p class="refused" { "Refused, " (why) "." }
         ul class="plain" {
             @if summary.run.evidence == Evidence::Emulated {
@@ -81,7 +81,7 @@ fn without(part: &Measured<'_>, why: &str, marks: &Marks) -> Markup {
     }
 }
 
-/// Paths of which one is as good as the other.
+/// Equivalent paths.
 pub(super) fn paths<N: AsRef<str>>(take: &[N], marks: &Marks) -> Markup {
     html! {
         @for (place, name) in take.iter().enumerate() {
@@ -91,7 +91,7 @@ pub(super) fn paths<N: AsRef<str>>(take: &[N], marks: &Marks) -> Markup {
     }
 }
 
-/// No line ends between a number and its unit.
+/// Puts no-break spaces between numbers and their units.
 pub(super) fn whole(words: &str) -> String {
     let units = ["B", "KiB", "MiB", "ns", "µs", "ms"];
     let mut text = String::new();
@@ -106,7 +106,7 @@ pub(super) fn whole(words: &str) -> String {
 fn table(part: &Part<'_>, tasks: &[(usize, &Explained)], marks: &Marks) -> Markup {
     html! {
         table class="answer" {
-            caption { "What to take, by operation and message length" }
+            caption { "Recommended paths, by operation and message length" }
             thead { tr {
                 th scope="col" { "operation" }
                 th scope="col" { "take" }
@@ -130,7 +130,11 @@ fn table(part: &Part<'_>, tasks: &[(usize, &Explained)], marks: &Marks) -> Marku
                             }
                             td class="take" {
                                 (paths(&advice.take, marks))
-                                @if advice.take.len() > 1 { " " span class="tie" { "tie" } }
+                                @if advice.take.len() > 1 {
+                                    " " span class="tie" {
+                                        @if task.single_readings { "not distinguished" } @else { "tie" }
+                                    }
+                                }
                             }
                             td class="sizes" { (whole(&words.sizes)) }
                             td class="why" { (whole(&words.why)) }

@@ -1,4 +1,4 @@
-//! Axes in logarithms: their range, their ticks, and what stands beside these.
+//! Logarithmic axes: their range, ticks and labels.
 
 use crate::format;
 use cpb_analysis::units::Nanoseconds;
@@ -7,21 +7,21 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, ValueFormatte
 use plotters::prelude::Ranged;
 use std::ops::Range;
 
-/// Room beyond the outermost figures, as a share of what lies between them.
+/// Room beyond the outermost figures, as a share of the distance between them.
 const ROOM: f64 = 0.06;
-/// What lies between them at least, as a factor: one figure is no range.
+/// The least range, as a factor, because a single figure has no range.
 const LEAST_FACTOR: f64 = 3.2;
-/// The most ticks that have room along the left side.
+/// The most ticks that fit along the left side.
 const MOST_TICKS: usize = 7;
-/// The most sizes that have room along the bottom.
+/// The most sizes that fit along the bottom.
 const MOST_SIZES: f64 = 9.0;
 
 /// A logarithmic axis.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
-    /// Logarithms of its ends.
+    /// The logarithms of its ends.
     range: Range<f64>,
-    /// Figures at its ticks.
+    /// The figures at its ticks.
     pub(super) ticks: Vec<f64>,
     words: fn(f64) -> String,
 }
@@ -51,7 +51,7 @@ impl ValueFormatter<f64> for Axis {
 }
 
 impl Axis {
-    /// The axis of some figures; none without one that has a logarithm.
+    /// The axis for some figures; `None` if none of them has a logarithm.
     fn around(figures: impl Iterator<Item = f64>, words: fn(f64) -> String) -> Option<Axis> {
         let (low, high) = figures
             .filter(|figure| figure.is_finite() && *figure > 0.0)
@@ -66,13 +66,13 @@ impl Axis {
         Some(Axis { range: low - room..high + room, ticks: Vec::new(), words })
     }
 
-    /// How far two figures lie apart on an axis of this length.
+    /// The distance of two figures on an axis of this length.
     pub(super) fn pixels(&self, low: f64, high: f64, length: u32) -> f64 {
         f64::from(length) * (high / low).ln() / (self.range.end - self.range.start)
     }
 
-    /// Message lengths along the bottom: ticks are measured ones. `beside` is a factor by which
-    /// there is room on both sides.
+    /// Message lengths along the bottom; ticks are measured lengths. `beside` is a factor that leaves room on
+    /// both sides.
     pub(super) fn of_sizes(sizes: &[u32], beside: f64) -> Option<Axis> {
         let figures = || sizes.iter().map(|size| f64::from(*size)).filter(|size| *size > 0.0);
         let mut axis = Axis::around(figures(), size_words)?;
@@ -86,7 +86,7 @@ impl Axis {
         Some(axis)
     }
 
-    /// Ratios around 1: ticks are so many percent apart, or of a wide range powers of 2.
+    /// Ratios around 1; ticks are at multiples of a percentage, or at powers of 2 for a wide range.
     pub(super) fn of_ratios(ratios: impl Iterator<Item = f64>) -> Option<Axis> {
         let (low, high) = ratios
             .filter(|ratio| ratio.is_finite() && *ratio > 0.0)
@@ -115,7 +115,7 @@ impl Axis {
         Some(Axis { range, ticks, words: ratio_words })
     }
 
-    /// Figures along the left side: ticks are at 1, 2 and 5, or fewer.
+    /// Figures along the left side; ticks are at 1, 2 and 5, or fewer.
     pub(super) fn of_figures(
         figures: impl Iterator<Item = f64>,
         words: fn(f64) -> String,
@@ -144,19 +144,19 @@ impl Axis {
     }
 }
 
-/// What stands beside a ratio's tick.
+/// The label of a ratio's tick.
 fn ratio_words(ratio: f64) -> String {
     let words = format!("{ratio:.3}");
     words.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// What stands beside a size's tick: bytes, or K and M of them, which are binary.
+/// The label of a size's tick: bytes, or K and M, which are binary.
 fn size_words(bytes: f64) -> String {
     let words = Size::from(bytes.round() as u32).to_string();
     words.trim_end_matches(" B").replace(" KiB", "K").replace(" MiB", "M")
 }
 
-/// A number beside a tick.
+/// The label of a tick with a number.
 pub(super) fn number_words(number: f64) -> String {
     match number.log10() + 1e-9 {
         power if !(-4.0..9.0).contains(&power) => format!("{number:.0e}"),
@@ -167,7 +167,7 @@ pub(super) fn number_words(number: f64) -> String {
     }
 }
 
-/// A time in nanoseconds beside a tick.
+/// The label of a tick with a time in nanoseconds.
 pub(super) fn time_words(ns: f64) -> String {
     let words = format::time(Nanoseconds(ns));
     match words.split_once(' ') {

@@ -1,4 +1,4 @@
-//! Every figure of every cell, to be sorted, filtered and taken away as CSV by the page's script.
+//! Every figure of every cell. The page's script sorts and filters the table and exports it as CSV.
 
 use super::Measured;
 use super::tables::scrolled_as;
@@ -10,8 +10,8 @@ use cpb_core::Claim;
 use cpb_record::Record;
 use maud::{Markup, html};
 
-/// A table of more rows has a height of its own: what it holds is laid out when it is about to be seen,
-/// and the page is as high before as after.
+/// A table with more rows gets a fixed height: its content is laid out only when it is about to become
+/// visible, and the height of the page does not change.
 const MANY: usize = 60;
 
 /// A cell, and what it is compared with.
@@ -24,7 +24,7 @@ struct Cell<'a> {
 type Text = fn(&Cell<'_>) -> String;
 type Number = fn(&Cell<'_>) -> Option<f64>;
 
-/// What stands in a column. Each number has its unit in the heading.
+/// The content of a column. The heading contains the unit of numbers.
 enum Column {
     Text(&'static str, Text),
     Number(&'static str, Number),
@@ -56,6 +56,8 @@ const COLUMNS: &[Column] = &[
     N("p90 (ns)", |cell| Some(figures(cell)?.latency.measured()?.p90?.0)),
     N("p99 (ns)", |cell| Some(figures(cell)?.latency.measured()?.p99?.0)),
     N("longest (ns)", |cell| Some(figures(cell)?.latency.measured()?.max.0)),
+    N("in flight p50 (ns)", |cell| Some(figures(cell)?.latency_in_flight.as_ref()?.p50.0)),
+    N("in flight p99 (ns)", |cell| Some(figures(cell)?.latency_in_flight.as_ref()?.p99?.0)),
     N("passes", |cell| Some(figures(cell)?.processes as f64)),
     N("batches", |cell| Some(figures(cell)?.batches.into())),
     N("unsteady batches", |cell| Some(figures(cell)?.unsteady.into())),
@@ -64,7 +66,7 @@ const COLUMNS: &[Column] = &[
         execution(cell).map(|found| found.verdict.words().to_owned()).unwrap_or_default()
     }),
     T("executor", |cell| {
-        // A library is its own; its masks stand once where paths are described.
+        // A library executes itself; masks are described once, with the paths.
         let found = execution(cell).filter(|found| found.claim != Claim::Process);
         found.map(|found| found.executor.clone()).unwrap_or_default()
     }),
@@ -99,7 +101,7 @@ fn cpu<'a>(cell: &Cell<'a>) -> Option<&'a CpuUse> {
     execution(cell)?.cpu.measured()
 }
 
-/// All cells of all measured records; none of none.
+/// All cells of all measured records; `None` without any.
 pub(super) fn measured(parts: &[&Measured<'_>]) -> Option<Markup> {
     let comparisons: Vec<Comparisons<'_>> =
         parts.iter().map(|part| Comparisons::of(&part.summary)).collect();
@@ -115,7 +117,7 @@ pub(super) fn measured(parts: &[&Measured<'_>]) -> Option<Markup> {
         T(_, text) => text(cell),
         N(_, number) => number(cell).filter(|n| n.is_finite()).map(words).unwrap_or_default(),
     };
-    // A column that nobody fills is left out.
+    // Empty columns are left out.
     let columns: Vec<&Column> = COLUMNS
         .iter()
         .filter(|column| cells.iter().any(|cell| !text(column, cell).is_empty()))
@@ -129,7 +131,7 @@ pub(super) fn measured(parts: &[&Measured<'_>]) -> Option<Markup> {
     (!cells.is_empty()).then(|| sortable("cells", "Every cell", &heads, rows))
 }
 
-/// Whole numbers as they are, others with five digits that count.
+/// Whole numbers unchanged, others with five significant digits.
 pub(super) fn words(number: f64) -> String {
     if number.fract() == 0.0 && number < 1e9 {
         return format!("{number:.0}");
@@ -137,7 +139,7 @@ pub(super) fn words(number: f64) -> String {
     format::significant(number, 5)
 }
 
-/// All figures of published tables; none of none.
+/// All figures of published tables; `None` without any.
 pub(super) fn published(records: &[(&str, &Record)]) -> Option<Markup> {
     let heads = published::COLUMNS
         .map(|name| (name, !matches!(name, "core_hz" | "message_bytes" | "printed")));
@@ -146,7 +148,7 @@ pub(super) fn published(records: &[(&str, &Record)]) -> Option<Markup> {
     Some(sortable("printed", "Every printed figure", &heads, rows().map(Vec::from)))
 }
 
-/// A table that the page's script makes sortable: headings, and whether their columns are text.
+/// A table that the page's script can sort: the headings, and whether their columns are text.
 pub(super) fn sortable(
     id: &str,
     caption: &str,

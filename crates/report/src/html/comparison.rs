@@ -1,7 +1,7 @@
-//! The page of a comparison: what changed, by how much, and how sure that is.
+//! The page of a comparison: what changed, by how much, and how sure this is.
 //!
-//! The headline comes first, then what changed, all cells by operation as forest plots, a table of every
-//! cell, and what else differs between the two: their set-up and their noise.
+//! The headline comes first, then the changes, all cells by operation as forest plots, a table of every cell,
+//! and other differences between the two: their configuration and their noise.
 
 use super::cells::{sortable, words as number};
 use super::environment;
@@ -25,10 +25,10 @@ use cpb_record::Record;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
-/// So many changed cells are drawn at first; the others are among all of their operation.
+/// The most changed cells in the first plot; the others are among the cells of their operation.
 const DRAWN: usize = 24;
 
-/// What a verdict means on this page.
+/// The meaning of a verdict on this page.
 fn meaning(verdict: Verdict) -> Change {
     match verdict {
         Verdict::Slower => Change::Slower,
@@ -38,12 +38,12 @@ fn meaning(verdict: Verdict) -> Change {
     }
 }
 
-/// The page of a comparison of these records, each with its name: one of two providers, or two.
+/// The page for a comparison of these named records: one record with two providers, or two records.
 ///
 /// # Errors
-/// None that memory does not give; the signature is that of drawing.
+/// Never fails in practice; the result type is that of drawing.
 pub fn render(compared: &Compared, records: &[(String, Record)]) -> Result<String> {
-    let title = format!("{} against {}", compared.second, compared.first);
+    let title = format!("{} compared with {}", compared.second, compared.first);
     let cells = ordered(compared);
     let changed = changed(&cells)?;
     let main = html! {
@@ -63,7 +63,7 @@ pub fn render(compared: &Compared, records: &[(String, Record)]) -> Result<Strin
             (table(&cells))
         }
         section id="environment" {
-            h2 { "What else differs" }
+            h2 { "Other differences" }
             (differences(compared))
             div class="sides" {
                 @for (name, record) in records {
@@ -78,7 +78,7 @@ pub fn render(compared: &Compared, records: &[(String, Record)]) -> Result<Strin
     Ok(frame(&title, &Marks::default(), &header(compared, records), &main).into_string())
 }
 
-/// What the first section is called: nothing changes between two providers of one run.
+/// The title of the first section; between two providers of one run, nothing "changes".
 fn answer(records: &[(String, Record)]) -> &'static str {
     if records.len() == 1 { "How they compare" } else { "What changed" }
 }
@@ -89,12 +89,12 @@ fn header(compared: &Compared, records: &[(String, Record)]) -> Markup {
             p class="eyebrow" { "cpb compare" }
             h1 { (compared.second) " against " (compared.first) }
             p class="question" {
-                "Cost of the second by cost of the first, cell by cell: above 1 the second is slower."
+                "Cost of the second divided by cost of the first, cell by cell: above 1 the second is slower."
             }
             @for (name, record) in records {
                 p class="meta" {
                     span class="tag" { (evidence_word(record.header.evidence)) } " " (name) ", plan " (record.header.plan.name)
-                    @if !record.header.began.is_empty() { ", begun " (minute(&record.header.began)) }
+                    @if !record.header.began.is_empty() { ", started " (minute(&record.header.began)) }
                     @if !record.header.machine.words().is_empty() {
                         ", " (record.header.machine.words())
                     }
@@ -104,13 +104,13 @@ fn header(compared: &Compared, records: &[(String, Record)]) -> Markup {
                 ("answer", answer(records)),
                 ("figures", "By operation"),
                 ("all", "Every cell"),
-                ("environment", "What else differs"),
+                ("environment", "Other differences"),
             ]))
         }
     }
 }
 
-/// All cells, what matters most first: slower ones by how much, then faster ones, then the others.
+/// All cells, the most important first: slower ones by how much, then faster ones, then the others.
 fn ordered(compared: &Compared) -> Vec<&ComparedCell> {
     let mut cells: Vec<&ComparedCell> = compared.cells.iter().collect();
     let size = |row: &ComparedCell| row.ratio.value.0.ln().abs();
@@ -121,7 +121,7 @@ fn ordered(compared: &Compared) -> Vec<&ComparedCell> {
     cells
 }
 
-/// The answer in a few sentences; cells are ordered.
+/// The result in a few sentences; `cells` are ordered.
 fn lead(cells: &[&ComparedCell]) -> Markup {
     let of = |change: Change| cells.iter().filter(move |row| meaning(row.verdict) == change);
     let count = |change: Change| of(change).count();
@@ -140,11 +140,11 @@ fn lead(cells: &[&ComparedCell]) -> Markup {
         p class="lead" {
             @if slower > 0 {
                 (slower) " " (of_all) " " (is(slower)) " slower"
-                (most(Change::Slower, "most of all").unwrap_or_default()) ". "
+                (most(Change::Slower, "most").unwrap_or_default()) ". "
             }
             @if faster > 0 {
                 (faster) " " @if slower == 0 { (of_all) " " } (is(faster)) " faster"
-                (most(Change::Faster, "most of all").unwrap_or_default()) ". "
+                (most(Change::Faster, "most").unwrap_or_default()) ". "
             }
             @if slower + faster == 0 && unknown < all {
                 "No cell of " (all) " got slower or faster by more than the noise. "
@@ -154,8 +154,8 @@ fn lead(cells: &[&ComparedCell]) -> Markup {
                 " the same to within " (band()) ". "
             }
             @if unknown > 0 {
-                "Of " @if unknown == all { "all " } (unknown)
-                " nothing can be said: too few passes, or too much noise. "
+                "For " @if unknown == all { "all " } (unknown)
+                " there is no verdict: the samples are too few or too noisy. "
             }
         }
         @if let Some((typical, worst)) = noise {
@@ -167,12 +167,12 @@ fn lead(cells: &[&ComparedCell]) -> Markup {
     }
 }
 
-/// How near to each other costs are that count as the same.
+/// How close costs must be to count as the same.
 fn band() -> String {
     format!("{:.0}%", TIE * 100.0)
 }
 
-/// Half of a ratio's interval as a share: that of the median cell, and the greatest.
+/// Half of a ratio's interval as a share: of the median cell, and the largest.
 fn noise(cells: &[&ComparedCell]) -> Option<(f64, f64)> {
     let shares: Vec<f64> = cells
         .iter()
@@ -184,13 +184,13 @@ fn noise(cells: &[&ComparedCell]) -> Option<(f64, f64)> {
     Some((median(&shares)?, shares.iter().copied().fold(0.0, f64::max)))
 }
 
-/// What is measured, by whom, at which size.
+/// The measured operation, its provider and its size.
 fn cell(row: &ComparedCell) -> String {
     let (name, detail) = (long_name(row), detail(row));
     if detail.is_empty() { name } else { format!("{name} at {detail}") }
 }
 
-/// Who does it; where names differ, the one and the other.
+/// The provider; if the names differ, both.
 fn who(row: &ComparedCell) -> String {
     match &row.against {
         None => row.provider.clone(),
@@ -203,7 +203,7 @@ fn long_name(row: &ComparedCell) -> String {
     format!("{} {}{machine}", who(row), what(&row.subject, row.threads))
 }
 
-/// The message length; empty where there is no message.
+/// The message length; empty if there is no message.
 fn detail(row: &ComparedCell) -> String {
     if row.bytes == 0 || !row.subject.has_sizes() { String::new() } else { size(row.bytes.into()) }
 }
@@ -218,7 +218,7 @@ fn bar(name: String, detail: String, ratio: &Bounded<Times>, verdict: Verdict) -
     }
 }
 
-/// The changed cells as a plot; `None` if there are none.
+/// The changed cells as a plot. `None` if no cell changed.
 fn changed(cells: &[&ComparedCell]) -> Result<Option<Markup>> {
     let moved: Vec<&&ComparedCell> = cells
         .iter()
@@ -226,7 +226,7 @@ fn changed(cells: &[&ComparedCell]) -> Result<Option<Markup>> {
         .collect();
     let shown = &moved[..moved.len().min(DRAWN)];
     let bars = shown.iter().map(|row| bar(long_name(row), detail(row), &row.ratio, row.verdict));
-    let forest = Forest { title: "Cells that changed, by how much".into(), bars: bars.collect() };
+    let forest = Forest { title: "Changed cells and their change".into(), bars: bars.collect() };
     let Some(plot) = forest.draw()? else { return Ok(None) };
     Ok(Some(html! {
         figure { (scrolled(&forest.title, plot)) }
@@ -238,7 +238,7 @@ fn changed(cells: &[&ComparedCell]) -> Result<Option<Markup>> {
     }))
 }
 
-/// A plot of all means, and folded one of each operation, or pair, with all its cells.
+/// A plot of all means, and a folded one with all cells of each operation or pair.
 fn families(compared: &Compared) -> Result<Markup> {
     let name = |family: &MeanRatio| {
         let of = match &family.of {
@@ -260,11 +260,11 @@ fn families(compared: &Compared) -> Result<Markup> {
         .iter()
         .map(|family| bar(name(family), cells(family), &family.ratio, family.verdict));
     let means = Forest {
-        title: "Geometric mean of all cells of an operation, and of a provider".into(),
+        title: "Geometric means over all cells of an operation, and of a provider".into(),
         bars: bars.collect(),
     };
     let mut folds = Vec::new();
-    // A provider's cells are among those of operations.
+    // The cells of a provider are already among the cells of operations.
     let folded = |family: &&MeanRatio| !matches!(family.of, Kind::Provider(_));
     for family in compared.families.iter().filter(folded) {
         let rows: Vec<&ComparedCell> =
@@ -289,7 +289,8 @@ fn families(compared: &Compared) -> Result<Markup> {
     }
     Ok(html! {
         p class="faint" {
-            "Bars are 95% intervals. The band is ±" (band()) " around the same cost. Means are geometric, over all cells of an operation, and of a provider."
+            "Bars are 95% intervals. The band marks the same cost, ±" (band())
+            ". Means are geometric, over all cells of an operation or of a provider."
         }
         @if let Some(plot) = means.draw()? { figure { (scrolled(&means.title, plot)) } }
         @for fold in folds { (fold) }
@@ -305,7 +306,7 @@ fn belongs(row: &ComparedCell, family: &MeanRatio) -> bool {
     kind && row.machine == family.machine
 }
 
-/// The cells of a family by provider and size: a name stands once.
+/// The cells of a family by provider and size; a repeated name is shown once.
 fn bars_of(rows: &[&ComparedCell]) -> Vec<Bar> {
     let mut sorted: Vec<&ComparedCell> = rows.to_vec();
     let mut order: Vec<String> = Vec::new();
@@ -337,7 +338,7 @@ fn name_in_family(row: &ComparedCell) -> String {
     }
 }
 
-/// Every cell, to be sorted and filtered by the page's script.
+/// Every cell; the page's script can sort and filter the table.
 fn table(cells: &[&ComparedCell]) -> Markup {
     let heads = HEADS.map(|(name, text, _)| (name, text));
     let rows: Vec<Vec<String>> =
@@ -351,7 +352,7 @@ fn table(cells: &[&ComparedCell]) -> Markup {
     sortable("compared", "Every cell of both", &heads, rows)
 }
 
-/// A column: its heading, whether it is text, and what stands in a row.
+/// A column: its heading, whether it is text, and the content for a row.
 type Heading = (&'static str, bool, fn(&ComparedCell) -> String);
 
 const HEADS: [Heading; 14] = [
@@ -394,21 +395,21 @@ fn bound(row: &ComparedCell, end: fn((f64, f64)) -> f64) -> String {
     ends.map(|ends| percents(end(ends))).unwrap_or_default()
 }
 
-/// What differs beside the figures, and what could not be compared.
+/// Differences besides the figures, and what could not be compared.
 fn differences(compared: &Compared) -> Markup {
     let mut notes: Vec<(&str, String)> =
         compared.differences.iter().map(|words| ("differs", words.clone())).collect();
     if compared.differences.is_empty() {
-        notes.push(("differs", "nothing that the records tell".to_owned()));
+        notes.push(("differs", "nothing that is in the records".to_owned()));
     }
     notes.extend(drawn(compared));
     if compared.unpaired > 0 {
-        let words = format!("{} cells have a figure on one side only", compared.unpaired);
+        let words = format!("{} cells have a figure in only one of the two", compared.unpaired);
         notes.push(("left out", words));
     }
     for (names, whose) in apart(compared).into_iter().zip(["first", "second"]) {
         notes.extend(
-            names.map(|names| ("left out", format!("machines that only the {whose} has: {names}"))),
+            names.map(|names| ("left out", format!("machines only in the {whose}: {names}"))),
         );
     }
     let metrics: BTreeSet<&str> = compared
@@ -421,6 +422,7 @@ fn differences(compared: &Compared) -> Markup {
         .collect();
     let metrics: Vec<&str> = metrics.into_iter().collect();
     notes.push(("compared in", metrics.join(", or in ")));
+    notes.extend(compared.warnings.iter().map(|warning| ("warning", warning.clone())));
     notes_list(&notes)
 }
 

@@ -1,4 +1,4 @@
-//! Where and how it was measured, and what spoils the figures.
+//! Where and how the records were measured, and what spoils the figures.
 
 use super::operations::notes_list;
 use super::{Measured, Part, Published};
@@ -12,7 +12,7 @@ use cpb_record::Machine;
 use cpb_record::Record;
 use maud::{Markup, html};
 
-/// Notes of these words say what spoils a figure.
+/// Notes with these labels report what spoils a figure.
 const SPOILS: [&str; 2] = ["warning", "wrong"];
 
 /// The environment of all parts.
@@ -31,7 +31,7 @@ pub(super) fn show(parts: &[Part<'_>]) -> Markup {
     }
 }
 
-/// How many warnings a part has.
+/// The number of warnings of a part.
 pub(super) fn warnings(part: &Part<'_>) -> usize {
     match part {
         Part::Measured(part) => footnotes::facts(&part.summary, true)
@@ -48,7 +48,7 @@ fn measured(part: &Measured<'_>) -> Markup {
         footnotes::facts(summary, true).into_iter().partition(|(word, _)| SPOILS.contains(word));
     let mut others: Vec<(String, String)> = footnotes::missing(&groups(summary));
     let explained = remarks(&part.explanation).into_iter();
-    // Why cells have no figure is among those that are missing.
+    // Reasons for cells without a figure are already among the missing ones.
     let explained = explained.filter(|(word, _)| *word != "no figure");
     others.extend(explained.map(|(word, words)| (word.to_owned(), words)));
     html! {
@@ -59,7 +59,7 @@ fn measured(part: &Measured<'_>) -> Markup {
     }
 }
 
-/// Where and how one record was measured, or what it was printed in.
+/// Where and how one record was measured, or in which document it was printed.
 pub(super) fn of_record(record: &Record) -> Markup {
     if !record.published.is_empty() {
         let origins = record.sources.iter().map(|source| ("source", origin(source)));
@@ -72,7 +72,7 @@ pub(super) fn of_record(record: &Record) -> Markup {
     }
 }
 
-/// What the system told of the machine; empty fields left out.
+/// The system's description of the machine, without empty fields.
 fn machine(machine: &Machine) -> Vec<(&'static str, String)> {
     let state = &machine.state;
     let kilohertz = |khz: u64| format::hertz(Hertz(khz as f64 * 1e3));

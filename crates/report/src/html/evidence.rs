@@ -1,4 +1,4 @@
-//! Who executed, and how that is known.
+//! The executors, and how they are known.
 
 use super::marks::Marks;
 use super::operations::notes_list;
@@ -17,7 +17,7 @@ use maud::{Markup, html};
 pub(super) fn show(parts: &[Part<'_>], marks: &Marks) -> Markup {
     html! {
         section id="evidence" {
-            h2 { "Who executed" }
+            h2 { "Executors" }
             @for part in parts {
                 @if parts.len() > 1 { h3 { (part.name()) } }
                 @match part {
@@ -29,7 +29,7 @@ pub(super) fn show(parts: &[Part<'_>], marks: &Marks) -> Markup {
     }
 }
 
-/// What is known of each path's executor, over all cells: the verdict and the driver.
+/// What is known about each path's executor, over all cells: the verdict and the driver.
 pub(super) fn verdicts(summary: &Summary) -> Vec<(String, String)> {
     let mut names: Vec<&str> = Vec::new();
     for row in summary.cells.iter().filter(|row| row.execution.is_some()) {
@@ -49,9 +49,9 @@ fn claim(claim: Claim) -> &'static str {
     match claim {
         Claim::Process => "the runner's own process",
         Claim::Kernel => "the kernel, on the CPU",
-        Claim::Fallback => "the kernel, on the CPU in an engine's place",
+        Claim::Fallback => "the kernel, on the CPU instead of an engine",
         Claim::Engine => "an engine",
-        Claim::Unknown => "not told",
+        Claim::Unknown => "unknown",
     }
 }
 
@@ -62,13 +62,13 @@ fn measured(part: &Measured<'_>, marks: &Marks) -> Markup {
         let found = verdicts.iter().find(|(known, _)| known == name);
         found.map(|(_, verdict)| verdict.as_str()).unwrap_or_default()
     };
-    // Floors compute nothing: no path to anywhere.
+    // Floors compute nothing and are not paths.
     let paths = summary.run.providers.iter().filter(|(name, _)| catalog::computes(name));
     let mut paths: Vec<_> = paths.collect();
     paths.sort_by_key(|(name, _)| catalog::place(name));
     let table = html! {
         table class="who" {
-            caption { "Paths and what executes them" }
+            caption { "Paths and their executors" }
             thead { tr {
                 @for head in ["path", "verdict", "where", "version", "executor", "build"] {
                     th scope="col" { (head) }
@@ -101,10 +101,10 @@ fn measured(part: &Measured<'_>, marks: &Marks) -> Markup {
         Vec::new()
     };
     html! {
-        (scrolled("Paths and what executes them", table))
+        (scrolled("Paths and their executors", table))
         @if wanted {
             p class="faint" {
-                "Accelerated: a driver is named, and its engine interrupted for the operations. "
+                "Accelerated: the driver is known, and its engine raised interrupts for the operations. "
                 (execution::LEGEND)
             }
         } @else {
@@ -126,7 +126,7 @@ fn published(part: &Published<'_>, marks: &Marks) -> Markup {
     }
     let table = html! {
         table class="who" {
-            caption { "Paths, as far as their documents tell" }
+            caption { "Paths, according to their documents" }
             thead { tr {
                 @for head in ["path", "executor", "version", "options"] {
                     th scope="col" { (head) }
@@ -145,9 +145,9 @@ fn published(part: &Published<'_>, marks: &Marks) -> Markup {
         }
     };
     html! {
-        (scrolled("Paths, as far as their documents tell", table))
+        (scrolled("Paths, according to their documents", table))
         p class="faint" {
-            "cpb counted nothing; who executed rests on the document's or the log's word."
+            "cpb counted nothing; executors are as stated in the document or the log."
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The figures of one operation, each as a plot and as the table that holds the same numbers.
+//! The figures of one operation, each as a plot and as a table with the same numbers.
 
 use super::axis;
 use super::marks::Marks;
@@ -20,19 +20,19 @@ use cpb_analysis::units::{Nanoseconds, Unit};
 use cpb_record::size::Size;
 use std::collections::HashMap;
 
-/// A fitted line is drawn through so many points: it is bent, for axes are logarithms.
+/// The number of points of a fitted line, which is curved on logarithmic axes.
 const FIT_POINTS: usize = 16;
 
-/// Something that was measured over message length.
+/// A quantity that was measured over message length.
 #[derive(Debug, Default)]
 pub(super) struct Figure {
-    /// What it is.
+    /// Its title.
     pub(super) title: &'static str,
-    /// What to know of it.
+    /// An explanation.
     pub(super) words: Option<&'static str>,
-    /// Whether its tables need all the room that there is.
+    /// Whether its tables need the full width.
     pub(super) wide: bool,
-    /// None of one size only.
+    /// `None` if there is only one size.
     pub(super) plot: Option<Plot>,
     /// The same numbers.
     pub(super) tables: Vec<Block>,
@@ -47,7 +47,7 @@ fn columns(sizes: &[u32]) -> Vec<String> {
     sizes.iter().map(word).collect()
 }
 
-/// Rates, or times where there is no message, of measured cells.
+/// Rates of measured cells, or times if there is no message.
 pub(super) fn rates(
     group: &Group<'_>,
     comparisons: &Comparisons<'_>,
@@ -66,7 +66,7 @@ pub(super) fn rates(
     };
     let margins = Margins { rate: true, gain: true, cycles: true };
     let heading = if group.sizes == [0] { "Time of an operation" } else { "MB/s" };
-    // What is done with key pairs has its operations per second and its percentile there as well.
+    // Tables for key pairs contain operations per second and the percentile as well.
     let more = if group.has_key_pairs() { 2 } else { 0 };
     let table = rates.block(group, &group.sizes, group.sizes.len() + more, margins);
     let points = |figures: &Figures, bytes| Some(point(bytes, figures.rate.as_ref()?, 1e-6));
@@ -88,7 +88,7 @@ pub(super) fn published_rates(heading: &str, task: &Explained, marks: &Marks) ->
     let rate = |cost: &SizeCost| {
         let rate = |ns: f64| f64::from(cost.bytes) * 1e3 / ns;
         let ends = cost.time.interval.map(|interval| (rate(interval.high.0), rate(interval.low.0)));
-        // An interval of the scatter may reach below no time at all: there is no bound then.
+        // An interval of the scatter may reach below zero time; then there is no bound.
         let ends = ends.filter(|(low, high)| 0.0 < *low && low <= high);
         let (low, high) = ends.unzip();
         Point { bytes: cost.bytes, value: rate(cost.time.value.0), low, high, tick: None }
@@ -122,7 +122,7 @@ pub(super) fn published_rates(heading: &str, task: &Explained, marks: &Marks) ->
     }
 }
 
-/// `*` for the path to take at a size, `=` for one of several that cannot be told apart.
+/// `*` for the recommended path at a size, `=` for one of several that cannot be distinguished.
 fn mark(task: &Explained, provider: &String, size: u32) -> &'static str {
     let holds = |advice: &&Advice| (advice.least..=advice.largest).contains(&size);
     match task.advice.iter().find(holds).filter(|advice| advice.take.contains(provider)) {
@@ -144,7 +144,7 @@ fn rate_plot(heading: &str, series: Vec<Series>, explained: Option<&Explained>) 
     }
 }
 
-/// A figure in another unit: `factor` of it for one of its own.
+/// A figure in another unit; `factor` converts it.
 fn point<U: Unit>(bytes: u32, estimate: &Estimate<U>, factor: f64) -> Point {
     let interval = estimate.interval;
     Point {
@@ -156,7 +156,7 @@ fn point<U: Unit>(bytes: u32, estimate: &Estimate<U>, factor: f64) -> Point {
     }
 }
 
-/// A series for each provider of a group that has points at all.
+/// A series for each provider of a group that has points.
 fn of_group(
     group: &Group<'_>,
     explained: Option<&Explained>,
@@ -180,7 +180,7 @@ fn of_group(
     series.collect()
 }
 
-/// The paths of a group that are drawn at first.
+/// The paths of a group that are drawn initially.
 fn first_of_group<'a>(group: &Group<'a>) -> Vec<&'a str> {
     let time = |provider: &str, size: u32| {
         Some((size, group.row(provider, size)?.figures.measured()?.time.value))
@@ -191,7 +191,7 @@ fn first_of_group<'a>(group: &Group<'a>) -> Vec<&'a str> {
     shown::first(&group.providers.iter().map(|provider| times(provider)).collect::<Vec<_>>())
 }
 
-/// The paths of a task that are drawn at first.
+/// The paths of a task that are drawn initially.
 fn first(task: &Explained) -> Vec<&str> {
     let time = |cost: &SizeCost| (cost.bytes, cost.time.value);
     let times = task
@@ -201,7 +201,7 @@ fn first(task: &Explained) -> Vec<&str> {
     shown::first(&times.collect::<Vec<_>>())
 }
 
-/// Fitted costs as rates in MB/s, from their least size to their largest.
+/// Fitted costs as rates in MB/s, from the smallest size to the largest.
 fn curves(costs: &Costs) -> Vec<Vec<(f64, f64)>> {
     let curve = |line: &Line| {
         let step = |number: usize| {
@@ -232,7 +232,7 @@ fn crossings(task: &Explained, series: &[Series]) -> Vec<Crossing> {
     task.advice.iter().filter_map(crossing).collect()
 }
 
-/// Core cycles for each byte; none where no clock is known.
+/// Core cycles per byte; `None` without a known clock.
 pub(super) fn cycles(
     group: &Group<'_>,
     explained: Option<&Explained>,
@@ -267,8 +267,8 @@ pub(super) fn cycles(
     })
 }
 
-/// The curves of rates as cycles for each byte. Their product is the core's clock: it is taken from the
-/// measured sizes, and between two of them from both.
+/// The curves of rates, converted to cycles per byte. The product of the two is the core's clock: it is taken
+/// from the measured sizes, and interpolated between them.
 fn cycles_curves(series: &Series, group: &Group<'_>) -> Vec<Vec<(f64, f64)>> {
     let clock = |point: &Point| {
         let figures = group.row(&series.name, point.bytes)?.figures.measured()?;
@@ -281,7 +281,7 @@ fn cycles_curves(series: &Series, group: &Group<'_>) -> Vec<Vec<(f64, f64)>> {
     curves.filter(|curve: &Vec<_>| curve.len() > 1).collect()
 }
 
-/// Times of single operations; none if the clock cannot tell any.
+/// Times of single operations; `None` if the clock is too coarse.
 pub(super) fn latency(group: &Group<'_>, marks: &Marks) -> Option<Figure> {
     let of = |figures: &Figures, bytes| {
         let latency = figures.latency.measured()?;
@@ -303,7 +303,7 @@ pub(super) fn latency(group: &Group<'_>, marks: &Marks) -> Option<Figure> {
     Some(Figure {
         title: "latency",
         words: Some(
-            "Of single operations. Marker: the median; tick: 90 of 100 take at most this; end: 99.",
+            "Single operations. Marker: the median; tick: 90 of 100 take at most this; end: 99 of 100.",
         ),
         plot: Some(Plot {
             title: format!("Latency of single operations of {} by message length", group.heading),
@@ -313,7 +313,7 @@ pub(super) fn latency(group: &Group<'_>, marks: &Marks) -> Option<Figure> {
             series,
             crossings: Vec::new(),
         }),
-        // The others are with every other figure, at the page's end.
+        // The other percentiles are in the table of every figure at the end of the page.
         tables: vec![
             table("p50: half of the operations take at most", |latency| Some(latency.p50)),
             table("p99: 99 of 100 take at most", |latency| latency.p99),
@@ -335,7 +335,7 @@ fn by_size(heading: &str, group: &Group<'_>, of: impl Fn(&Figures) -> Place) -> 
     Block { heading: heading.into(), columns: columns(&group.sizes), rows }
 }
 
-/// What operations cost the CPU; none where it was not counted.
+/// The CPU time of operations; `None` if it was not counted.
 pub(super) fn cpu(heading: &str, task: &Explained, marks: &Marks) -> Option<Figure> {
     let mut sizes: Vec<u32> =
         task.paths.iter().flat_map(|costs| &costs.sizes).map(|cost| cost.bytes).collect();
@@ -353,7 +353,7 @@ pub(super) fn cpu(heading: &str, task: &Explained, marks: &Marks) -> Option<Figu
         Block { heading: heading.into(), columns: columns(&sizes), rows }
     };
     let costs = || task.paths.iter().flat_map(|costs| &costs.sizes);
-    // What is done with key pairs costs nothing by the byte.
+    // Operations with key pairs have no cost per byte.
     if !task.subject.has_sizes() || !costs().any(|cost| cost.cpu_share.is_some()) {
         return None;
     }
@@ -371,10 +371,10 @@ pub(super) fn cpu(heading: &str, task: &Explained, marks: &Marks) -> Option<Figu
     });
     let busy = costs().all(|cost| cost.cpu_share.is_none_or(|share| share >= BUSY));
     let words = match busy {
-        true => "Every path keeps its core busy all the time: what is faster costs less.",
+        true => "Every path keeps its core busy all the time: the faster one costs less CPU time.",
         false => {
-            "CPU time of the thread that asks for the operations, and how much of its core that \
-             keeps busy."
+            "CPU time of the thread that requests the operations, and the share of its core that it keeps \
+             busy."
         }
     };
     let mut tables = vec![table("CPU ms per MB", |cost| {
@@ -387,7 +387,7 @@ pub(super) fn cpu(heading: &str, task: &Explained, marks: &Marks) -> Option<Figu
         title: "CPU cost",
         words: Some(words),
         plot: (!busy).then(|| Plot {
-            title: format!("CPU time for each megabyte of {heading} by message length"),
+            title: format!("CPU time per megabyte of {heading} by message length"),
             unit: "CPU ms per MB",
             words: axis::number_words,
             form: Form::Lines,
@@ -399,13 +399,13 @@ pub(super) fn cpu(heading: &str, task: &Explained, marks: &Marks) -> Option<Figu
     })
 }
 
-/// What several threads do together, at the largest size; none of one number of threads.
+/// The total of several threads, at the largest size; `None` if there is only one number of threads.
 pub(super) fn threads(groups: &[Group<'_>], group: &Group<'_>) -> Option<Figure> {
     let table = blocks::threads_of(groups, group)?;
     Some(Figure {
         title: "threads",
         words: Some(
-            "What all do together (MB/s; of key pairs, operations), and times as fast as the fewest.",
+            "The total of all threads (MB/s, or operations for key pairs), and the speed-up over the fewest.",
         ),
         tables: vec![table],
         ..Figure::default()

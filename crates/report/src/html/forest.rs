@@ -1,4 +1,4 @@
-//! A forest plot: a row for each ratio, with its interval, against the line at 1 and the band around it
+//! A forest plot: a row for each ratio, with its interval, compared with the line at 1 and the band around it
 //! in which two figures count as the same.
 
 use super::axis::Axis;
@@ -9,33 +9,33 @@ use cpb_analysis::ratio::TIE;
 use maud::{Markup, PreEscaped, html};
 use plotters::prelude::*;
 
-/// The widths of names, of the plotting area and of the figures beside it, in units of the canvas.
+/// The widths of the names, the plotting area and the figures beside it, in units of the canvas.
 const NAMES: u32 = 540;
 const AREA: u32 = 520;
 const FIGURES: u32 = 190;
-/// Height of a row, and the room over and under all rows.
+/// The height of a row, and the room above and below all rows.
 const ROW: u32 = 30;
 const TOP: u32 = 34;
 const BOTTOM: u32 = 78;
-/// Letters that have room in a row's name, beside its detail.
+/// The most characters of a row's name that fit beside its detail.
 const LETTERS: usize = 38;
-/// A text's baseline below its row's middle.
+/// The distance of a text's baseline from the middle of its row.
 const BASELINE: i32 = 7;
-/// Half of a marker's height.
+/// Half the height of a marker.
 const REACH: i32 = 9;
 const SHADE: f64 = 0.2;
 const LINE: u32 = 5;
 
-/// What is known of a change: its colour and its marker.
+/// A verdict, which determines colour and marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Change {
     /// The second costs more.
     Slower,
     /// The second costs less.
     Faster,
-    /// It cannot be told.
+    /// There is no verdict.
     Unknown,
-    /// Both cost the same, as far as it matters.
+    /// Both cost the same, within the band.
     Same,
 }
 
@@ -54,32 +54,32 @@ impl Change {
 /// One ratio.
 #[derive(Clone, Debug)]
 pub(super) struct Bar {
-    /// What it is of; empty if that of the row above.
+    /// What it is a ratio of; empty if it is the same as in the row above.
     pub(super) name: String,
-    /// What tells it from others of that name.
+    /// What distinguishes it from others with that name.
     pub(super) detail: String,
-    /// Cost of the second by cost of the first.
+    /// Cost of the second divided by cost of the first.
     pub(super) ratio: f64,
     /// Its interval.
     pub(super) interval: Option<(f64, f64)>,
-    /// What it means.
+    /// The verdict.
     pub(super) change: Change,
 }
 
 /// Some ratios.
 #[derive(Debug)]
 pub(super) struct Forest {
-    /// What is drawn, in words; its name.
+    /// A description of the drawing, which serves as its name.
     pub(super) title: String,
     /// From top to bottom.
     pub(super) bars: Vec<Bar>,
 }
 
 impl Forest {
-    /// As SVG; `None` without a ratio.
+    /// As SVG; `None` without any ratio.
     ///
     /// # Errors
-    /// None that memory does not give; the signature is that of drawing.
+    /// Never fails in practice; the result type is that of drawing.
     pub(super) fn draw(&self) -> Result<Option<Markup>> {
         let ratios = self.bars.iter().map(|bar| bar.ratio).chain([1.0 - TIE, 1.0 + TIE]);
         let Some(axis) = Axis::of_ratios(ratios) else { return Ok(None) };
@@ -130,7 +130,7 @@ impl Forest {
             .bold_line_style(GRID)
             .axis_style(AXIS)
             .label_style(("sans-serif", 23).into_font().color(&INK))
-            .x_desc("cost of the second by cost of the first")
+            .x_desc("cost of the second divided by cost of the first")
             .draw()?;
         let band = [(1.0 - TIE, 0.0), (1.0 + TIE, rows)];
         chart.draw_series([Rectangle::new(band, AXIS.mix(SHADE).filled())])?;
@@ -168,7 +168,7 @@ impl Forest {
     }
 }
 
-/// A ratio as what it changes: +4.0%, or so many times as much.
+/// A ratio as a change: +4.0%, or as a multiple.
 pub(super) fn change(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
     match percent.abs() {

@@ -1,8 +1,8 @@
-//! Where the names of lines stand: beside their ends, and none on another.
+//! Places the names of lines beside their ends, without overlaps.
 
-/// Finds a place for each label on a scale from `range.0` down to `range.1`: as near to where it wants
-/// to stand as may be, at least `gap` from the others. The first `fixed` ones always get a place, as far
-/// as there is room; the others where these leave some, or `None`.
+/// Finds a place for each label on a scale from `range.0` down to `range.1`: as near as possible to its
+/// wanted place, and at least `gap` from the others. The first `fixed` labels always get a place as long as
+/// there is room; the others get one if these leave enough room, and otherwise `None`.
 pub(super) fn places(
     wanted: &[i32],
     fixed: usize,
@@ -21,12 +21,12 @@ pub(super) fn places(
     placed
 }
 
-/// Pushes labels apart: those that would touch stand as one block around the middle of what they want.
+/// Pushes labels apart: labels that would touch form a block around the mean of their wanted places.
 fn spread(wanted: &[i32], gap: i32, (top, bottom): (i32, i32)) -> Vec<Option<i32>> {
     let room = ((bottom - top) / gap + 1).max(0) as usize;
     let mut order: Vec<usize> = (0..wanted.len().min(room)).collect();
     order.sort_by_key(|place| wanted[*place]);
-    // Blocks of labels, each with the sum of where its first one wants to be.
+    // Blocks of labels, each with the sum of the wanted places of its first label.
     let mut blocks: Vec<(Vec<usize>, i32)> = Vec::new();
     let start = |(labels, sum): &(Vec<usize>, i32)| {
         let count = labels.len() as i32;
@@ -78,7 +78,7 @@ mod tests {
     fn labels_that_would_touch_stand_around_their_middle() {
         assert_eq!(places(&[300, 300], 2, 20, RANGE), [Some(290), Some(310)]);
         assert_eq!(places(&[310, 300, 100], 3, 20, RANGE), [Some(315), Some(295), Some(100)]);
-        // At an end all go inwards.
+        // At an end, all labels move inwards.
         assert_eq!(places(&[-5, -5], 2, 20, RANGE), [Some(0), Some(20)]);
         assert_eq!(places(&[900, 600], 2, 20, RANGE), [Some(600), Some(580)]);
     }

@@ -1,4 +1,4 @@
-//! The headline in two or three sentences: the path to take for most, by size, and the exceptions.
+//! The headline in two or three sentences: the path to take in most cases, by size, and the exceptions.
 
 use super::answer::{paths, whole};
 use super::marks::Marks;
@@ -8,14 +8,14 @@ use cpb_analysis::explain::Explained;
 use cpb_analysis::headline::{self, Exception, Headline};
 use maud::{Markup, html};
 
-/// So many exceptions are named; the table below has all.
+/// The most exceptions that are named; the table below has all.
 const NAMED: usize = 3;
-/// Of paths that cannot be told apart so many are named in an exception.
+/// The most equivalent paths that are named in an exception.
 const EQUALS: usize = 2;
-/// A gain that is less than this is written with a digit more.
+/// A gain below this is written with one more digit.
 const SMALL_GAIN: f64 = 1.1;
 
-/// The answer for some tasks that have advice; with their machines, where these differ.
+/// The recommendation for some tasks, with their machines if these differ.
 pub(super) fn show(tasks: &[&Explained], machines: bool, marks: &Marks) -> Markup {
     if let [task] = tasks
         && let [advice] = &task.advice[..]
@@ -25,7 +25,7 @@ pub(super) fn show(tasks: &[&Explained], machines: bool, marks: &Marks) -> Marku
             p class="lead" { "Take " (paths(&advice.take, marks)) " " (whole(&words.sizes)) "." }
         };
     }
-    // What has no message has no size either: it is a question of its own.
+    // Operations without a message have no size, so they get a separate sentence.
     let (sized, without): (Vec<&Explained>, Vec<&Explained>) =
         tasks.iter().copied().partition(|task| has_sizes(task));
     let both = !sized.is_empty() && !without.is_empty();
@@ -70,7 +70,7 @@ fn answer(
                 " for " (all(tasks.len())) @if sized { " at every size measured" }
                 ": no other path is needed."
             } @else if 2 * won < *cases {
-                @if one { " if it has to be one path" } @else { ", if it has to be one for each size" }
+                @if one { " if only one path can be used" } @else { ", if only one path per size can be used" }
                 ": " (pronoun) " the fastest, or level with the fastest, most often, but only in "
                 (count) "."
             } @else {
@@ -91,7 +91,7 @@ fn all(operations: usize) -> String {
     }
 }
 
-/// Of how many cases, and what one is.
+/// The number of cases, and what a case is.
 fn count(won: usize, cases: usize, operations: usize, sized: bool) -> String {
     match (sized, won == cases) {
         (true, true) => format!("all {cases} cases ({operations} operations by size)"),
@@ -133,7 +133,7 @@ fn times(gain: f64) -> String {
     significant(gain, if gain < SMALL_GAIN { 3 } else { 2 })
 }
 
-/// The sizes of an exception in words; `None` if it holds for all of its task.
+/// The sizes of an exception in words; `None` if it holds for its whole task.
 fn sizes(exception: &Exception<'_>) -> Option<String> {
     let Exception { least, largest, everywhere, .. } = *exception;
     match (size(least.into()), size(largest.into())) {

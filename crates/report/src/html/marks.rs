@@ -1,10 +1,10 @@
-//! How paths are told apart: each has a colour, a marker and a dash, the same in the whole page.
+//! The marks of paths: each has a colour, a marker and a dash, the same on the whole page.
 
 use maud::{Markup, html};
 use plotters::style::RGBColor;
 
-/// Okabe and Ito's colours ("Color Universal Design", 2008), those that show best on white first; yellow
-/// is darker. The style sheet knows them by these numbers.
+/// Okabe and Ito's colours ("Color Universal Design", 2008), those with the best contrast on white first;
+/// yellow is darker. The style sheet refers to them by these numbers.
 pub(super) const COLOURS: [RGBColor; 8] = [
     RGBColor(0x00, 0x72, 0xB2),
     RGBColor(0xD5, 0x5E, 0x00),
@@ -16,11 +16,10 @@ pub(super) const COLOURS: [RGBColor; 8] = [
     RGBColor(0x00, 0x00, 0x00),
 ];
 
-/// Half of a marker's width on a plot's canvas.
+/// Half the width of a marker on a plot's canvas.
 pub(super) const REACH: i32 = 10;
 
-/// Corners of each marker, in shares of [`REACH`] from its middle, downwards positive; a circle has
-/// none.
+/// The corners of each marker, in shares of [`REACH`] from its middle, downwards positive; a circle has none.
 const MARKERS: [&[(f64, f64)]; 8] = [
     // A circle.
     &[],
@@ -54,24 +53,24 @@ const MARKERS: [&[(f64, f64)]; 8] = [
 pub(super) struct Marks(Vec<String>);
 
 impl Marks {
-    /// Gives a path its mark, if it has none.
+    /// Gives a path its mark if it has none.
     pub(super) fn add(&mut self, name: &str) {
         if !self.0.iter().any(|known| known == name) {
             self.0.push(name.to_owned());
         }
     }
 
-    /// The mark of a path; none of what is no path.
+    /// The mark of a path; `None` for any other name.
     pub(super) fn of(&self, name: &str) -> Option<Mark> {
         self.0.iter().position(|known| known == name).map(Mark)
     }
 
-    /// The same of words that may go on after its name: `openssl, from 1 KiB`.
+    /// The same for words that may continue after the name: `openssl, from 1 KiB`.
     fn of_words(&self, words: &str) -> Option<Mark> {
         self.of(words).or_else(|| self.of(words.split_once(", ")?.0))
     }
 
-    /// What the page's symbols are drawn from: to be there once, before their use.
+    /// The definitions of the page's symbols, which must appear once before their use.
     pub(super) fn symbols(&self) -> Markup {
         let first = self.0.len().min(COLOURS.len() * MARKERS.len());
         html! {
@@ -85,7 +84,7 @@ impl Marks {
         }
     }
 
-    /// Style rules by which the switch of each path hides what is drawn of it in the same operation.
+    /// Style rules by which the switch of each path hides its parts of the drawings in the same operation.
     pub(super) fn switches(&self) -> String {
         let rule = |number: usize| {
             format!(".operation:has(.k{number}:not(:checked)) .s{number}{{display:none}}\n")
@@ -93,7 +92,7 @@ impl Marks {
         (0..self.0.len()).map(rule).collect()
     }
 
-    /// A path's name with its mark before it, where it has one.
+    /// A path's name, preceded by its mark if it has one.
     pub(super) fn named(&self, name: &str) -> Markup {
         html! {
             span class="path" { @if let Some(mark) = self.of_words(name) { (mark.glyph()) } (name) }
@@ -106,7 +105,7 @@ impl Marks {
 pub(super) struct Mark(usize);
 
 impl Mark {
-    /// Its number in the page: the class of what is drawn of its path ends in it.
+    /// Its number on the page, which ends the class name of everything drawn for its path.
     pub(super) fn number(self) -> usize {
         self.0
     }
@@ -115,13 +114,13 @@ impl Mark {
         self.0 % COLOURS.len()
     }
 
-    /// Its colour, as the style sheet knows it.
+    /// Its colour as the style sheet refers to it.
     pub(super) fn colour(self) -> RGBColor {
         COLOURS[self.place()]
     }
 
-    /// Corners of its marker on a canvas; none of a circle. From the ninth path on, colours come
-    /// again with other markers.
+    /// The corners of its marker on a canvas; `None` for a circle. From the ninth path on, colours repeat
+    /// with other markers.
     pub(super) fn corners(self) -> Option<Vec<(i32, i32)>> {
         let marker = MARKERS[(self.0 + self.0 / COLOURS.len()) % MARKERS.len()];
         let place = |share: f64| (share * f64::from(REACH)).round() as i32;

@@ -1,4 +1,4 @@
-//! One operation after the other: its figures, what they cost, where paths cross.
+//! The operations one after the other: their figures, costs and crossovers.
 
 use super::figures::{self, Figure};
 use super::marks::Marks;
@@ -19,23 +19,23 @@ use cpb_analysis::summary::Summary;
 use cpb_record::Evidence;
 use maud::{Markup, html};
 
-/// One operation, ready to be shown.
+/// One operation, ready to be displayed.
 pub(super) struct Operation {
-    /// The algorithm, under which operations are put together.
+    /// The algorithm by which operations are grouped.
     pub(super) algorithm: String,
-    /// What it is.
+    /// Its title.
     pub(super) title: String,
-    /// On which machine, where records of several are in one part.
+    /// The machine, if one part has records of several.
     pub(super) machine: String,
-    /// The figures that are seen first; none where the evidence does not carry any.
+    /// The main figures; `None` if the evidence does not support any.
     main: Option<Figure>,
-    /// Why not.
+    /// Why there are no main figures.
     refused: Option<&'static str>,
-    /// Fixed costs and costs of a byte.
+    /// Fixed costs and costs per byte.
     costs: Option<Block>,
-    /// Crossovers, and what is odd about fits.
+    /// Crossovers, and remarks on fits.
     notes: Vec<(&'static str, String)>,
-    /// What is folded away.
+    /// The figures that are folded.
     more: Vec<Figure>,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn measured(
     }
 }
 
-/// A task of published readings.
+/// A task with published readings.
 pub(super) fn published(task: &Explained, marks: &Marks) -> Operation {
     let title = what(&task.subject, task.threads);
     let algorithm = match &task.subject {
@@ -100,14 +100,14 @@ pub(super) fn published(task: &Explained, marks: &Marks) -> Operation {
     }
 }
 
-/// Costs where there are sizes enough for a line somewhere: else they are the rates again.
+/// The costs, if there are enough sizes for a line somewhere; otherwise they would repeat the rates.
 fn fitted(task: &Explained) -> Option<Block> {
     let enough = task.paths.iter().any(|costs| costs.sizes.len() >= LEAST_SIZES);
     enough.then(|| costs_block(task, false)).flatten()
 }
 
 impl Operation {
-    /// As a section with the anchor `id`.
+    /// Renders a section with the anchor `id`.
     pub(super) fn show(&self, id: &str, marks: &Marks) -> Result<Markup> {
         let plot = match self.main.as_ref().and_then(|figure| figure.plot.as_ref()) {
             Some(plot) => plot.draw()?,
@@ -147,7 +147,7 @@ impl Operation {
         })
     }
 
-    /// The paths that are drawn, each with a switch for all plots of this operation.
+    /// The drawn paths, each with a switch for all plots of this operation.
     fn legend(&self, marks: &Marks) -> Markup {
         let plots = self.main.iter().chain(&self.more).filter_map(|figure| figure.plot.as_ref());
         let mut drawn: Vec<&Series> = Vec::new();
@@ -159,7 +159,7 @@ impl Operation {
         let hidden = drawn.iter().filter(|series| !series.shown).count();
         html! {
             fieldset class="legend" {
-                legend class="unseen" { "Paths that are drawn" }
+                legend class="unseen" { "Drawn paths" }
                 @for series in &drawn {
                     label class=[(!series.shown).then_some("more-paths")] {
                         input type="checkbox" class=(format!("k{}", series.mark.number()))
@@ -170,8 +170,8 @@ impl Operation {
             }
             @if hidden > 0 {
                 p class="faint" {
-                    "Drawn at first: the " (drawn.len() - hidden)
-                    " that are fastest somewhere or come nearest to it. Tick " (hidden)
+                    "Initially drawn: the " (drawn.len() - hidden)
+                    " paths that are fastest somewhere or come nearest to it. Tick " (hidden)
                     @if hidden == 1 { " other" } @else { " others" } " to see more."
                 }
             }
@@ -179,7 +179,7 @@ impl Operation {
     }
 }
 
-/// Notes as a list of a word and what it says.
+/// Notes as a list of labels and texts.
 pub(super) fn notes_list<W: AsRef<str>>(notes: &[(W, String)]) -> Markup {
     html! {
         dl class="notes" {
@@ -200,7 +200,7 @@ fn kind(word: &str) -> &'static str {
     }
 }
 
-/// What is not seen at first; none of nothing.
+/// The folded figures. `None` if nothing is folded.
 fn folded(figures: &[Figure], marks: &Marks) -> Result<Option<Markup>> {
     if figures.is_empty() {
         return Ok(None);
@@ -230,7 +230,7 @@ fn card(figure: &Figure, marks: &Marks) -> Result<Markup> {
     })
 }
 
-/// Whether rates of such evidence are shown at all.
+/// Why rates with such evidence are not shown; `None` if they are.
 pub(super) fn refused(evidence: Evidence) -> Option<&'static str> {
     meaningful(Metric::AcrossExecutors, evidence).err()
 }

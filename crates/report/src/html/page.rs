@@ -1,4 +1,4 @@
-//! The page itself: its head, what stands where, its style and its script.
+//! The frame of the page: its head, layout, style and script.
 
 use super::marks::Marks;
 use super::operations::Operation;
@@ -14,11 +14,11 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// Nothing is fetched, whatever a record may hold.
+/// Nothing is fetched, whatever a record contains.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
      img-src data:; base-uri 'none'; form-action 'none'";
 
-/// Of more algorithms than this, all but the first are folded.
+/// With more algorithms than this, all but the first are folded.
 const OPEN: usize = 3;
 
 /// The whole page.
@@ -33,7 +33,7 @@ pub(super) fn show(parts: &[Part<'_>], marks: &Marks) -> Result<Markup> {
         (environment::show(parts))
         section id="all" {
             h2 { "Every figure" }
-            @if measured.is_none() && printed.is_none() { p { "There is none." } }
+            @if measured.is_none() && printed.is_none() { p { "There are no figures." } }
             @if let Some(table) = measured { (table) }
             @if let Some(table) = printed { (table) }
         }
@@ -41,7 +41,7 @@ pub(super) fn show(parts: &[Part<'_>], marks: &Marks) -> Result<Markup> {
     Ok(frame(&title, marks, &header(parts, &title), &main))
 }
 
-/// The frame of any page: its head, style and script around what it says.
+/// The frame of any page: head, style and script around the content.
 pub(super) fn frame(title: &str, marks: &Marks, header: &Markup, main: &Markup) -> Markup {
     html! {
         (DOCTYPE)
@@ -70,7 +70,7 @@ pub(super) fn frame(title: &str, marks: &Marks, header: &Markup, main: &Markup) 
     }
 }
 
-/// Links to the page's sections: anchors and their words.
+/// Links to the page's sections: anchors and their titles.
 pub(super) fn sections(all: &[(&str, &str)]) -> Markup {
     html! {
         nav aria-label="Sections" {
@@ -113,7 +113,7 @@ fn header(parts: &[Part<'_>], title: &str) -> Markup {
             (sections(&[
                 ("answer", "Answer"),
                 ("figures", "Figures"),
-                ("evidence", "Who executed"),
+                ("evidence", "Executors"),
                 ("environment", "Environment"),
                 ("all", "Every figure"),
             ]))
@@ -137,7 +137,7 @@ fn meta(part: &Part<'_>) -> Markup {
         @match part {
             Part::Published(part) => {
                 @for word in evidence_words(part) { span class="tag" { (word) } " " }
-                "printed by others, not measured by cpb; " (part.records.len())
+                "published by others, not measured by cpb; " (part.records.len())
                 @if part.records.len() == 1 { " record" } @else { " records" }
             }
             Part::Measured(part) => {
@@ -160,7 +160,7 @@ fn meta(part: &Part<'_>) -> Markup {
     }
 }
 
-/// A time stamp to the minute, for people; what is none stays as it is.
+/// A time stamp to the minute; other text is returned unchanged.
 pub(super) fn minute(stamp: &str) -> String {
     match stamp.parse::<jiff::Timestamp>() {
         Ok(time) => time.strftime("%Y-%m-%d %H:%M UTC").to_string(),
@@ -178,7 +178,7 @@ pub(super) fn evidence_word(evidence: Evidence) -> &'static str {
     }
 }
 
-/// What the records of a part rest on, each once.
+/// The kinds of evidence of a part's records, each once.
 fn evidence_words(part: &Published<'_>) -> Vec<&'static str> {
     let mut words: Vec<&str> =
         part.records.iter().map(|(_, record)| evidence_word(record.header.evidence)).collect();
@@ -234,7 +234,7 @@ fn figures(parts: &[Part<'_>], marks: &Marks) -> Result<Markup> {
     })
 }
 
-/// Whether its evidence carries anything that could be drawn.
+/// Whether its evidence supports anything that can be drawn.
 fn drawn(part: &Part<'_>) -> bool {
     match part {
         Part::Measured(part) => meaningful(Metric::Rate, part.summary.run.evidence).is_ok(),
@@ -248,13 +248,13 @@ fn reading(parts: &[Part<'_>]) -> String {
         remarks(part.explanation()).iter().any(|(_, words)| words.starts_with("time = fixed"))
     });
     let mut words =
-        "Both axes are logarithmic. Whiskers are 95% intervals, drawn where they are longer than a \
-         marker; * is the fastest, = is fastest together with others. Dots only say which markers \
-         belong to one path."
+        "Both axes are logarithmic. Whiskers are 95% intervals, drawn if they are longer than a \
+         marker; * is the fastest, = is fastest together with others. Dots only connect the markers \
+         of one path."
             .to_owned();
     if fitted {
-        words += " Lines are fitted costs, time = fixed + bytes × per byte, where such a line describes \
-             the path. A ring marks a crossover, grey its 95% interval.";
+        words += " Lines are fitted costs, time = fixed + bytes × per byte, if such a line describes the \
+             path. A ring marks a crossover, grey its 95% interval.";
     }
     words
 }

@@ -1,11 +1,11 @@
-//! Plots as SVG, by the crate plotters. What they show stands in a table beside them: a plot is a
-//! picture with a name, and readers who do not see it miss nothing.
+//! Plots as SVG, drawn with the crate plotters. A table beside each plot contains the same numbers, so a plot
+//! is a picture with a name, and readers who cannot see it miss nothing.
 //!
-//! Each path is a group of its own, which the page's switches hide and show. Lines are drawn only where
-//! a fit describes the path; elsewhere a dotted connection says which markers belong together.
+//! Each path is a separate group, which the page's switches show and hide. Lines are drawn only if a fit
+//! describes the path; otherwise a dotted connection shows which markers belong together.
 //!
-//! Colours are numbers here and are given their looks, light and dark, by the style sheet. Names of paths
-//! are text of a record: they go through maud, never through plotters.
+//! Colours are numbers here; the style sheet gives them their appearance, light and dark. Names of paths are
+//! text of a record: they go through maud, never through plotters.
 
 use super::axis::Axis;
 use super::labels;
@@ -17,19 +17,19 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use std::ops::Range;
 
-/// The canvas, in units of its own: plotters' places are whole numbers of them.
+/// The canvas, in its own units: plotters' coordinates are whole numbers of them.
 const CANVAS: (u32, u32) = (1000, 680);
-/// Where the plotting area ends: right of it, of lines, stand their names, outside of [`CANVAS`].
+/// The margins around the plotting area. The names of lines stand to the right of it, outside [`CANVAS`].
 const MARGINS: PlotMargins = PlotMargins { top: 40, right: 24, bottom: 78, left: 112 };
 /// Room for the names of lines.
 const NAMES: u32 = 250;
-/// Letters of a name that have room there.
+/// The most characters of a name that fit there.
 const LETTERS: usize = 19;
-/// From a name's baseline to the next.
+/// The distance from a name's baseline to the next.
 const GAP: i32 = 27;
-/// From the end of the plotting area to the names.
+/// The distance from the plotting area to the names.
 const LEADER: i32 = 30;
-/// A name's baseline below the place that it names.
+/// The distance of a name's baseline from the place that it names.
 const BASELINE: i32 = 7;
 const TEXT: u32 = 23;
 pub(super) const GRID: RGBColor = RGBColor(0xDD, 0xDD, 0xDD);
@@ -37,14 +37,14 @@ pub(super) const AXIS: RGBColor = RGBColor(0x88, 0x88, 0x88);
 pub(super) const INK: RGBColor = RGBColor(0x33, 0x33, 0x33);
 /// How dark a crossover's interval is.
 const SHADE: f64 = 0.2;
-/// What has no other width gets this one by the style sheet.
+/// The style sheet gives this width to everything without another width.
 const LINE: u32 = 5;
 /// The style sheet dots lines of this width.
 const DOTTED: u32 = 3;
 const THIN: u32 = 2;
-/// The share of the room between two sizes that bars beside each other take.
+/// The share of the room between two sizes that bars side by side take.
 const BESIDE: f64 = 0.6;
-/// Half of a tick's width, as a share of its bar's room.
+/// Half the width of a tick, as a share of its bar's room.
 const TICK: f64 = 0.3;
 
 struct PlotMargins {
@@ -61,11 +61,11 @@ pub(super) struct Point {
     pub(super) bytes: u32,
     /// The figure.
     pub(super) value: f64,
-    /// The end of its interval, or of its bar.
+    /// The lower end of its interval, or of its bar.
     pub(super) low: Option<f64>,
-    /// The other end.
+    /// The upper end.
     pub(super) high: Option<f64>,
-    /// A place on its bar that has a tick.
+    /// A place on its bar with a tick.
     pub(super) tick: Option<f64>,
 }
 
@@ -74,19 +74,19 @@ pub(super) struct Point {
 pub(super) struct Series {
     /// Its name.
     pub(super) name: String,
-    /// How it looks.
+    /// Its appearance.
     pub(super) mark: Mark,
     /// By ascending size.
     pub(super) points: Vec<Point>,
-    /// What a fit says stands between its points: curves, each a list of (message length, figure), by
-    /// ascending size. None where no fit describes it.
+    /// The fit between its points: curves, each a list of (message length, figure), by ascending size. Empty
+    /// if no fit describes it.
     pub(super) curves: Vec<Vec<(f64, f64)>>,
-    /// Whether it is drawn before anything was switched on.
+    /// Whether it is drawn initially.
     pub(super) shown: bool,
 }
 
 impl Series {
-    /// Its figure at a size: by its fit where there is one, else on the straight between two points.
+    /// Its figure at a size: from its fit if there is one, otherwise interpolated between two points.
     pub(super) fn at(&self, bytes: Bytes) -> Option<f64> {
         let fitted = self.curves.iter().find_map(|curve| between(curve, bytes.0));
         let points = self.points.iter().filter_map(|point| place(point.bytes, point.value));
@@ -94,7 +94,7 @@ impl Series {
     }
 }
 
-/// The figure on the straight between the two points around `bytes`, in logarithms.
+/// The figure interpolated in logarithms between the two points around `bytes`.
 pub(super) fn between(points: &[(f64, f64)], bytes: f64) -> Option<f64> {
     let pair = points.windows(2).find(|pair| (pair[0].0..=pair[1].0).contains(&bytes))?;
     let [(from, low), (to, high)] = [pair[0], pair[1]].map(|(x, y)| (x.ln(), y.ln()));
@@ -102,21 +102,21 @@ pub(super) fn between(points: &[(f64, f64)], bytes: f64) -> Option<f64> {
     Some((low + share * (high - low)).exp())
 }
 
-/// Where another path gets faster: message lengths, and the figure there.
+/// A crossover: message lengths, and the figure there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
     /// The crossover.
     pub(super) bytes: Bytes,
     /// The rate that both have there.
     pub(super) value: f64,
-    /// Its interval's ends, as far as they were measured.
+    /// The ends of its interval, limited to the measured range.
     pub(super) interval: (Bytes, Bytes),
 }
 
 /// How points are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// As markers with their intervals, joined by what the fit says.
+    /// As markers with their intervals, joined by the fit.
     Lines,
     /// Each as a bar from its low to its high end.
     Bars,
@@ -125,17 +125,17 @@ pub(super) enum Form {
 /// A plot over message length.
 #[derive(Debug)]
 pub(super) struct Plot {
-    /// What is drawn, in words; its name.
+    /// A description of the drawing, which serves as its name.
     pub(super) title: String,
-    /// What stands over the left axis: the quantity and its unit.
+    /// The text above the left axis: the quantity and its unit.
     pub(super) unit: &'static str,
-    /// What stands beside a place on the left axis.
+    /// Formats a label of the left axis.
     pub(super) words: fn(f64) -> String,
-    /// How.
+    /// The form of the points.
     pub(super) form: Form,
-    /// What.
+    /// The paths.
     pub(super) series: Vec<Series>,
-    /// Where paths cross.
+    /// The crossovers.
     pub(super) crossings: Vec<Crossing>,
 }
 
@@ -149,10 +149,10 @@ struct Axes {
 }
 
 impl Plot {
-    /// As SVG; none of fewer than two sizes, or without a figure above 0.
+    /// As SVG; `None` if there are fewer than two sizes, or no figure above 0.
     ///
     /// # Errors
-    /// None that memory does not give; the signature is that of drawing.
+    /// Never fails in practice; the result type is that of drawing.
     pub(super) fn draw(&self) -> Result<Option<Markup>> {
         let Some(axes) = self.axes() else { return Ok(None) };
         let frame = fragment(&axes, |chart| self.draw_frame(chart, &axes))?;
@@ -242,7 +242,7 @@ impl Plot {
         Ok(())
     }
 
-    /// The name of each series beside its last point, with a line between; `None` where there is no room.
+    /// The name of each series beside its last point, connected by a line; `None` if there is no room.
     fn names(&self, axes: &Axes) -> Result<Vec<Option<Markup>>> {
         let mut ends: Vec<Option<(i32, i32)>> = Vec::new();
         fragment(axes, |chart| {
@@ -253,7 +253,7 @@ impl Plot {
             ends = self.series.iter().map(|one| Some(chart.backend_coord(&last(one)?))).collect();
             Ok(())
         })?;
-        // Those that are shown at first are placed first.
+        // Names of initially drawn series are placed first.
         let mut order: Vec<usize> = (0..ends.len()).filter(|at| ends[*at].is_some()).collect();
         order.sort_by_key(|at| !self.series[*at].shown);
         let fixed = order.iter().filter(|at| self.series[**at].shown).count();
@@ -268,7 +268,7 @@ impl Plot {
         Ok(names)
     }
 
-    /// Room for the bars of one size, as a factor of it.
+    /// The room for the bars of one size, as a factor of it.
     fn beside(&self) -> f64 {
         let sizes = self.sizes();
         let gaps = sizes.windows(2).map(|pair| f64::from(pair[1]) / f64::from(pair[0].max(1)));
@@ -278,7 +278,7 @@ impl Plot {
     fn draw_bars(&self, chart: &mut Chart<'_, '_>, number: usize) -> Result<()> {
         let beside = self.beside();
         let series = &self.series[number];
-        // Those that are shown at first share the room, and so do the others behind them.
+        // Initially drawn series share the room, and so do the others behind them.
         let alike = |one: &&Series| one.shown == series.shown;
         let count = self.series.iter().filter(alike).count() as f64;
         let number = self.series[..number].iter().filter(alike).count() as f64;
@@ -307,7 +307,7 @@ impl Plot {
     }
 }
 
-/// Draws with the axes of a plot, and gives what was drawn as the inside of an SVG.
+/// Draws with the axes of a plot and returns the inner part of an SVG.
 fn fragment(axes: &Axes, draw: impl FnOnce(&mut Chart<'_, '_>) -> Result<()>) -> Result<String> {
     let mut svg = String::new();
     {
@@ -324,7 +324,7 @@ fn fragment(axes: &Axes, draw: impl FnOnce(&mut Chart<'_, '_>) -> Result<()>) ->
     Ok(small(&svg))
 }
 
-/// What a fit says of a path, its dotted connection where no fit does, its intervals and its markers.
+/// Draws the fit of a path, or a dotted connection if the path has no fit, its intervals and its markers.
 fn draw_line(chart: &mut Chart<'_, '_>, series: &Series, figures: &Axis) -> Result<()> {
     let colour = series.mark.colour();
     for curve in &series.curves {
@@ -354,7 +354,7 @@ fn plot_height() -> u32 {
     CANVAS.1 - MARGINS.top - MARGINS.bottom
 }
 
-/// Stretches between neighbouring points that no curve reaches over.
+/// Stretches between neighbouring points that no curve covers.
 fn dotted(series: &Series) -> Vec<Vec<(f64, f64)>> {
     let reached = |from: f64, to: f64| {
         series.curves.iter().any(|curve| {
@@ -374,7 +374,7 @@ fn dotted(series: &Series) -> Vec<Vec<(f64, f64)>> {
     stretches
 }
 
-/// A name beside the plotting area, and the line that leads from the last point there.
+/// A name beside the plotting area, and the line that connects it with the last point.
 fn name(series: &Series, (x, end): (i32, i32), y: i32) -> Markup {
     let left = (CANVAS.0 - MARGINS.right) as i32 + LEADER;
     let RGBColor(red, green, blue) = series.mark.colour();
@@ -386,7 +386,7 @@ fn name(series: &Series, (x, end): (i32, i32), y: i32) -> Markup {
     }
 }
 
-/// A name of at most so many letters: of a longer one the beginning and the end.
+/// A name of at most `most` characters: of a longer one, the beginning and the end.
 pub(super) fn shortened(name: &str, most: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= most {
@@ -408,12 +408,12 @@ fn draw_marker(chart: &mut Chart<'_, '_>, mark: Mark, at: (f64, f64)) -> Result<
     Ok(())
 }
 
-/// The place of a figure; none of one that logarithms do not have.
+/// The coordinates of a figure; `None` if a logarithm does not exist.
 fn place(bytes: u32, value: f64) -> Option<(f64, f64)> {
     (bytes > 0 && value.is_finite() && value > 0.0).then(|| (bytes.into(), value))
 }
 
-/// The inside of an SVG without what the style sheet says once for all of them.
+/// The inner part of an SVG without what the style sheet defines once for all of them.
 pub(super) fn small(svg: &str) -> String {
     let inside = svg.split_once('>').map_or(svg, |(_, rest)| rest);
     let inside = inside.trim().strip_suffix("</svg>").unwrap_or(inside);
@@ -434,7 +434,7 @@ pub(super) fn small(svg: &str) -> String {
     text.replace(" \"/>", "\"/>")
 }
 
-/// An element without an attribute, which is given with its opening quotation mark.
+/// Removes an attribute from an element; the attribute is given with its opening quotation mark.
 fn without(element: &str, attribute: &str) -> String {
     let rest = element.split_once(attribute);
     let rest = rest.and_then(|(before, rest)| Some((before, rest.split_once('"')?.1)));
@@ -478,7 +478,7 @@ mod tests {
         plot.draw().unwrap().unwrap().into_string()
     }
 
-    /// How many lines of the series' group are dotted, and how many are not.
+    /// The number of dotted lines in the series' group, and the number of others.
     fn lines(svg: &str) -> (usize, usize) {
         let group = svg.split("<g class=\"s0\">").nth(1).expect("the series");
         let group = group.split("<polyline class=\"leader\"").next().expect("its name");
@@ -491,7 +491,7 @@ mod tests {
         assert_eq!(lines(&draw(series(Vec::new()))), (1, 0));
         let whole = vec![vec![(16.0, 10.0), (256.0, 100.0), (4096.0, 400.0)]];
         assert_eq!(lines(&draw(series(whole))), (0, 1));
-        // A path that is switched has a line on either side, and dots between.
+        // A path that switches has a line on either side and dots in between.
         let switched =
             vec![vec![(16.0, 10.0), (256.0, 100.0)], vec![(1024.0, 300.0), (4096.0, 400.0)]];
         assert_eq!(lines(&draw(series(switched))), (1, 2));

@@ -1,12 +1,12 @@
-//! Which paths a plot shows at first: of more than [`SHOWN`] lines nobody can tell one from another.
+//! Selects the paths that a plot draws initially, because more than [`SHOWN`] lines cannot be distinguished.
 
 use cpb_analysis::units::Nanoseconds;
 
-/// The most paths that are drawn at first; the page's reader can switch on the others.
+/// The most paths that are drawn initially; readers can switch on the others.
 pub(super) const SHOWN: usize = 8;
 
-/// The names of the paths that matter most: those that are the fastest at some size, then those that
-/// come nearest to the fastest at one. `costs` are each path's (message length, time).
+/// The names of the most relevant paths: first paths that are the fastest at some size, then paths that come
+/// nearest to the fastest at some size. `costs` are each path's (message length, time).
 pub(super) fn first<'a>(costs: &[(&'a str, Vec<(u32, Nanoseconds)>)]) -> Vec<&'a str> {
     let least = |bytes: u32| {
         let all = costs.iter().flat_map(|(_, sizes)| sizes).filter(|(size, _)| *size == bytes);
@@ -21,7 +21,7 @@ pub(super) fn first<'a>(costs: &[(&'a str, Vec<(u32, Nanoseconds)>)]) -> Vec<&'a
             (*name, wins, ratios().fold(f64::INFINITY, f64::min))
         })
         .collect();
-    // A stable sort: of equals the order of the list of providers is kept.
+    // A stable sort keeps the order of the list of providers among equals.
     ranks.sort_by(|one, other| other.1.cmp(&one.1).then(one.2.total_cmp(&other.2)));
     ranks.into_iter().take(SHOWN).map(|(name, ..)| name).collect()
 }
@@ -33,7 +33,7 @@ mod tests {
     #[test]
     fn the_fastest_somewhere_come_first_then_who_comes_nearest() {
         let names: Vec<String> = (0..12).map(|number| format!("path-{number}")).collect();
-        // Slower by a tenth from path to path; the last is the fastest at the large size.
+        // Each path is slower than the previous one by a tenth; the last one is the fastest at the large size.
         let mut costs: Vec<(&str, Vec<(u32, Nanoseconds)>)> = names
             .iter()
             .enumerate()

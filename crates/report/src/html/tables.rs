@@ -4,7 +4,7 @@ use super::marks::Marks;
 use crate::table::{Block, Place};
 use maud::{Markup, html};
 
-/// A block, named by its heading: its first column is headed `corner`.
+/// A block as a table with the block's heading as its name; the first column is headed `corner`.
 pub(super) fn block(block: &Block, corner: &str, marks: &Marks) -> Markup {
     let table = html! {
         table {
@@ -25,19 +25,19 @@ pub(super) fn block(block: &Block, corner: &str, marks: &Marks) -> Markup {
     scrolled(&block.heading, table)
 }
 
-/// What may be wider than a phone: it scrolls by itself, by keys as well. It is a group, not a region:
-/// a page with dozens of tables has no use for as many landmarks.
+/// A container that scrolls content wider than a phone, by keyboard as well. It is a group and not a region,
+/// because dozens of landmarks on a page are of no use.
 pub(super) fn scrolled(name: &str, table: Markup) -> Markup {
     scrolled_as("scroll", name, table)
 }
 
-/// The same of a class that the style sheet has.
+/// The same with a class from the style sheet.
 pub(super) fn scrolled_as(class: &str, name: &str, table: Markup) -> Markup {
     html! { div class=(class) tabindex="0" role="group" aria-label=(name) { (table) } }
 }
 
 fn row(name: &str, places: &[Place], columns: usize, marks: &Marks) -> Markup {
-    // A row without places says something of all: a refusal.
+    // A row without places is a statement about all sizes: a refusal.
     if places.is_empty() {
         return html! { tr { td class="faint" colspan=(columns + 1) { (name) } } };
     }

@@ -1,4 +1,4 @@
-//! What `cpb explain` says of published tables and of made-up records.
+//! The output of `cpb explain` for published tables and for synthetic records.
 
 use cpb_analysis::explain::{Explanation, Question, explain};
 use cpb_analysis::units::OperationsPerSecond;

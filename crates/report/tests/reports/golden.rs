@@ -1,6 +1,6 @@
-//! Reports of made-up records, held against what they looked like before.
+//! Reports of synthetic records, compared with snapshots.
 //!
-//! After a change that is meant: `cargo insta review`, or `INSTA_UPDATE=always cargo test`.
+//! After an intended change: `cargo insta review`, or `INSTA_UPDATE=always cargo test`.
 
 use cpb_analysis::explain::explain;
 use cpb_analysis::summary::{Summary, summarise};
@@ -117,7 +117,7 @@ fn software_alone_is_reported_without_a_word_of_who_executed() {
     for case in Case::ALL {
         let kernel = matches!(case, Case::Kernel | Case::KernelEmulated);
         for text in [terminal(case, 80), markdown::render(&summary(case))] {
-            assert_eq!(text.contains("who executed"), kernel, "{case:?}");
+            assert_eq!(text.contains("executor"), kernel, "{case:?}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What is printed of records: made-up ones, published ones, and ones with planted costs. No library is linked here.
+//! Printed reports of records: synthetic ones, published ones, and ones with planted costs. No library is
+//! linked here.
 
 mod explain;
 mod golden;

@@ -1,5 +1,5 @@
-//! The records of published tables: read, shown as they were printed, and consistent in themselves,
-//! so that a digit that was misread does not go unseen.
+//! The records of published tables are readable, are shown as printed, and are consistent, so that a misread
+//! digit is detected.
 
 use cpb_record::store;
 use cpb_record::{Evidence, FlagKind, Published, Quantity, Record};
@@ -55,11 +55,10 @@ fn every_record_names_its_document_and_shows_its_tables_as_they_were_printed() {
     }
 }
 
-/// NXP's benchmark counts cycles in a loop of 1024 calls, and the rate in another of a second or
-/// more, which reads a timer and computes the core's clock after each call. So clock / rate exceeds
-/// the cycles by what that costs for each call, whatever the algorithm: some hundred cycles where
-/// code and stack are in tightly coupled memory (RT1060), over a thousand where they are behind a
-/// bus (RT1170).
+/// NXP's benchmark counts cycles in a loop of 1024 calls, and measures the rate in another loop of a second
+/// or more, which reads a timer and computes the core's clock after each call. Therefore clock / rate exceeds
+/// the cycles by the cost of that for each call, whatever the algorithm: some hundred cycles if code and
+/// stack are in tightly coupled memory (RT1060), over a thousand if they are behind a bus (RT1170).
 #[test]
 fn imxrt_rates_and_cycles_differ_by_a_constant_for_each_call() {
     let record = record("imxrt-mbedtls");
@@ -78,8 +77,8 @@ fn imxrt_rates_and_cycles_differ_by_a_constant_for_each_call() {
     }
 }
 
-/// What hits the cache does not know where the line came from: both halves of the table agree there,
-/// but for one digit. A buffer four times as long is read at the same speed, a few percent apart.
+/// A read that hits the cache does not depend on where the line came from: both halves of the table agree
+/// there, except for one digit. A buffer four times as long is read at the same speed, within a few percent.
 #[test]
 fn otfad_reads_that_hit_the_cache_are_the_same_with_and_without_decryption() {
     let record = record("otfad-flexspi");
@@ -136,8 +135,8 @@ fn imx6_counts_rates_and_the_summary_agree() {
             assert_eq!((cell.bytes, repeated.number(Quantity::Operations)), (repeated.bytes, None));
             let bytes = f64::from(cell.bytes.expect("a size"));
             assert_eq!(cell.nanoseconds(), Some(SECONDS * 1e9 / count));
-            // What openssl speed prints is its count divided by the seconds it prints, to the digit:
-            // CPU time where the command had no -elapsed, and infinite where that was nothing.
+            // openssl speed prints its count divided by the seconds that it prints, to the digit: CPU time if
+            // the command had no -elapsed, and infinite if that was zero.
             let seconds: f64 = printed(cell, Quantity::StatedSeconds).parse().expect("seconds");
             let rate = format!("{:.2}", count * bytes / seconds / 1000.0);
             assert_eq!(printed(cell, Quantity::KilobytesPerSecond), rate, "{name} {bytes}");
@@ -147,8 +146,8 @@ fn imx6_counts_rates_and_the_summary_agree() {
     }
 }
 
-/// The quotient is printed whole, cut or rounded, and made of a clock that was not yet rounded to ten
-/// megahertz: together a little over one.
+/// The quotient is printed exactly, truncated or rounded, and is computed from a clock that was not yet
+/// rounded to ten megahertz: together the deviation is a little over one.
 #[test]
 fn armv8_scores_and_clocks_give_the_printed_quotient() {
     let record = record("armv8-aes");

@@ -1,4 +1,4 @@
-//! A runner as a process, asked over frames like a host does.
+//! A runner as a process, driven with frames as a host does.
 
 use cpb_core::catalog;
 use cpb_core::frame::{self, Decoder, MAX_FRAME};
@@ -26,7 +26,7 @@ impl Runner {
         Runner { child, requests, replies, decoder: Box::default() }
     }
 
-    /// Sends a request and reads replies until `wanted` takes one.
+    /// Sends a request and reads replies until `wanted` accepts one.
     pub(crate) fn ask<T>(
         &mut self,
         request: &Request<'_>,
@@ -56,7 +56,7 @@ impl Runner {
 
 impl Drop for Runner {
     fn drop(&mut self) {
-        // The end of its input is its end.
+        // The runner ends when its input ends.
         drop(self.requests.take());
         let _ = self.child.wait();
     }

@@ -22,8 +22,8 @@ fn insn(op: Op) -> Insn {
     Insn::new(op, 4)
 }
 
-/// B and BL with 24 bits of offset: J1 and J2 are its upper bits, kept equal to the sign by old
-/// processors.
+/// B and BL with 24 bits of offset: J1 and J2 are its upper bits, which old processors kept equal to the
+/// sign.
 fn far(op: Op, address: u32, first: u32, second: u32) -> Insn {
     let sign = bits(first, 10, 10);
     let i1 = !(bits(second, 13, 13) ^ sign) & 1;

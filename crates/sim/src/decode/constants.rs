@@ -1,8 +1,8 @@
-//! Constants as instructions spell them.
+//! Constants as encoded in instructions.
 
 use crate::insn::{CARRY_KEPT, bits};
 
-/// ThumbExpandImm_C (A5.3.2): twelve bits to a constant, and the carry that it leaves.
+/// ThumbExpandImm_C (A5.3.2): expands twelve bits to a constant and the resulting carry.
 pub(super) fn expand(twelve: u32) -> (u32, u8) {
     let byte = twelve & 0xFF;
     match bits(twelve, 11, 8) {
@@ -23,13 +23,13 @@ pub(super) fn float(byte: u32) -> u32 {
     (byte & 0x80) << 24 | (exponent | bits(byte, 5, 4)) << 23 | (byte & 0xF) << 19
 }
 
-/// VFPExpandImm for a double: its upper word.
+/// VFPExpandImm for a double: returns its upper word.
 pub(super) fn double(byte: u32) -> u32 {
     let exponent = if byte & 0x40 == 0 { 0x400 } else { 0x3FC };
     (byte & 0x80) << 24 | (exponent | bits(byte, 5, 4)) << 20 | (byte & 0xF) << 16
 }
 
-/// The low `width` bits of `value`, with their sign.
+/// The low `width` bits of `value`, sign-extended.
 pub(super) fn sign_extend(value: u32, width: u32) -> u32 {
     ((value << (32 - width)) as i32 >> (32 - width)) as u32
 }

@@ -8,8 +8,8 @@ fn insn(op: Op) -> Insn {
     Insn::new(op, 4)
 }
 
-/// The operation of bits 8:5 with a constant, a register, and a shifted register. With PC as the
-/// first operand ORR is MOV and ORN is MVN; with PC as the destination only flags are wanted.
+/// The operation for bits 8:5 with a constant, a register, and a shifted register. With PC as the first
+/// operand, ORR is MOV and ORN is MVN; with PC as the destination, only the flags are set.
 fn operation(code: u32, from_pc: bool) -> Option<[Op; 3]> {
     Some(match code {
         0b0000 => [Op::AndI, Op::AndR, Op::AndS],
@@ -28,7 +28,7 @@ fn operation(code: u32, from_pc: bool) -> Option<[Op; 3]> {
     })
 }
 
-/// TST, TEQ, CMN and CMP are AND, EOR, ADD and SUB that write nowhere.
+/// TST, TEQ, CMN and CMP are AND, EOR, ADD and SUB without a destination.
 fn destination(code: u32, rd: u32, sets: bool) -> Option<u32> {
     match code {
         _ if rd != 15 => Some(rd),
@@ -44,7 +44,7 @@ pub(super) fn modified_constant(first: u32, second: u32) -> Option<Insn> {
     let (value, carry) = expand(twelve);
     let [op, ..] = operation(code, rn == 15)?;
     let rd = destination(code, rd, sets)?;
-    // What the decoder keeps for the timing: a constant that is a shifted byte.
+    // Kept for the timing: whether the constant is a shifted byte.
     let shifted = u32::from(twelve >= 0x400);
     Some(insn(op).d(rd).n(first_operand(op, rn)).i(value).carries(carry).sets(sets).a(shifted))
 }

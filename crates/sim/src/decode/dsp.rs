@@ -37,8 +37,8 @@ fn extend(op1: u32, rn: u32, rd: u32, rm: u32, rotation: u32) -> Insn {
     op.d(rd).m(rm).by(Shift::Ror, rotation)
 }
 
-/// Bits of a [`Op::Parallel`]'s constant: which sum (0 ADD16, 1 ASX, 2 SAX, 3 SUB16, 4 ADD8,
-/// 5 SUB8), then these.
+/// Bits of the constant of [`Op::Parallel`]: the kind of sum (0 ADD16, 1 ASX, 2 SAX, 3 SUB16, 4 ADD8, 5
+/// SUB8), followed by these.
 pub(crate) mod parallel_bits {
     pub(crate) const UNSIGNED: u32 = 8;
     pub(crate) const SATURATING: u32 = 16;
@@ -85,9 +85,9 @@ fn unary(first: u32, second: u32) -> Option<Insn> {
     }
 }
 
-/// In [`Insn::imm`] of the halfword multiplications: take the upper half of Rn.
+/// In [`Insn::imm`] of the halfword multiplications: use the upper half of Rn.
 pub(crate) const TOP_N: u32 = 2;
-/// Take the upper half of Rm; of the dual ones: exchange its halves; of SMMUL: round.
+/// Use the upper half of Rm. For dual multiplications: exchange its halves. For SMMUL: round.
 pub(crate) const TOP_M: u32 = 1;
 
 pub(super) fn multiply(first: u32, second: u32) -> Option<Insn> {

@@ -1,10 +1,10 @@
-//! The floating-point extension FPv5 (A6). Registers are numbered as singles: D1 is S2.
+//! The floating-point extension FPv5 (A6). Registers are numbered as singles, so D1 is S2.
 
 use super::constants;
 use super::narrow::{BELOW, WRITE_BACK};
 use crate::insn::{Address, Insn, Op, bit, bits};
 
-/// In [`Insn::s`] of floating-point instructions: doubles.
+/// Decodes a floating-point instruction. [`Insn::s`] is set if it works on doubles.
 pub(super) fn decode(address: u32, first: u32, second: u32) -> Option<Insn> {
     if bits(second, 11, 9) != 0b101 {
         return None;
@@ -24,7 +24,7 @@ fn insn(op: Op, double: bool) -> Insn {
     Insn::new(op, 4).sets(double)
 }
 
-/// A register's number from its four bits and its extra one, or nothing where it is above D15.
+/// A register's number from its four bits and its extra bit; `None` if it is above D15.
 fn register(four: u32, extra: bool, double: bool) -> Option<u32> {
     match (double, extra) {
         (false, extra) => Some(four << 1 | u32::from(extra)),
@@ -76,26 +76,26 @@ fn two(op: Op, first: u32, second: u32, double: bool) -> Option<Insn> {
     Some(insn(op, double).d(d(first, second, double)?).m(m(second, double)?))
 }
 
-/// How a conversion or [`Op::Vrint`] rounds, in [`Insn::ra`].
+/// The rounding mode of a conversion or [`Op::Vrint`], in [`Insn::ra`].
 pub(crate) mod rounding {
     pub(crate) const NEAREST: u32 = 0;
     pub(crate) const UP: u32 = 1;
     pub(crate) const DOWN: u32 = 2;
     pub(crate) const TO_ZERO: u32 = 3;
     pub(crate) const AWAY: u32 = 4;
-    /// As FPSCR says.
+    /// As set in FPSCR.
     pub(crate) const CURRENT: u32 = 5;
 }
 
-/// Of conversions, in [`Insn::imm`]: the integer has a sign.
+/// For conversions, in [`Insn::imm`]: the integer is signed.
 pub(crate) const SIGNED: u32 = 1;
-/// The destination is a fixed-point number (else the source).
+/// The destination is a fixed-point number (otherwise the source is).
 pub(crate) const TO_FIXED: u32 = 2;
-/// The fixed-point number has 32 bits (else 16).
+/// The fixed-point number has 32 bits (otherwise 16).
 pub(crate) const LONG: u32 = 4;
-/// Of VCVTB and VCVTT: the half is the destination.
+/// For VCVTB and VCVTT: the destination is the half-precision number.
 pub(crate) const TO_HALF: u32 = 1;
-/// The half is the upper one.
+/// The half-precision number is in the upper half.
 pub(crate) const TOP: u32 = 2;
 
 /// One operand, constants and conversions (A6.4, table A6-2).
@@ -163,7 +163,7 @@ fn fixed(first: u32, second: u32, double: bool) -> Option<Insn> {
     Some(insn(Op::VcvtFixed, double).d(d).m(d).a(fraction as u32).i(form))
 }
 
-/// VSEL, VMAXNM, VRINTA and the like (A6.4, table A6-3).
+/// VSEL, VMAXNM, VRINTA and similar instructions (A6.4, table A6-3).
 fn unconditional(first: u32, second: u32, double: bool) -> Option<Insn> {
     let (upper, negated) = (bit(first, 7), bit(second, 6));
     let modes = [rounding::AWAY, rounding::NEAREST, rounding::UP, rounding::DOWN];
@@ -197,12 +197,12 @@ fn transfer(address: u32, first: u32, second: u32, double: bool) -> Option<Insn>
         }
         return Some(op.n(rn).i(signed));
     }
-    // Below the base only with write-back, at or above it only without `pre`.
+    // Addresses below the base require write-back; addresses from the base up exclude `pre`.
     if pre == up || (pre && !write_back) {
         return None;
     }
     let words = second & 0xFF;
-    // An odd number of words of doubles is FLDMX, which nothing emits any more.
+    // An odd number of words of doubles is FLDMX, which no compiler emits any more.
     if words == 0 || (double && words & 1 != 0) || d + words > 32 || rn == 15 {
         return None;
     }
@@ -211,7 +211,7 @@ fn transfer(address: u32, first: u32, second: u32, double: bool) -> Option<Insn>
     Some(insn(op, double).d(d).n(rn).i(words).a(form))
 }
 
-/// Of [`Op::VmovCore`] and the like, in [`Insn::imm`]: towards the core register.
+/// For [`Op::VmovCore`] and similar instructions, in [`Insn::imm`]: the transfer goes to the core register.
 pub(crate) const TO_CORE: u32 = 1;
 
 fn two_registers(first: u32, second: u32, double: bool) -> Option<Insn> {

@@ -41,7 +41,7 @@ pub(super) fn dual(at: u32, first: u32, second: u32) -> Option<Insn> {
                 (false, _) => Address::Post,
             };
             let op = if load { Op::Ldrd } else { Op::Strd };
-            // A literal's base is the aligned PC; writing it back is nothing that exists.
+            // The base of a literal is the aligned PC. Writing it back is not possible.
             if rn == 15 && address != Address::Offset {
                 return None;
             }
@@ -67,7 +67,7 @@ fn exclusive(load: bool, rn: u32, rt: u32, second: u32) -> Option<Insn> {
     }
 }
 
-/// The five forms of one access: constant, register, written back, literal.
+/// The forms of one access: constant, register, written back, literal.
 struct Forms {
     offset: Op,
     register: Op,
@@ -95,7 +95,7 @@ pub(super) fn single(address: u32, first: u32, second: u32) -> Option<Insn> {
     let (rn, rt) = (first & 0xF, second >> 12);
     let (size, load, signed) = (bits(first, 6, 5), bit(first, 4), bit(first, 8));
     let forms = forms(size, load, signed)?;
-    // Loads of bytes and halfwords to PC are memory hints.
+    // Byte and halfword loads to PC are memory hints.
     if load && rt == 15 && size != 2 {
         return Some(insn(Op::Pld));
     }
@@ -117,10 +117,10 @@ fn addressed(forms: &Forms, first: u32, second: u32) -> Option<Insn> {
     }
     let offset = second & 0xFF;
     let signed = if bit(second, 9) { offset } else { offset.wrapping_neg() };
-    // P, U, W and the bit that tells them from a register.
+    // P, U, W and the bit that distinguishes them from a register.
     Some(match bits(second, 11, 8) {
         0b1100 => insn(forms.offset).i(signed).at(Address::Offset),
-        // As unprivileged code would: LDRT, STRT. Everything runs privileged here or faults.
+        // LDRT and STRT access memory as unprivileged code would. Here everything runs privileged or faults.
         0b1110 => insn(forms.offset).i(offset),
         0b1101 | 0b1111 => insn(forms.written).i(signed).at(Address::Pre),
         0b1001 | 0b1011 => insn(forms.written).i(signed).at(Address::Post),
@@ -134,10 +134,10 @@ fn addressed(forms: &Forms, first: u32, second: u32) -> Option<Insn> {
     })
 }
 
-/// A load whose result is where to go on.
+/// A load whose result is a branch target.
 fn to_pc(mut found: Insn) -> Insn {
     if found.op == Op::LdrLit {
-        // Rn is left as the register of zero: the constant is the address.
+        // Rn remains the zero register: the constant is the address.
         found.shift = Address::Offset as u8;
     }
     found.op = Op::LdrPc;

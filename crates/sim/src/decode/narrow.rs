@@ -50,7 +50,7 @@ fn shift_add(op: u32) -> Option<Insn> {
     })
 }
 
-/// A right shift by zero means one by 32.
+/// A right shift by zero stands for a shift by 32.
 pub(super) fn unless_zero(amount: u32) -> u32 {
     if amount == 0 { 32 } else { amount }
 }
@@ -96,7 +96,7 @@ fn arithmetic(address: u32, op: u32) -> Option<Insn> {
     })
 }
 
-/// With high registers (A5.2.3).
+/// Instructions with high registers (A5.2.3).
 fn special(op: u32) -> Option<Insn> {
     let (d, m) = (bits(op, 7, 7) << 3 | bits(op, 2, 0), bits(op, 6, 3));
     Some(match bits(op, 9, 8) {
@@ -140,7 +140,7 @@ fn address_of(address: u32, op: u32) -> Insn {
     }
 }
 
-/// A5.2.5.
+/// Miscellaneous instructions (A5.2.5).
 fn miscellaneous(address: u32, op: u32) -> Option<Insn> {
     let (d, m) = (bits(op, 2, 0), bits(op, 5, 3));
     let one = |code: Op| Some(insn(code).d(d).m(m));
@@ -167,9 +167,9 @@ fn miscellaneous(address: u32, op: u32) -> Option<Insn> {
     }
 }
 
-/// Of LDM and STM, in [`Insn::ra`]: write the base back.
+/// For LDM and STM, in [`Insn::ra`]: write the base back.
 pub(crate) const WRITE_BACK: u32 = 1;
-/// Of LDM and STM, in [`Insn::ra`]: registers lie below the base.
+/// For LDM and STM, in [`Insn::ra`]: the registers are stored below the base.
 pub(crate) const BELOW: u32 = 2;
 pub(super) const PUSH: u32 = WRITE_BACK | BELOW;
 pub(super) const POP: u32 = WRITE_BACK;
@@ -182,7 +182,7 @@ fn compare_branch(address: u32, op: u32) -> Insn {
 
 fn hint(op: u32) -> Option<Insn> {
     if op & 0xF != 0 {
-        // An AL condition with an else branch names no condition.
+        // An AL condition with an else branch is not a valid condition.
         let never = op & 0xF0 == 0xF0;
         return (!never).then(|| insn(Op::It).i(op & 0xFF));
     }

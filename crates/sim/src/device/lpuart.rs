@@ -1,7 +1,7 @@
 //! LPUART: the i.MX RT's serial port. LPUART1 at 0x4018_4000 (RT1060) and 0x4007_C000 (RT1170).
 //!
-//! Source: NXP's register headers (mcux-devices-rt, BSD-3). Sending takes no time: what is written
-//! has left when the status is read next, so a program that polls does not wait for 115200 baud.
+//! Source: NXP's register headers (mcux-devices-rt, BSD-3). Sending takes no time: a byte has been sent when
+//! the status is read next, so a program that polls does not wait for 115200 baud.
 
 use crate::console::Console;
 
@@ -13,9 +13,9 @@ const FIFO: u32 = 0x28;
 const TRANSMIT_EMPTY: u32 = 1 << 23;
 const TRANSMIT_COMPLETE: u32 = 1 << 22;
 const RECEIVED: u32 = 1 << 21;
-/// CTRL: interrupt when there is room.
+/// CTRL: interrupt when the transmitter has room.
 const TRANSMIT_INTERRUPT: u32 = 1 << 23;
-/// DATA: the receiver has nothing.
+/// DATA: the receiver is empty.
 const RECEIVE_EMPTY: u32 = 1 << 12;
 
 pub(super) struct Lpuart {
@@ -25,7 +25,7 @@ pub(super) struct Lpuart {
 impl Default for Lpuart {
     fn default() -> Self {
         let mut registers = [0; 16];
-        // VERID, PARAM and BAUD after reset; FIFOs of four.
+        // VERID, PARAM and BAUD after reset, with FIFOs of four entries.
         registers[0] = 0x0401_0003;
         registers[1] = 0x0000_0202;
         registers[4] = 0x0F00_0004;

@@ -1,5 +1,5 @@
-//! A block of registers that only remember what was written: clocks, pins, power, whatever a
-//! program sets up and then waits for. The chip's file says which bits always read as one or zero.
+//! A block of registers that only store what was written: clocks, pins, power, and anything else that a
+//! program sets up and then waits for. The chip's file lists the bits that always read as one or zero.
 
 use crate::chip::DeviceDescription;
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ pub(super) struct Registers {
     words: HashMap<u32, u32>,
     ones: Vec<(u32, u32)>,
     zeros: Vec<(u32, u32)>,
-    /// Each register is followed by those that set, clear and toggle its bits.
+    /// Whether each register is followed by those that set, clear and toggle its bits.
     four: bool,
 }
 

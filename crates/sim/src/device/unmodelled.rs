@@ -1,5 +1,5 @@
-//! A block that the chip has and the simulator does not, yet: an engine that computes, whose answers
-//! nobody should make up. A program that uses it is stopped and told so.
+//! A block that the chip has but the simulator does not model: an engine whose results must not be invented.
+//! A program that uses it is stopped with a message.
 
 use crate::chip::DeviceDescription;
 
@@ -12,7 +12,7 @@ impl Unmodelled {
         Unmodelled { name: description.name.clone() }
     }
 
-    /// What it is.
+    /// The name of the device.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
@@ -25,9 +25,9 @@ mod tests {
     use crate::image::{Image, Segment};
     use crate::machine::Machine;
 
-    /// Reads the word at `address`, on that chip.
+    /// The result of reading the word at `address` on the given chip.
     fn reading(chip: &str, address: u32) -> (Stop, String) {
-        // The stack, the first instruction; ldr r0, =address; ldr r1, [r0].
+        // The initial stack pointer, the address of the first instruction; ldr r0, =address; ldr r1, [r0].
         let words = [0x2000_8000, 9, 0x6801_4801, 0xBF00_BF00, address];
         let bytes = words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
         let segments = vec![Segment { address: 0, bytes }];
@@ -53,7 +53,7 @@ mod tests {
             let first = words.lines().next().unwrap_or_default();
             assert!(first.contains("not modelled") && first.contains(name), "{first}");
         }
-        // A register that remembers, and an address where nothing is.
+        // A register block that stores values, and an address without a device.
         assert!(!matches!(reading("imxrt1170", 0x400C_C000).0, Stop::Unmodelled(_)));
         assert_eq!(reading("imxrt1060", 0x5000_0000).0, Stop::Fault(Fault::Bus(0x5000_0000)));
     }

@@ -2,7 +2,7 @@
 
 use crate::machine::Machine;
 
-/// AddWithCarry: sum, carry, overflow.
+/// AddWithCarry: returns sum, carry, overflow.
 #[inline(always)]
 pub(super) fn add_with_carry(a: u32, b: u32, carry: bool) -> (u32, bool, bool) {
     let wide = u64::from(a) + u64::from(b) + u64::from(carry);
@@ -10,7 +10,7 @@ pub(super) fn add_with_carry(a: u32, b: u32, carry: bool) -> (u32, bool, bool) {
     (sum, wide >> 32 != 0, (!(a ^ b) & (a ^ sum)) >> 31 != 0)
 }
 
-/// Shift_C: LSL, LSR, ASR, ROR by any amount, RRX; the value and the carry.
+/// Shift_C: LSL, LSR, ASR and ROR by any amount, and RRX. Returns the value and the carry.
 #[inline(always)]
 pub(super) fn shift_by(value: u32, kind: u8, amount: u32, carry: bool) -> (u32, bool) {
     if amount == 0 {

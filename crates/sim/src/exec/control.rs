@@ -6,13 +6,13 @@ use crate::fault::{Exit, Fault};
 use crate::insn::{Insn, Op, bit};
 use crate::machine::{Machine, Went};
 
-/// Only Thumb code can be executed: bit 0 of where to go says that it is.
+/// Only Thumb code can be executed, which bit 0 of a branch target must indicate.
 fn thumb(target: u32) -> Done {
     if target & 1 == 1 { Ok(()) } else { Err(Exit::Fault(Fault::State(target))) }
 }
 
 impl Machine {
-    /// The address of the instruction that is being executed.
+    /// The address of the instruction being executed.
     #[inline(always)]
     pub(crate) fn here(&self) -> u32 {
         self.r[15].wrapping_sub(4)
@@ -49,7 +49,7 @@ impl Machine {
         Ok(())
     }
 
-    /// BX and loads of PC, which may leave a function or an exception.
+    /// BX and loads of PC, which may return from a function or an exception.
     pub(super) fn exchange(&mut self, target: u32, returns: bool) -> Done {
         if target >= 0xF000_0000 && self.exception != 0 {
             return Err(Exit::ExceptionReturn(target));

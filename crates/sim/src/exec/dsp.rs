@@ -94,8 +94,7 @@ impl Machine {
         })
     }
 
-    /// Sums of halves or bytes side by side. GE gets a bit for each, unless they saturate or are
-    /// halved.
+    /// Parallel sums of halfwords or bytes. Each sets its GE bits, unless sums saturate or are halved.
     fn parallel(&mut self, form: u32, n: u32, m: u32) -> u32 {
         let unsigned = form & UNSIGNED != 0;
         let bytes = form & 7 >= 4;
@@ -129,10 +128,10 @@ fn wide(word: u32) -> i64 {
     i64::from(word as i32)
 }
 
-/// Which lane of the other operand goes with lane `index`, and whether it is taken away.
+/// The lane of the other operand that belongs to lane `index`, and whether it is subtracted.
 fn partner(sum: u32, index: u32) -> (u32, bool) {
     match sum {
-        // ASX: low minus high, high plus low. SAX: the other way round.
+        // ASX: low minus high, high plus low. SAX: the reverse.
         1 => (1 - index, index == 0),
         2 => (1 - index, index == 1),
         3 | 5 => (index, true),

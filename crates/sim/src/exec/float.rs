@@ -7,12 +7,12 @@ use crate::fault::{Exit, Fault};
 use crate::insn::{Insn, Op};
 use crate::machine::Machine;
 
-/// FPSCR: make every NaN the default one.
+/// FPSCR: replace every NaN by the default NaN.
 const DEFAULT_NAN: u32 = 1 << 25;
-/// FPSCR: flush to zero, round otherwise than to nearest, other halves. Not simulated.
+/// FPSCR: flush to zero, a rounding mode other than to nearest, alternative half precision. Not simulated.
 const OTHER_ARITHMETIC: u32 = 1 << 24 | 3 << 22 | 1 << 26;
 
-/// One operation for singles and doubles.
+/// One operation, for singles and for doubles.
 macro_rules! by_width {
     ($self:ident, $i:ident, |$module:ident, $d:ident, $n:ident, $m:ident| $value:expr) => {
         if $i.s {
@@ -49,7 +49,7 @@ impl Machine {
         self.set_single(register | 1, (bits >> 32) as u32);
     }
 
-    /// Executes a floating-point instruction, where CPACR allows it.
+    /// Executes a floating-point instruction if CPACR allows it.
     pub(super) fn float(&mut self, i: &Insn) -> Done {
         if !self.system.allows_float() {
             return Err(Exit::Fault(Fault::NoCoprocessor));
@@ -197,7 +197,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Writes an exact value, rounded once where the destination is a single.
+    /// Writes an exact value, rounded once if the destination is a single.
     fn set_float(&mut self, i: &Insn, exact: f64) {
         if i.s {
             self.set_double(i.rd, exact.to_bits());
@@ -268,7 +268,7 @@ impl Machine {
         } else {
             f64::from(f32::from_bits(self.single(i.rd)))
         } * scale;
-        // Casts saturate, and make zero of a NaN, as the architecture does.
+        // Casts saturate and turn a NaN into zero, as in the architecture.
         let fixed = match (signed, long) {
             (true, true) => value as i32 as u32,
             (true, false) => value as i16 as u32,
@@ -284,7 +284,7 @@ impl Machine {
     }
 }
 
-/// A double that a half became, as a single: exact, NaNs included.
+/// Converts a double that was a half to a single: exact, NaNs included.
 fn narrowed(wide: u64) -> u32 {
     let value = f64::from_bits(wide);
     if value.is_nan() {
@@ -293,7 +293,7 @@ fn narrowed(wide: u64) -> u32 {
     (value as f32).to_bits()
 }
 
-/// A single as a double, NaNs included.
+/// Converts a single to a double, NaNs included.
 fn widened(bits: u32) -> u64 {
     let value = f32::from_bits(bits);
     if value.is_nan() {

@@ -1,4 +1,4 @@
-//! Loads and stores beyond the simplest.
+//! Loads and stores, except for the simplest.
 
 use super::Done;
 use crate::decode::{BELOW, WRITE_BACK};
@@ -55,7 +55,8 @@ impl Machine {
         self.write_elsewhere(address, 1, value)
     }
 
-    /// A word of an access that must be aligned whatever CCR says: multiples, pairs, exclusives.
+    /// Reads a word in an access that must always be aligned, regardless of CCR: multiples, pairs,
+    /// exclusives.
     pub(super) fn read_aligned(&mut self, address: u32) -> Result<u32, Exit> {
         aligned(address, 4)?;
         self.read32(address)
@@ -66,7 +67,7 @@ impl Machine {
         self.write32(address, value)
     }
 
-    /// The address of an access, and the base register's new value.
+    /// The address of an access, and the new value of the base register.
     fn addressed(&self, i: &Insn) -> (u32, u32) {
         let base = self.reg(i.rn);
         let moved = base.wrapping_add(i.imm);
@@ -136,7 +137,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Where a multiple's lowest register lies, and the base's new value.
+    /// The address of the lowest register of a load or store multiple, and the new value of the base.
     pub(super) fn multiple(&self, i: &Insn, words: u32) -> (u32, u32) {
         let (base, form) = (self.reg(i.rn), u32::from(i.ra));
         let (low, moved) = if form & BELOW != 0 {

@@ -10,7 +10,7 @@ fn signed(a: u32, b: u32) -> i64 {
     i64::from(a as i32) * i64::from(b as i32)
 }
 
-/// The lower or the upper half, with its sign.
+/// The lower or upper half, sign-extended.
 fn half(word: u32, top: bool) -> i64 {
     i64::from(if top { (word >> 16) as i16 } else { word as i16 })
 }
@@ -24,7 +24,8 @@ impl Machine {
         self.give(i, value)
     }
 
-    /// Not with the unsigned ones: all instructions would wait for both operands with their signs.
+    /// Separate from the unsigned multiplications: otherwise, all instructions would wait for both operands
+    /// to be sign-extended.
     #[inline(never)]
     pub(super) fn multiply_signed(&mut self, i: &Insn) -> Done {
         let product = signed(self.reg(i.rn), self.reg(i.rm)) as u64;
@@ -32,7 +33,7 @@ impl Machine {
         self.give_two(i, start.wrapping_add(product))
     }
 
-    /// The sum with its lower 32 bits kept; Q says that it did not fit.
+    /// Writes the lower 32 bits of the sum. Sets Q if it did not fit.
     fn accumulate(&mut self, i: &Insn, value: i64) -> Done {
         self.q |= value != i64::from(value as i32);
         self.give(i, value as u32)

@@ -1,8 +1,8 @@
-//! Arithmetic with the host's floats and the architecture's rules for NaNs (A2.5).
+//! Arithmetic with the host's floats and the architecture's NaN rules (A2.5).
 //!
 //! Rounding is to nearest. The cumulative exception flags of FPSCR are not kept.
 
-/// What both widths need; the same text for each.
+/// The functions for both widths, with the same text for each.
 macro_rules! width {
     ($name:ident, $float:ty, $bits:ty, $quiet:expr, $default:expr) => {
         pub(super) mod $name {
@@ -18,7 +18,7 @@ macro_rules! width {
                 value(bits).is_nan() && bits & QUIET == 0
             }
 
-            /// FPProcessNaNs: the first that signals, made quiet, or the first at all.
+            /// FPProcessNaNs: the first signalling NaN, made quiet, or else the first NaN.
             pub(in super::super) fn nan(operands: &[$bits], default: bool) -> Option<$bits> {
                 let signalling = operands.iter().find(|bits| signals(**bits));
                 let any = operands.iter().find(|bits| value(**bits).is_nan());
@@ -87,7 +87,7 @@ macro_rules! width {
                 result(&[addend, a, b], default, x.mul_add(y, value(addend)))
             }
 
-            /// The larger, or the smaller, number; a quiet NaN is no number and gives way.
+            /// The larger or smaller number. A quiet NaN does not count as a number.
             pub(in super::super) fn extreme(
                 a: $bits,
                 b: $bits,
@@ -108,7 +108,7 @@ macro_rules! width {
                 if first { a } else { b }
             }
 
-            /// N, Z, C, V of a comparison, as bits 31 to 28.
+            /// N, Z, C, V of a comparison, in bits 31 to 28.
             pub(in super::super) fn compare(a: $bits, b: $bits) -> u32 {
                 match value(a).partial_cmp(&value(b)) {
                     Some(std::cmp::Ordering::Less) => 0b1000 << 28,
@@ -118,7 +118,7 @@ macro_rules! width {
                 }
             }
 
-            /// To a whole number of the same kind.
+            /// Rounds to a whole number of the same type.
             pub(in super::super) fn round(a: $bits, mode: u32, default: bool) -> $bits {
                 result(&[a], default, rounded(a, mode))
             }
@@ -135,7 +135,7 @@ macro_rules! width {
                 }
             }
 
-            /// To an integer, the nearest that there is; a NaN to zero.
+            /// Converts to the nearest integer, saturating; a NaN gives zero.
             pub(in super::super) fn integer(a: $bits, mode: u32, signed: bool) -> u32 {
                 let whole = rounded(a, mode);
                 if signed { whole as i32 as u32 } else { whole as u32 }
@@ -147,7 +147,7 @@ macro_rules! width {
 width!(single, f32, u32, 1 << 22, 0x7FC0_0000);
 width!(double, f64, u64, 1 << 51, 0x7FF8 << 48);
 
-/// Half to double, exactly; NaNs keep their payload.
+/// Converts a half to a double, exactly; NaNs keep their payload.
 pub(super) fn from_half(half: u16) -> u64 {
     let sign = u64::from(half >> 15) << 63;
     let (exponent, fraction) = (u64::from(half >> 10 & 0x1F), u64::from(half & 0x3FF));
@@ -161,14 +161,14 @@ pub(super) fn from_half(half: u16) -> u64 {
     }
 }
 
-/// Double to half, to nearest even.
+/// Converts a double to a half, rounding to nearest even.
 pub(super) fn to_half(bits: u64) -> u16 {
     let sign = (bits >> 48) as u16 & 0x8000;
     let value = f64::from_bits(bits & !(1 << 63));
     if value.is_nan() {
         return sign | 0x7E00 | (bits >> 42) as u16 & 0x1FF;
     }
-    // Steps between halves: of the exponent, but not below the subnormal ones'.
+    // The distance between adjacent halves follows the exponent, but is not below that of the subnormal ones.
     let exponent = ((value.to_bits() >> 52) as i32 - 1023).max(-14);
     let step = 2f64.powi(exponent - 10);
     let units = (value / step).round_ties_even();
@@ -177,7 +177,7 @@ pub(super) fn to_half(bits: u64) -> u16 {
     }
     let base = if exponent > -14 || units >= 1024.0 { exponent + 14 } else { 0 };
     let fraction = units as u32;
-    // A fraction that rounded up to the next power carries into the exponent by itself.
+    // A fraction that rounds up to the next power of two carries into the exponent.
     if fraction < 1024 {
         sign | fraction as u16
     } else {

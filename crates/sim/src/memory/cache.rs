@@ -1,5 +1,6 @@
-//! A first-level cache: which lines it holds. Bytes are not kept twice: what the core reads is
-//! always the memory's newest content, so a missing clean or invalidate costs no wrong answer here.
+//! A first-level cache, represented only by the lines that it holds. It stores no bytes: the core always
+//! reads the newest content of the memory, so a missing clean or invalidate does not cause a wrong result
+//! here.
 
 use crate::chip::CacheShape;
 
@@ -7,21 +8,21 @@ const LINE_BITS: u32 = 5;
 const VALID: u32 = 1;
 const DIRTY: u32 = 2;
 
-/// What an access found.
+/// The result of a cache lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Hit,
     Miss,
-    /// And a changed line had to be written back.
+    /// A miss for which a modified line had to be written back.
     MissDirty,
 }
 
 pub(crate) struct Cache {
-    /// Line address, with VALID and DIRTY in its lowest bits; by set, then way.
+    /// Line addresses, with VALID and DIRTY in the lowest bits, by set and then by way.
     lines: Vec<u32>,
     ways: usize,
     sets: u32,
-    /// The way that is replaced next, by set.
+    /// The way that is replaced next, for each set.
     victim: Vec<u8>,
     pub(crate) enabled: bool,
     pub(crate) misses: u64,
@@ -56,7 +57,7 @@ impl Cache {
             return Found::Hit;
         }
         self.misses += 1;
-        // An empty way first, then round and round: the real replacement is pseudo-random.
+        // An empty way is used first, then round robin; the real replacement is pseudo-random.
         let empty = ways.iter().position(|line| line & VALID == 0);
         let way = empty.unwrap_or(usize::from(self.victim[set]) % self.ways);
         self.victim[set] = (way + 1) as u8;
@@ -64,12 +65,12 @@ impl Cache {
         if old & DIRTY != 0 { Found::MissDirty } else { Found::Miss }
     }
 
-    /// Forgets everything.
+    /// Invalidates all lines.
     pub(crate) fn invalidate(&mut self) {
         self.lines.fill(0);
     }
 
-    /// Cleans or forgets the line of an address; says whether it was written back.
+    /// Cleans or invalidates the line of an address. Returns whether it was written back.
     pub(crate) fn maintain(&mut self, address: u32, clean: bool, invalidate: bool) -> bool {
         let set = self.set(address);
         let tag = address & !31 | VALID;
@@ -81,7 +82,7 @@ impl Cache {
         })
     }
 
-    /// The same by set and way, as ARMv7-M's registers have it: the way in the upper bits.
+    /// The same by set and way, in the format of ARMv7-M's registers: the way is in the upper bits.
     pub(crate) fn maintain_way(&mut self, word: u32, clean: bool, invalidate: bool) -> bool {
         let way_bits = (self.ways as u32).next_power_of_two().trailing_zeros();
         let way = if way_bits == 0 { 0 } else { (word >> (32 - way_bits)) as usize };

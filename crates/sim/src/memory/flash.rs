@@ -1,15 +1,15 @@
-//! Serial flash behind its controller, as far as reading it in place takes time: a new address
-//! costs a command, and what follows it streams into the prefetch buffer.
+//! Serial flash behind its controller, modelled only for the time of reading it in place: a new address costs
+//! a command, and the bytes after it stream into the prefetch buffer.
 //!
-//! The figures are in the chip's file; the controller's registers are not here.
+//! The figures are in the chip's file. The controller's registers are not modelled.
 
 use crate::chip::Timing;
 
-/// Bytes that the controller reads ahead: its AHB buffer.
+/// The bytes that the controller reads ahead: its AHB buffer.
 const AHEAD: u32 = 1024;
 
 pub(crate) struct Flash {
-    /// The stream that is running: its first byte, and when that byte arrives.
+    /// The current stream: its first byte, and the time at which that byte arrives.
     first: u32,
     begun: f64,
     first_byte: f64,
@@ -28,7 +28,7 @@ impl Flash {
         }
     }
 
-    /// Core cycles from cycle `now` until `size` bytes at `address` are there.
+    /// Core cycles from cycle `now` until `size` bytes at `address` have arrived.
     pub(crate) fn read(&mut self, now: u64, address: u32, size: u32) -> u32 {
         let now = now as f64;
         let offset = address.wrapping_sub(self.first);
@@ -38,10 +38,10 @@ impl Flash {
         }
         let end = address.wrapping_sub(self.first).saturating_add(size);
         let arrives = self.begun + f64::from(end) * self.per_byte;
-        // What has arrived long ago still has to cross the bus.
+        // Data that arrived long ago still has to cross the bus.
         let wait = (arrives - now).max(self.buffered);
         if end >= AHEAD / 2 {
-            // The stream goes on: its window moves along.
+            // The stream continues, and its window advances.
             self.begun += f64::from(end) * self.per_byte;
             self.first = self.first.wrapping_add(end);
         }

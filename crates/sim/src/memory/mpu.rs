@@ -1,6 +1,6 @@
-//! The memory protection unit (B3.5), and the default memory map where it is off.
+//! The memory protection unit (B3.5), and the default memory map that applies while it is off.
 
-/// What an address may be used for.
+/// The permitted uses of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Attributes {
     pub(crate) readable: bool,
@@ -18,11 +18,11 @@ struct MpuRegion {
 
 const REGIONS: usize = 16;
 
-/// Where an address is, seen from a region.
+/// The position of an address relative to a region.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Inside,
-    /// In a subregion that is switched off.
+    /// In a disabled subregion.
     Hole,
     Outside,
 }
@@ -65,8 +65,8 @@ impl Mpu {
         }
     }
 
-    /// The attributes at `address`, and the range around it, within `first..=last`, that has the
-    /// same.
+    /// The attributes at `address`, and the range around it within `first..=last` that has the same
+    /// attributes.
     pub(crate) fn look_up(
         &self,
         address: u32,
@@ -74,7 +74,7 @@ impl Mpu {
         handler: bool,
         (mut first, mut last): (u32, u32),
     ) -> (Attributes, (u32, u32)) {
-        // HardFault and NMI run without it, unless HFNMIENA says otherwise.
+        // HardFault and NMI handlers run without the MPU unless HFNMIENA is set.
         let on = self.control & 1 != 0 && (!handler || self.control & 2 != 0);
         let mut found = self.background(address, on, privileged);
         for region in self.regions.iter().filter(|_| on) {
@@ -94,7 +94,7 @@ impl Mpu {
         (found, (first.max(address & !0x1FFF_FFFF), last.min(address | 0x1FFF_FFFF)))
     }
 
-    /// The default map, which an MPU that is `on` hides from all but PRIVDEFENA.
+    /// The default map. An MPU that is `on` hides it, except from privileged code with PRIVDEFENA.
     fn background(&self, address: u32, on: bool, privileged: bool) -> Attributes {
         let device = matches!(address >> 29, 2 | 5 | 6 | 7);
         let hidden = on && !(privileged && self.control & 4 != 0);
@@ -108,7 +108,8 @@ impl Mpu {
 }
 
 impl MpuRegion {
-    /// The subregion that `address` is in, or where this region begins and ends.
+    /// The range around `address`, and where it is: the subregion if any are disabled, otherwise the whole
+    /// region. `None` if the region is disabled.
     fn covers(self, address: u32) -> Option<(u32, u32, Place)> {
         if self.attributes & 1 == 0 {
             return None;
@@ -148,7 +149,7 @@ impl MpuRegion {
         let cacheable = match tex {
             0 => c,
             1 => c && b,
-            // The outer policy in TEX, the inner one, which counts here, in C and B.
+            // TEX holds the outer policy. The inner policy, in C and B, is the one that counts here.
             4.. => c || b,
             _ => false,
         };
@@ -165,7 +166,7 @@ mod tests {
     fn a_region_over_another_wins_and_bounds_what_is_remembered() {
         let mut mpu = Mpu::default();
         mpu.write(0x0C, 0x2020_0000 | 0x10);
-        // 256 KiB, all may read and write, normal without caches.
+        // 256 KiB, read and write for all, normal memory without caching.
         mpu.write(0x10, 3 << 24 | 1 << 19 | 17 << 1 | 1);
         mpu.write(0x04, 5);
         let all = (0x2000_0000, 0x2FFF_FFFF);

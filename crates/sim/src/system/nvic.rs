@@ -1,4 +1,4 @@
-//! Exceptions: which are enabled, pending and active, and which comes next (B1.5, B3.4).
+//! Exceptions: which are enabled, pending and active, and which is taken next (B1.5, B3.4).
 
 /// Exception numbers (B1.5.2).
 pub(crate) mod number {
@@ -13,7 +13,7 @@ pub(crate) mod number {
 }
 
 const COUNT: usize = 16 + 240;
-/// The i.MX RT's controllers and the MPS2's keep four bits of a priority or fewer.
+/// The controllers of the i.MX RT and the MPS2 implement at most four bits of a priority.
 const PRIORITY_BITS: u8 = 0xF0;
 
 pub(crate) struct Nvic {
@@ -39,7 +39,7 @@ impl Default for Nvic {
 }
 
 impl Nvic {
-    /// The priority of an exception: lower comes first.
+    /// The priority of an exception. Lower values are more urgent.
     pub(crate) fn priority_of(&self, number: u16) -> i32 {
         match number {
             0..=1 => -3,
@@ -49,7 +49,7 @@ impl Nvic {
         }
     }
 
-    /// Of all active exceptions, the most urgent's group priority, 256 where there is none.
+    /// The most urgent group priority of all active exceptions; 256 if none is active.
     pub(crate) fn active_priority(&self) -> i32 {
         (2..COUNT as u16)
             .filter(|n| self.active[usize::from(*n)])
@@ -58,12 +58,12 @@ impl Nvic {
             .unwrap_or(256)
     }
 
-    /// The part of a priority that decides about interrupting another (B1.5.4).
+    /// The part of a priority that decides about preemption (B1.5.4).
     pub(crate) fn group(&self, priority: i32) -> i32 {
         if priority < 0 { priority } else { priority & !((2 << self.grouping) - 1) }
     }
 
-    /// The next exception that waits, if it is more urgent than `than`.
+    /// The next pending exception, if it is more urgent than `than`.
     pub(crate) fn next(&self, than: i32) -> Option<u16> {
         (2..COUNT as u16)
             .filter(|n| self.pending[usize::from(*n)] && self.enabled[usize::from(*n)])
@@ -92,7 +92,7 @@ impl Nvic {
         self.active[usize::from(number) % COUNT]
     }
 
-    /// Whether anything is enabled that a device could raise.
+    /// Whether any device interrupt is enabled.
     pub(crate) fn any_enabled(&self) -> bool {
         self.enabled[16..].iter().any(|on| *on)
     }
@@ -116,7 +116,7 @@ impl Nvic {
         }
     }
 
-    /// Offsets from 0xE000_E000.
+    /// Reads a register, by its offset from 0xE000_E000.
     pub(crate) fn read(&self, offset: u32) -> u32 {
         let word = offset >> 2 & 0x1F;
         match offset & !0x7F {
@@ -151,7 +151,7 @@ impl Nvic {
         }
     }
 
-    /// SHPR1 to SHPR3.
+    /// Reads SHPR1 to SHPR3.
     pub(crate) fn system_priorities(&self, offset: u32) -> u32 {
         self.four_priorities(4 + offset as usize)
     }
@@ -160,7 +160,7 @@ impl Nvic {
         self.set_four_priorities(4 + offset as usize, value);
     }
 
-    /// ICSR.
+    /// The value of ICSR.
     pub(crate) fn state(&self, active: u16) -> u32 {
         let next = u32::from(self.next(i32::MAX).unwrap_or(0));
         u32::from(self.pending[usize::from(number::NMI)]) << 31
@@ -181,7 +181,7 @@ impl Nvic {
         }
     }
 
-    /// SHCSR's bits of what is active.
+    /// The active bits of SHCSR.
     pub(crate) fn handler_state(&self) -> u32 {
         [(4, 0), (5, 1), (6, 3), (11, 7), (14, 10), (15, 11)]
             .iter()

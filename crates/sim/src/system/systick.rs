@@ -1,4 +1,4 @@
-//! SysTick (B3.3). It counts core cycles, whichever clock CSR selects.
+//! SysTick (B3.3). It counts core cycles, regardless of the clock selected in CSR.
 
 #[derive(Default)]
 pub(crate) struct SysTick {
@@ -6,9 +6,9 @@ pub(crate) struct SysTick {
     reload: u32,
     /// The cycle at which the counter had its reload value.
     begun: u64,
-    /// Times that it had reached zero when that was last asked.
+    /// How often it had reached zero at the last query.
     seen: u64,
-    /// Times that it had reached zero when the interrupt was last raised.
+    /// How often it had reached zero when the interrupt was last raised.
     raised: u64,
 }
 
@@ -63,7 +63,7 @@ impl SysTick {
         (self.seen, self.raised) = (0, 0);
     }
 
-    /// When the next interrupt is due, where they are on.
+    /// The cycle at which the next interrupt is due; `None` if interrupts are off.
     pub(crate) fn due(&self) -> Option<u64> {
         let on = self.is_on() && self.control & 2 != 0;
         on.then(|| self.begun + (self.raised + 1) * self.period() - 1)

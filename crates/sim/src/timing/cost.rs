@@ -1,30 +1,30 @@
-//! What an instruction needs, occupies and delays: its row in the scoreboard's rules.
+//! The needs, occupied units and delays of an instruction: its row in the scoreboard's rules.
 //!
 //! Sources: (N) jnk0le, "pipeline cycle test", doc/cortex_m7.md (measured on an STM32H743);
-//! (L) LLVM, ARMScheduleM7.td (by Arm). Where they differ (N) is taken, being measured.
+//! (L) LLVM, ARMScheduleM7.td (by Arm). Where they differ, (N) is used, because it was measured.
 
 use crate::insn::{Insn, NOWHERE, Op, ZERO};
 use crate::timing::latency;
 
-/// Where the flags stand among the scoreboard's registers; the core's come before.
+/// The index of the flags among the scoreboard's registers, after the core registers.
 pub(crate) const FLAGS: u8 = 18;
-/// S0 among the scoreboard's registers.
+/// The index of S0 among the scoreboard's registers.
 pub(crate) const FLOAT: u8 = 19;
 
-/// The stages at which an operand can be wanted; each register has a time for each.
+/// The stages at which an operand can be needed. Each register has a time for each.
 pub(crate) mod stage {
-    /// By an ALU in EX2.
+    /// Needed by an ALU in EX2.
     pub(crate) const LATE: u8 = 0;
-    /// By the address generation or the shifter in EX1, one cycle earlier.
+    /// Needed by the address generation or the shifter in EX1, one cycle earlier.
     pub(crate) const EARLY: u8 = 1;
-    /// By what cannot take a word from a load of the cycle before: multiplications, and the other
-    /// operand of a shifted one (N). Of floating-point registers: as a factor.
+    /// Needed where a word loaded in the previous cycle cannot be used: in multiplications, and as the other
+    /// operand next to a shifted one (N). For floating-point registers: needed as a factor.
     pub(crate) const FACTOR: u8 = 2;
-    /// As what is added to, one stage after the ALUs (N).
+    /// Needed as an addend, one stage after the ALUs (N).
     pub(crate) const SUM: u8 = 3;
 }
 
-/// Resources: a bit each. A younger instruction must not exclude what the older occupies.
+/// Resources, with one bit each. A younger instruction must not exclude a unit that the older one occupies.
 pub(crate) mod unit {
     /// Every instruction.
     pub(crate) const ANY: u16 = 1 << 15;
@@ -34,14 +34,14 @@ pub(crate) mod unit {
     pub(crate) const STORE: u16 = 1 << 2;
     /// The shifter of EX1: shifted operands, shifted constants, bit fields.
     pub(crate) const SHIFTER: u16 = 1 << 3;
-    /// A shift by itself, which can take the shifter of EX1 or that of EX2.
+    /// A plain shift, which can use the shifter of EX1 or that of EX2.
     pub(crate) const SHIFT: u16 = 1 << 4;
     pub(crate) const BRANCH: u16 = 1 << 5;
-    /// A load, from either bank: a bit for each.
+    /// A load, with one bit for each bank.
     pub(crate) const LOAD: u16 = 3 << 6;
     pub(crate) const FLOAT: u16 = 1 << 8;
 
-    /// Everything but loads from the bank that `address` is not in.
+    /// All bits except those of loads from the bank that does not contain `address`.
     #[inline(always)]
     pub(crate) fn with_bank(address: u32) -> u16 {
         let bank = address as u16 >> 2 & 1;
@@ -49,17 +49,17 @@ pub(crate) mod unit {
     }
 }
 
-/// Whether an ALU operation may run in EX1, so that EX2 of the same cycle can use its result: a bit
-/// for each way.
+/// Whether an ALU operation may run in EX1, so that EX2 of the same cycle can use its result, with one bit
+/// for each possibility.
 pub(crate) mod early {
     pub(crate) const NEVER: u8 = 0;
     /// ADD, SUB, MOV without a shift, from the older slot (N).
     pub(crate) const OLDER: u8 = 1;
-    /// Shifts, from either slot while the other leaves the shifter alone (N).
+    /// Shifts, from either slot while the other one does not use the shifter (N).
     pub(crate) const SHIFT: u8 = 2;
 }
 
-/// What only some rows say: a bit each.
+/// The parts that only some rows have, with one bit each.
 pub(crate) mod rest {
     /// [`super::Cost::further`].
     pub(crate) const SOURCES: u8 = 1;
@@ -69,43 +69,43 @@ pub(crate) mod rest {
     pub(crate) const MOVED: u8 = 1 << 2;
     /// [`super::Cost::busy`].
     pub(crate) const BUSY: u8 = 1 << 3;
-    /// It sets flags.
+    /// The instruction sets flags.
     pub(crate) const FLAGS: u8 = 1 << 4;
-    /// It may go on elsewhere than behind it; a load multiple, also by the list that it loads.
+    /// The instruction may branch. A load multiple also needs its register list.
     pub(crate) const FURTHER: u8 = 1 << 5;
 }
 
 /// One instruction's row.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
-    /// What it waits for: register * 4 + stage.
+    /// The operands that it waits for: register * 4 + stage.
     pub(crate) sources: [u8; 2],
-    /// What else it waits for.
+    /// Further operands that it waits for.
     pub(crate) further: [u8; 2],
-    /// What it delivers: a register.
+    /// The register that it writes.
     pub(crate) result: u8,
-    /// Another.
+    /// A second register that it writes.
     pub(crate) second: u8,
-    /// A base register that is written back by the address generation.
+    /// A base register that the address generation writes back.
     pub(crate) moved: u8,
-    /// When: a row of [`latency::TABLE`].
+    /// When its results can be used: a row of [`latency::TABLE`].
     pub(crate) latency: u8,
-    /// Cycles until the next instruction may issue, beyond one.
+    /// Additional cycles until the next instruction may issue.
     pub(crate) busy: u8,
-    /// What it occupies.
+    /// The units that it occupies.
     pub(crate) units: u16,
-    /// What it cannot follow in the same cycle.
+    /// The units after which it cannot issue in the same cycle.
     pub(crate) excludes: u16,
-    /// Of [`early`].
+    /// A value of [`early`].
     pub(crate) early: u8,
-    /// Of [`rest`].
+    /// Bits of [`rest`].
     pub(crate) rest: u8,
 }
 
 const UNUSED: u8 = ZERO * 4;
 
 impl Cost {
-    /// A row of an instruction that needs and delays nothing.
+    /// The row of an instruction that needs and delays nothing.
     pub(crate) const NONE: Cost = Cost {
         sources: [UNUSED; 2],
         further: [UNUSED; 2],
@@ -182,14 +182,14 @@ const NOT: (u8, u8) = (ZERO, stage::LATE);
 const PLAIN: Cost = Cost::NONE;
 const SHIFTED: Cost = Cost::with(unit::SHIFTER, unit::SHIFTER | unit::SHIFT, latency::ALU);
 const SHIFT: Cost = Cost::with(unit::SHIFT, 0, latency::ALU);
-/// DSP and bit field instructions issue from the older slot only (N).
+/// DSP and bit field instructions issue only from the older slot (N).
 const OLDER: Cost = Cost::with(0, unit::ANY, latency::ALU);
 const FIELD: Cost = Cost::with(unit::SHIFTER, unit::ANY, latency::ALU);
 const REVERSE: Cost = Cost::with(unit::SHIFTER, unit::ANY, latency::REVERSE);
 const SATURATE: Cost = Cost::with(0, unit::ANY, latency::SATURATE);
 const MULTIPLY: Cost =
     Cost::with(unit::MULTIPLIER, unit::MULTIPLIER | unit::STORE, latency::MULTIPLY);
-/// Two go together if they are from the two banks.
+/// Two loads issue together if they are from different banks.
 const LOAD: Cost = Cost::with(unit::LOAD, unit::LOAD, latency::LOAD);
 const NARROW_LOAD: Cost = Cost::with(unit::LOAD, unit::LOAD, latency::NARROW_LOAD);
 const STORE: Cost = Cost::with(unit::STORE, unit::STORE | unit::MULTIPLIER, latency::ALU);
@@ -241,7 +241,7 @@ fn factor(register: u8) -> (u8, u8) {
 fn row(i: &Insn) -> Cost {
     use Op::*;
     let (d, n, m, a) = (i.rd, i.rn, i.rm, i.ra);
-    // A constant that is a shifted byte occupies the shifter, but delays nothing (N).
+    // A constant that is a shifted byte occupies the shifter, but causes no delay (N).
     let constant = if a == 1 { SHIFTED } else { PLAIN };
     match i.op {
         AddI | SubI if a == 1 => constant.wants(late(n)).gives(d),
@@ -282,18 +282,18 @@ fn memory_row(i: &Insn) -> Cost {
         LdrbI | LdrbR | LdrhI | LdrhR | LdrsbI | LdrsbR | LdrshI | LdrshR | LdrbLit | LdrhLit
         | LdrsbLit | LdrshLit => NARROW_LOAD.wants_two(soon(n), soon(m)).gives(d),
         LdrbW | LdrhW | LdrsbW | LdrshW => NARROW_LOAD.wants(soon(n)).gives(d).moves(n),
-        // What is stored is wanted last of all: it delays nothing but itself (N).
+        // The stored value is needed last of all: it delays only the store itself (N).
         StrI | StrR | StrbI | StrbR | StrhI | StrhR => STORE.wants_two(soon(n), soon(m)),
         StrW | StrbW | StrhW => STORE.wants(soon(n)).moves(n),
         LdrPc => Cost { units: BRANCH.units | unit::LOAD, excludes: BRANCH.excludes | unit::LOAD, ..BRANCH }.wants_two(soon(n), soon(m)),
         Ldrd => Cost::alone(latency::LOAD, 0).wants(soon(n)).gives_two(d, a),
         Strd => Cost::alone(latency::ALU, 0).wants(soon(n)),
-        // Two registers a cycle (N); what each load delivers is entered as it is executed.
+        // Two registers per cycle (N). The times of the loaded registers are set at execution.
         Ldm | Stm => Cost::alone(latency::LOAD, (i.imm.count_ones().div_ceil(2) - 1) as u8)
             .wants(soon(n)),
         Ldrex | Ldrexb | Ldrexh => Cost::alone(latency::NARROW_LOAD, 0).wants(soon(n)).gives(d),
         Strex | Strexb | Strexh => Cost::alone(latency::NARROW_LOAD, 0).wants(soon(n)).gives(d),
-        // A table branch issues for two cycles (L).
+        // A table branch takes two issue cycles (L).
         Tbb | Tbh => Cost::alone(latency::ALU, 1).wants_two(soon(n), soon(m)),
         B | Bl => BRANCH.gives(if i.op == Bl { 14 } else { NOWHERE }),
         Bcond => BRANCH,
@@ -337,7 +337,7 @@ fn arithmetic_row(i: &Insn) -> Cost {
         Usad8 => SATURATE.wants_two(late(n), late(m)).gives(d),
         Usada8 => SATURATE.needs([late(n), late(m), sum]).gives(d),
         Ssat | Usat | Ssat16 | Usat16 => SATURATE.wants(soon(n)).gives(d),
-        // Barriers and system registers drain the pipeline: three cycles alone (L).
+        // Barriers and system registers drain the pipeline: three cycles, issued alone (L).
         Dmb | Dsb | Isb | Mrs | Msr | Cps | Svc | Bkpt | Udf | Wfi | Wfe | Sev | Clrex => {
             Cost::alone(latency::ALU, 2).gives(d)
         }
@@ -400,7 +400,7 @@ fn float_row(i: &Insn) -> Cost {
     }
 }
 
-/// Arithmetic of doubles issues from the older slot (N).
+/// Arithmetic on doubles issues only from the older slot (N).
 const fn float_double(latency: u8, busy: u8) -> Cost {
     let mut row = Cost::with(unit::FLOAT, unit::ANY, latency);
     row.busy = busy;

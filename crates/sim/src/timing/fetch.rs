@@ -1,27 +1,27 @@
-//! Instruction fetch: eight bytes a cycle into a queue of four such blocks, ahead of issue and
-//! along predicted branches.
+//! Instruction fetch: eight bytes per cycle into a queue of four such blocks, ahead of issue and along
+//! predicted branches.
 //!
 //! Source: Cortex-M7 Technical Reference Manual, prefetch unit (64-bit fetches, a queue of four).
-//! That narrow instructions hide a taken branch, and wide ones cannot share its cycle with its
-//! target, as jnk0le's notes have it, follows from these two figures.
+//! Two observations in jnk0le's notes follow from these figures: 16-bit instructions hide a taken branch, and
+//! 32-bit ones cannot issue in the same cycle as the branch's target.
 
 use super::{Cause, Clock};
 
 const QUEUE: usize = 4;
 
-/// All times are by the scoreboard's clock; those long before a stall are negative.
+/// All times are on the scoreboard's clock. Times long before a stall are negative.
 pub(super) struct Fetch {
     block: u32,
-    /// When the newest block can issue.
+    /// The time at which the newest block can issue.
     ready: Clock,
-    /// When issue began with each of the last four blocks.
+    /// The time at which each of the last four blocks began to issue.
     begun: [Clock; QUEUE],
     turn: usize,
-    /// Why the newest block is late, a [`Cause`].
+    /// Why the newest block is late: a [`Cause`].
     pub(super) cause: usize,
 }
 
-/// No instruction is in this block, nor in the one behind it.
+/// A block that contains no instruction, and neither does the next one.
 const NONE: u32 = u32::MAX - 1;
 
 impl Default for Fetch {
@@ -32,12 +32,12 @@ impl Default for Fetch {
 }
 
 impl Fetch {
-    /// When the instruction of `size` bytes at `pc` is there.
+    /// The time at which the instruction of `size` bytes at `pc` is available.
     #[inline(always)]
     pub(super) fn at(&mut self, pc: u32, size: u32, now: Clock) -> Clock {
         let block = pc.wrapping_add(size - 1) >> 3;
         if block != self.block {
-            // At a branch's target the instruction may begin in the block before.
+            // At a branch target, the instruction may begin in the previous block.
             if block != self.block.wrapping_add(1) && pc >> 3 != block {
                 self.next(now);
             }
@@ -58,13 +58,13 @@ impl Fetch {
         }
     }
 
-    /// Goes on at a predicted branch's target.
+    /// Continues at a predicted branch's target.
     #[inline(always)]
     pub(super) fn go(&mut self) {
         self.block = NONE;
     }
 
-    /// Begins anew at a target that is there at time `ready`.
+    /// Restarts at a target that is available at time `ready`.
     pub(super) fn restart(&mut self, ready: Clock, cause: usize) {
         self.block = NONE;
         self.ready = ready - 1;
@@ -72,24 +72,24 @@ impl Fetch {
         self.cause = cause;
     }
 
-    /// Memory makes the next block wait.
+    /// Delays the next block because of memory.
     pub(super) fn delay(&mut self, begin: i64, cycles: u32, cause: usize) {
         let ready = i64::from(self.ready).max(begin) + i64::from(cycles);
         self.ready = near(ready);
         self.cause = cause;
     }
 
-    /// The clock is so many cycles earlier than it would be: a stall, in which fetching goes on.
+    /// Sets the clock back by this many cycles because of a stall, during which fetching continues.
     pub(super) fn set_back(&mut self, cycles: i64) {
         self.ready = near(i64::from(self.ready) - cycles);
         self.begun = self.begun.map(|begun| near(i64::from(begun) - cycles));
     }
 }
 
-/// As far from zero as a clock can tell with room to add to.
+/// The largest distance from zero that a clock value can have with room for additions.
 const LIMIT: i64 = 1 << 30;
 
-/// A time that a clock can hold.
+/// Limits a time to the range of a clock.
 fn near(time: i64) -> Clock {
     time.clamp(-LIMIT, LIMIT) as Clock
 }

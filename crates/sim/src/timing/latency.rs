@@ -1,4 +1,4 @@
-//! When a result can be used: cycles after issue, by the stage that wants it.
+//! When a result can be used: cycles after issue, by the stage that needs it.
 //!
 //! Sources as in `cost.rs`.
 
@@ -22,15 +22,15 @@ pub(crate) const DIVIDE: u8 = 10;
 pub(crate) const TABLE: [[Clock; 4]; 16] = {
     let mut table = [[1, 2, 1, 0]; 16];
     table[ALU as usize] = [1, 2, 1, 0];
-    // To EX2 in the same cycle, to EX1 in the next (N).
+    // Available to EX2 in the same cycle, to EX1 in the next (N).
     table[EARLY as usize] = [0, 1, 0, 0];
-    // As EARLY, but one cycle later to addresses and shifters (N).
+    // Like EARLY, but one cycle later for addresses and shifters (N).
     table[REVERSE as usize] = [0, 2, 0, 0];
-    // To an ALU in the next cycle, but not to a multiplication or beside a shifted operand (N).
+    // Available to an ALU in the next cycle, but not to a multiplication or next to a shifted operand (N).
     table[LOAD as usize] = [1, 2, 2, 0];
-    // Bytes and halfwords one cycle later, except as what is added to (N).
+    // Bytes and halfwords are one cycle later, except as an addend (N).
     table[NARROW_LOAD as usize] = [2, 3, 2, 1];
-    // One cycle more than an ALU; sums can be chained each cycle (N).
+    // One cycle later than an ALU result; sums can be chained every cycle (N).
     table[MULTIPLY as usize] = [2, 3, 2, 1];
     table[SATURATE as usize] = [2, 3, 2, 1];
     table[FLOAT as usize] = [3, 3, 3, 3];

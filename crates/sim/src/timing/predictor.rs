@@ -1,15 +1,15 @@
-//! Which way branches are expected to go.
+//! Branch prediction.
 //!
-//! What the Cortex-M7 has (a branch target cache, its size and its rule) is not public. This is
-//! the simplest that predicts loops and returns: two bits a branch, first guessed by direction; the
-//! last target of an indirect one; returns by a stack.
+//! The branch prediction of the Cortex-M7 (a branch target cache, its size and its rule) is not public. This
+//! is the simplest scheme that predicts loops and returns: two bits per branch, with a first guess by
+//! direction; the last target of an indirect branch; and a stack for returns.
 
 const ENTRIES: usize = 2048;
 const RETURNS: usize = 8;
 
 #[derive(Clone, Copy)]
 struct Entry {
-    /// 0 not seen, then 1 to 4: from surely not taken to surely taken.
+    /// 0 if not seen yet, otherwise from 1 (strongly not taken) to 4 (strongly taken).
     counter: u8,
     target: u32,
 }
@@ -19,7 +19,7 @@ pub struct Predictor {
     entries: Box<[Entry; ENTRIES]>,
     returns: [u32; RETURNS],
     top: usize,
-    /// Branches that went the other way.
+    /// The number of mispredicted branches.
     pub missed: u64,
 }
 
@@ -34,7 +34,7 @@ impl Predictor {
         &mut self.entries[(pc >> 1) as usize & (ENTRIES - 1)]
     }
 
-    /// A conditional branch at `pc`: whether `taken` was expected.
+    /// Predicts a conditional branch at `pc`. Returns whether `taken` was predicted.
     #[inline(always)]
     pub(crate) fn conditional(&mut self, pc: u32, target: u32, taken: bool) -> bool {
         let entry = self.entry(pc);
@@ -47,7 +47,7 @@ impl Predictor {
         expected == taken
     }
 
-    /// An indirect branch at `pc`: whether it went where it did last time.
+    /// Predicts an indirect branch at `pc`. Returns whether the target is the same as last time.
     pub(crate) fn indirect(&mut self, pc: u32, target: u32) -> bool {
         let entry = self.entry(pc);
         let hit = entry.target == target;
@@ -61,7 +61,7 @@ impl Predictor {
         self.returns[self.top] = back;
     }
 
-    /// A return: whether it goes behind the newest call.
+    /// Predicts a return. Returns whether `target` follows the newest call.
     pub(crate) fn back(&mut self, target: u32) -> bool {
         let hit = self.returns[self.top] == target;
         self.top = (self.top + RETURNS - 1) % RETURNS;

@@ -1,7 +1,7 @@
-//! Stores wait here for their bank; the core waits when the buffer is full.
+//! The store buffer: stores wait here for their bank, and the core waits when the buffer is full.
 //!
-//! Source: jnk0le's notes: five stores deep; bytes, halfwords and unaligned words keep their bank
-//! for four cycles, because a word is read, changed and written.
+//! Source: jnk0le's notes: five stores deep. Bytes, halfwords and unaligned words occupy their bank for four
+//! cycles, because a word is read, modified and written.
 
 use super::Access;
 use crate::chip::Timing;
@@ -21,7 +21,7 @@ impl StoreBuffer {
         StoreBuffer { done: [0; SLOTS], turn: 0, bank: [0; 2], depth }
     }
 
-    /// Takes a store of cycle `now`; says when there was room for it.
+    /// Takes a store at cycle `now`. Returns the cycle at which there was room for it.
     pub(super) fn push(&mut self, now: u64, access: &Access, rules: &Timing) -> u64 {
         let room = self.done[self.turn & (SLOTS - 1)];
         let begin = now.max(room);

@@ -1,14 +1,14 @@
-//! Cases: an instruction or an IT block, and the registers it starts from.
+//! Test cases: an instruction or an IT block, and the registers it starts with.
 
 use super::patterns::{Kind, PATTERNS};
 use cpb_sim::{Op, decode};
 use fastrand::Rng;
 
-/// Bytes of one case's code, the return included.
+/// Size of the code of one case in bytes, including the return.
 pub(crate) const SLOT: usize = 24;
-/// Words of one case's record.
+/// Size of the record of one case in words.
 pub(crate) const RECORD: usize = 48;
-/// Where loads and stores go: in the middle of what is compared.
+/// The address of loads and stores, in the middle of the memory that is compared.
 const SCRATCH: u32 = 0x003E_2000;
 
 /// One case.
@@ -109,7 +109,7 @@ pub(crate) fn cases(index: usize, count: usize, rng: &mut Rng) -> Vec<Case> {
         let Some(code) = draw(name, pattern, &fields, rng) else { continue };
         let mut case = Case { name, code, record: record(kind, &fields, rng) };
         match kind {
-            // Skipped or not, the instruction behind the branch shows it.
+            // The instruction after the branch shows whether it was skipped.
             Kind::Branch => case.code.extend([0x1C40, 0x1C49, 0x1C52]),
             Kind::Stack => case.code = on_a_stack(&case.code),
             Kind::Alu if rng.u8(..4) == 0 => case.code = it_block(&case.code, rng),
@@ -131,12 +131,12 @@ fn fields(distinct: bool, low: bool, rng: &mut Rng) -> Fields {
     }
 }
 
-/// Fills a pattern in; nothing where the architecture leaves the result open.
+/// Fills in a pattern; `None` if the architecture leaves the result open.
 fn draw(name: &str, pattern: &str, fields: &Fields, rng: &mut Rng) -> Option<Vec<u16>> {
     let letters: Vec<u8> = pattern.bytes().filter(|b| *b != b' ').collect();
     let mut opcode = 0u32;
     for (place, letter) in letters.iter().enumerate() {
-        // The bits of one register follow each other: how many are still to come?
+        // The bits of one register are consecutive. This is the number still to come.
         let rest = letters[place + 1..].iter().take_while(|l| *l == letter).count();
         let bit = match letter {
             b'0' | b'o' => 0,
@@ -154,8 +154,8 @@ fn draw(name: &str, pattern: &str, fields: &Fields, rng: &mut Rng) -> Option<Vec
     } else {
         vec![(opcode >> 16) as u16, opcode as u16]
     };
-    // What the decoder refuses is forbidden or undefined there; that it refuses nothing else, the
-    // count of cases shows: it would never be reached.
+    // What the decoder rejects is forbidden or undefined there. If it rejected anything else, the required
+    // number of cases would never be reached.
     let insn = decode::decode(0, code[0], code.get(1).copied().unwrap_or(0));
     let refused = insn.op == Op::Unknown
         || insn.op == Op::Udf
@@ -165,7 +165,7 @@ fn draw(name: &str, pattern: &str, fields: &Fields, rng: &mut Rng) -> Option<Vec
     (!refused).then_some(code)
 }
 
-/// Lists that a base register is in, or that are too short, are left open by the architecture.
+/// The architecture leaves the result open for register lists that contain the base or are too short.
 fn unclear(name: &str, opcode: u32, base: u32) -> bool {
     opcode >> base & 1 != 0 || (opcode & 0x1FFF).count_ones() < 2 && !name.ends_with(".n")
 }
@@ -196,8 +196,8 @@ fn record(kind: Kind, fields: &Fields, rng: &mut Rng) -> [u32; RECORD] {
     record
 }
 
-/// The instruction with r11 as the stack pointer. What it left there is in r10 afterwards, what it left
-/// in the link register in r8; r12 and r9 keep both.
+/// The instruction with r11 as the stack pointer. Afterwards, the stack pointer is in r10 and the link
+/// register in r8. r12 and r9 save the original values of both.
 fn on_a_stack(insn: &[u16]) -> Vec<u16> {
     [&[0x46EC, 0x46DD, 0x46F1], insn, &[0x46EA, 0x46F0, 0x46CE, 0x46E5]].concat()
 }
@@ -206,7 +206,7 @@ fn on_a_stack(insn: &[u16]) -> Vec<u16> {
 fn it_block(first: &[u16], rng: &mut Rng) -> Vec<u16> {
     let condition = rng.u16(..14);
     let length = rng.usize(1..=4);
-    // The mask: then or else for each further instruction, and a one behind the last.
+    // The mask: then or else for each further instruction, and a one after the last.
     let mut choices = 0u16;
     for place in 0..length - 1 {
         let bit = condition & 1 ^ u16::from(rng.bool());
@@ -215,7 +215,7 @@ fn it_block(first: &[u16], rng: &mut Rng) -> Vec<u16> {
     let end = 1u16 << (4 - length);
     let mut code = vec![0xBF00 | condition << 4 | choices & !(end | (end - 1)) | end];
     code.extend(first);
-    // Narrow ones, which set flags outside a block and not in it: add, subtract, shift, and, negate.
+    // Narrow instructions, which set flags only outside a block: add, subtract, shift, and, negate.
     for _ in 1..length {
         let registers = rng.u16(..64);
         let extra = [0x1C40, 0x1E40, 0x0040, 0x4000, 0x4240][rng.usize(..5)];

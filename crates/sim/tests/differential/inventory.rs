@@ -1,5 +1,5 @@
-//! What compilers made of the firmware: each kind of instruction in its images must have its cases. A
-//! kind is an encoding of [`PATTERNS`], with the operation that it decodes to.
+//! The instructions that compilers emitted for the firmware: each kind in its images must have test cases. A
+//! kind is an encoding of [`PATTERNS`] and the operation that it decodes to.
 
 use super::generate::Case;
 use super::patterns::{Kind, PATTERNS};
@@ -10,7 +10,7 @@ use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, SectionKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The images that were built, if the environment names their folder.
+/// The images that were built; `None` if the environment does not name their folder.
 pub(crate) fn images() -> Option<Vec<PathBuf>> {
     let folder = std::env::var_os("CPB_FIRMWARE_IMAGES")?;
     let entries = std::fs::read_dir(&folder).expect("the folder of the images");
@@ -18,8 +18,8 @@ pub(crate) fn images() -> Option<Vec<PathBuf>> {
     Some(paths.filter(|path| path.extension().is_some_and(|e| e == "elf")).collect())
 }
 
-/// The instructions of an image: address and halfwords. The linker has left out what nothing reaches,
-/// and its mapping symbols (AAELF32, 5.5.5) tell code from the data in between.
+/// The instructions of an image: address and halfwords. The linker has removed unreachable code, and the
+/// mapping symbols (AAELF32, 5.5.5) distinguish code from embedded data.
 pub(crate) fn instructions(path: &Path) -> Vec<(u32, Vec<u16>)> {
     let file = std::fs::read(path).expect("an image");
     let elf = ElfFile32::<LittleEndian>::parse(&*file).expect("an ELF file");
@@ -51,9 +51,9 @@ fn sweep(mut address: u32, code: &[u8], found: &mut Vec<(u32, Vec<u16>)>) {
     }
 }
 
-/// What cases hold.
+/// The kinds of instruction that cases contain.
 pub(crate) struct Kinds {
-    /// Mnemonics of patterns with the operations that their cases decode to.
+    /// Mnemonics of patterns, with the operations that their cases decode to.
     drawn: BTreeSet<(&'static str, u8)>,
     /// The fixed bits of each pattern's halfwords, and their values.
     fixed: Vec<(&'static str, Kind, usize, u32, u32)>,
@@ -75,22 +75,22 @@ impl Kinds {
         Kinds { drawn, fixed: fixed.collect() }
     }
 
-    /// Whether some pattern's cases hold this kind of instruction, or none can.
+    /// Whether the cases of some pattern contain this kind of instruction, or no case can.
     pub(crate) fn hold(&self, code: &[u16]) -> bool {
         let bits = code.iter().fold(0, |bits, half| bits << 16 | u32::from(*half));
         let insn = decode::decode(0, code[0], code.get(1).copied().unwrap_or(0));
-        // An IT block is drawn around other patterns.
+        // An IT block is generated around other patterns.
         cannot_be_held(&insn)
             || insn.op == Op::It
             || self.fixed.iter().any(|(name, kind, halves, mask, value)| {
-                // Those of a branch are its distance, which is one instruction in a case.
+                // The fixed bits of a branch are its distance, which is always one instruction in a case.
                 let fits = *kind == Kind::Branch || bits & mask == *value;
                 *halves == code.len() && fits && self.drawn.contains(&(*name, insn.op as u8))
             })
     }
 }
 
-/// What would leave its case.
+/// Instructions that would leave their case.
 fn cannot_be_held(insn: &Insn) -> bool {
     ELSEWHERE.contains(&insn.op) || insn.op == Op::Ldm && insn.imm >> 15 != 0
 }

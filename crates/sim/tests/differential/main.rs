@@ -1,5 +1,5 @@
-//! Every instruction that compilers emit, against QEMU's Cortex-M7: registers, flags and memory
-//! after thousands of cases are the same. One process of QEMU runs a whole batch.
+//! Compares every instruction that compilers emit with QEMU's Cortex-M7: registers, flags and memory must be
+//! the same after thousands of cases. One QEMU process runs a whole batch.
 
 mod generate;
 mod inventory;
@@ -13,11 +13,11 @@ use inventory::Kinds;
 use patterns::PATTERNS;
 use std::collections::BTreeMap;
 
-/// Cases of each operation at least.
+/// The minimum number of cases of each operation.
 const LEAST: usize = 500;
-/// Cases of each pattern: some decode to a simpler operation, such as a shift by nothing.
+/// Cases of each pattern. Some decode to a simpler operation, such as a shift by zero.
 const EACH: usize = 520;
-/// Cases of a batch, as its memory holds them.
+/// The number of cases that fit in the memory for a batch.
 const BATCH: usize = 14_000;
 
 fn all_cases(seed: u64) -> Vec<Case> {
@@ -44,7 +44,7 @@ fn every_instruction_does_what_qemu_does() {
     assert!(report.is_empty(), "{} differ:\n{}", report.len(), report.join("\n"));
 }
 
-/// What a decoder does that takes one instruction for another: the simulator is given the other.
+/// Imitates a decoder that confuses two instructions: the simulator is given the other one.
 #[test]
 fn a_wrong_decoder_is_caught() {
     let Some(oracle) = oracle::Oracle::new("differential::a_wrong_decoder_is_caught") else {
@@ -64,7 +64,7 @@ fn a_wrong_decoder_is_caught() {
 }
 
 fn flip(code: &mut [u16], bits: u32) {
-    // Not in IT blocks, whose first halfword is another's.
+    // Not in IT blocks, whose first halfword belongs to another instruction.
     if code[0] >> 8 != 0xBF {
         if bits >> 16 != 0 || decode::is_wide(code[0]) {
             code[0] ^= (bits >> 16) as u16;
@@ -77,7 +77,7 @@ fn flip(code: &mut [u16], bits: u32) {
     }
 }
 
-/// Operations that the cases cannot hold: they leave the case, or only the firmware shows them.
+/// Operations that cases cannot contain: they leave the case, or only the firmware exercises them.
 const ELSEWHERE: [Op; 26] = [
     Op::AddPc,
     Op::MovPc,
@@ -153,7 +153,7 @@ fn every_kind_of_instruction_in_the_firmware_has_its_cases() {
     assert!(seen > 10_000 * images.len(), "only {seen} instructions in {} images", images.len());
 }
 
-/// The other test's own test: without its pattern, a kind is missed.
+/// Tests the previous test: a kind without its pattern is missed.
 #[test]
 fn a_kind_without_its_pattern_is_noticed() {
     let mut rng = Rng::with_seed(4);

@@ -1,4 +1,4 @@
-//! One image of many cases, run by QEMU and by the simulator.
+//! One image with many cases, run by QEMU and by the simulator.
 
 use super::generate::{Case, RECORD, SLOT};
 use cpb_sim::{Chip, Console, Image, Machine, Segment, Stop};
@@ -37,7 +37,7 @@ fn run(command: &mut Command) -> Option<Vec<u8>> {
 }
 
 impl Oracle {
-    /// Assembles the harness; nothing where QEMU or the assembler is not there: `test` is skipped.
+    /// Assembles the harness; `None` if QEMU or the assembler is missing, in which case `test` is skipped.
     pub(crate) fn new(test: &str) -> Option<Oracle> {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/differential/harness.s");
@@ -59,7 +59,7 @@ impl Oracle {
         self.image_with(cases, |_| ())
     }
 
-    /// Memory before the run, with each case's code changed by `change`.
+    /// The memory before the run, with each case's code modified by `change`.
     pub(crate) fn image_with(&self, cases: &[Case], change: impl Fn(&mut [u16])) -> Vec<u8> {
         let mut image = vec![0; IMAGE];
         image[..self.harness.len()].copy_from_slice(&self.harness);
@@ -87,18 +87,18 @@ impl Oracle {
         image
     }
 
-    /// The records and the memory behind them after QEMU ran the image.
+    /// The records and the memory after them, as left by QEMU.
     pub(crate) fn qemu(&self, image: &[u8]) -> Vec<u8> {
         let path = self.folder.path().join("image.bin");
         std::fs::write(&path, image).expect("a temporary file");
         let mut command = Command::new("timeout");
         command.args(["120", "qemu-system-arm", "-M", "mps2-an500", "-display", "none"]);
         command.args(["-monitor", "none", "-serial", "null", "-semihosting", "-kernel"]).arg(&path);
-        // Translated code of another batch is never wanted again.
+        // Translated code of another batch is never needed again.
         run(&mut command).expect("QEMU runs")
     }
 
-    /// The same by the simulator.
+    /// The same, as left by the simulator.
     pub(crate) fn simulator(&self, image: &[u8]) -> Vec<u8> {
         let entry = u32::from_le_bytes(*image[4..].first_chunk().expect("four bytes")) & !1;
         let image = Image {
@@ -119,7 +119,7 @@ impl Oracle {
     }
 }
 
-/// Which cases ended differently: mnemonic, and how.
+/// The cases whose results differ: mnemonic, and the difference.
 pub(crate) fn differences(
     cases: &[Case],
     theirs: &[u8],
@@ -154,7 +154,7 @@ pub(crate) fn differences(
     found
 }
 
-/// The bits of a record that both machines keep: of APSR the flags, of FPSCR the flags.
+/// The bits of a record that both machines maintain: the flags of APSR and of FPSCR.
 fn mask() -> impl Iterator<Item = u32> {
     (0..RECORD).map(|word| match word {
         13 => 0xF80F_0000,

@@ -1,28 +1,28 @@
-//! Encodings to draw instructions from, as the manual prints them: 0 and 1 are fixed; d, n, m, a
-//! are registers; o is drawn as 0 and e as 1, because a case needs it so; every other letter is drawn
-//! freely.
+//! The encodings from which instructions are generated, in the notation of the manual: 0 and 1 are fixed; d,
+//! n, m, a are registers; o is always 0 and e always 1, because a case needs it; every other letter is
+//! random.
 
-/// What a pattern needs of its surroundings.
+/// What a pattern needs from its surroundings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Registers and flags only; also drawn for IT blocks.
+    /// Registers and flags only; also used in IT blocks.
     Alu,
-    /// As `Alu`, but not within an IT block.
+    /// Like `Alu`, but not within an IT block.
     Alone,
     /// Rn is an address, Rm a small offset.
     Memory,
-    /// As `Memory`, with Rn a multiple of four.
+    /// Like `Memory`, with Rn a multiple of four.
     Aligned,
     /// Floating-point registers.
     Float,
     /// A branch over one narrow instruction.
     Branch,
-    /// The stack pointer, an address, and the link register may change, and are put back.
+    /// The stack pointer, which contains an address, and the link register may change; both are restored.
     Stack,
 }
 
-/// Mnemonic, encoding, kind. Registers drawn for different letters differ where the mnemonic ends
-/// in `!`: the architecture forbids equal ones.
+/// Mnemonic, encoding, kind. If the mnemonic ends in `!`, different letters get different registers, because
+/// the architecture forbids equal ones.
 pub(crate) const PATTERNS: &[(&str, &str, Kind)] = {
     use Kind::*;
     &[
@@ -54,7 +54,7 @@ pub(crate) const PATTERNS: &[(&str, &str, Kind)] = {
         ("mul.n", "0100001101mmmddd", Alu),
         ("bic.n", "0100001110mmmddd", Alu),
         ("mvn.n", "0100001111mmmddd", Alu),
-        // Not every register above r7 may be written, nor compared.
+        // Not every register above r7 may be written or compared.
         ("add.low", "010001000xxxxddd", Alu),
         ("add.high", "010001001xxxx0dd", Alu),
         ("add.r12", "010001001xxxx100", Alu),
@@ -169,7 +169,7 @@ pub(crate) const PATTERNS: &[(&str, &str, Kind)] = {
         ("lsr.w", "11111010001snnnn 1111dddd0000mmmm", Alu),
         ("asr.w", "11111010010snnnn 1111dddd0000mmmm", Alu),
         ("ror.w", "11111010011snnnn 1111dddd0000mmmm", Alu),
-        // Fields, saturation; the widths are kept within the register by the generator.
+        // Fields and saturation. The generator keeps the widths within the register.
         ("ubfx", "111100111100nnnn 0iiiddddii0wwwww", Alu),
         ("sbfx", "111100110100nnnn 0iiiddddii0wwwww", Alu),
         ("bfi", "111100110110nnnn 0iiiddddii0wwwww", Alu),
@@ -198,7 +198,7 @@ pub(crate) const PATTERNS: &[(&str, &str, Kind)] = {
         ("uxtab16", "111110100011nnnn 1111dddd10iimmmm", Alu),
         ("sxtab", "111110100100nnnn 1111dddd10iimmmm", Alu),
         ("uxtab", "111110100101nnnn 1111dddd10iimmmm", Alu),
-        // Parallel sums: the three bits say signed or not, plain, saturating or halved.
+        // Parallel sums: the three bits select signed or unsigned, and plain, saturating or halved.
         ("add8", "111110101000nnnn 1111dddd0uppmmmm", Alu),
         ("add16", "111110101001nnnn 1111dddd0uppmmmm", Alu),
         ("asx", "111110101010nnnn 1111dddd0uppmmmm", Alu),
@@ -310,7 +310,7 @@ pub(crate) const PATTERNS: &[(&str, &str, Kind)] = {
         ("ldrex!", "111010000101nnnn dddd1111iiiiiiii", Aligned),
         ("ldrexb!", "111010001101nnnn dddd111101001111", Aligned),
         ("ldrexh!", "111010001101nnnn dddd111101011111", Aligned),
-        // Floating point: x and the letters of registers are free, z is the size.
+        // Floating point: x and the letters of registers are random, z is the size.
         ("vmla", "111011100x00xxxx xxxx101zx0x0xxxx", Float),
         ("vmls", "111011100x00xxxx xxxx101zx1x0xxxx", Float),
         ("vnmls", "111011100x01xxxx xxxx101zx0x0xxxx", Float),

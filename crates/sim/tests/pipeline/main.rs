@@ -1,6 +1,6 @@
-//! Code whose cycles the public rules tell. As in the published measurements, a body is repeated 4
-//! times and 14 times, and the difference is ten bodies, whatever is around them. Sources as in
-//! `src/timing/cost.rs`.
+//! Code whose cycle counts follow from the public rules. As in the published measurements, a body is repeated
+//! 4 times and 14 times, and the difference is ten bodies, regardless of the surrounding code. The sources
+//! are those in `src/timing/cost.rs`.
 
 use cpb_sim::{Chip, Image, Machine, Stop};
 use std::io::Write;
@@ -16,7 +16,7 @@ const LOOPS: &[Loop] = &[
         "add.w r1,r2,r3; add.w r4,r5,r6; add.w r1,r2,r3; add.w r4,r5,r6",
         2.0,
     ),
-    // A sum can run in EX1 and hand on to EX2 of the same cycle; but from then on it is in EX2.
+    // A sum can run in EX1 and pass its result to EX2 of the same cycle, but the next ones are then in EX2.
     (
         "a chain of sums is one a cycle",
         "add.w r1,r1,r2; add.w r1,r1,r2; add.w r1,r1,r2; add.w r1,r1,r2",

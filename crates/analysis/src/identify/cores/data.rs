@@ -1,5 +1,5 @@
-//! The data that constants are computed from: `cores.toml`, and the sbc-bench project's table as cpb keeps
-//! it for everybody.
+//! The data from which the constants are computed: `cores.toml`, and the sbc-bench project's table, which is built
+//! into cpb.
 
 use super::Family;
 use crate::identify::Rates;
@@ -31,7 +31,7 @@ pub(super) struct CoreData {
     pub(super) seen: Vec<Seen>,
     #[serde(default)]
     pub(super) stated: Vec<Stated>,
-    /// Where it is said which family a core without figures belongs to.
+    /// The document that names the family of a core without figures.
     #[serde(default)]
     #[serde(rename = "guide")]
     pub(super) _guide: Option<String>,
@@ -75,7 +75,7 @@ impl Seen {
     }
 }
 
-/// A score of the published table: core's name there, machine, score.
+/// A score of the published table, with the core's name there and the machine.
 pub(super) struct Scored {
     pub(super) core: String,
     pub(super) machine: String,
@@ -104,7 +104,7 @@ pub(super) fn table() -> Vec<Scored> {
     scored.collect()
 }
 
-/// One reading that constants are made of, to be held against the constants of all others.
+/// One reading from which constants are computed, to be compared with the constants of all others.
 #[cfg(test)]
 pub(in super::super) struct Reading {
     pub(in super::super) core: String,

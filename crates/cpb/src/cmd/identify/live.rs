@@ -1,4 +1,4 @@
-//! This machine: each type of core by itself, measured as `cpb run` measures.
+//! This machine: each type of core is measured on its own, as `cpb run` measures.
 
 use super::found;
 use crate::cmd::{output, run};
@@ -14,11 +14,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Of cores that a container or an affinity mask keeps from us.
+/// The reason for cores that a container or an affinity mask excludes.
 const OUT_OF_REACH: &str = "this process may not use these CPUs";
 
-/// What the cores of the machine below `root` are; whether it was stopped before all were measured.
-/// Only those of `/` can be.
+/// Identifies the cores of the machine below `root`. Returns as well whether the user stopped it before all
+/// were measured. Only the cores of `/` can be measured.
 pub(super) fn identified(root: &Path, quiet: bool, cores: &Cores) -> Result<(Found, bool)> {
     let clusters = probe::clusters(root);
     let mut all = Found {
@@ -29,7 +29,8 @@ pub(super) fn identified(root: &Path, quiet: bool, cores: &Cores) -> Result<(Fou
     };
     let here = root == Path::new("/");
     let allowed = match here {
-        true => cpb_runner::pin::allowed().context("cannot find out which CPUs there are")?,
+        true => cpb_runner::pin::allowed()
+            .context("cannot determine which CPUs this process may use")?,
         false => Vec::new(),
     };
     let stop = Arc::new(AtomicBool::new(false));
@@ -38,7 +39,7 @@ pub(super) fn identified(root: &Path, quiet: bool, cores: &Cores) -> Result<(Fou
     }
     for Cluster { cpus, machine } in clusters {
         let known = told(&machine, &cpus);
-        // The last one: the first is where most interrupts go.
+        // The last CPU, because the first one handles most interrupts.
         let cpu = cpus.iter().rev().find(|cpu| allowed.contains(cpu)).copied();
         let Some(cpu) = cpu.filter(|_| known.emulated.is_none()) else {
             let mut core = identify(&known, cores);

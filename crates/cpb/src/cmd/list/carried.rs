@@ -1,4 +1,4 @@
-//! `cpb list plans`, `records`, `targets`: what can be named from any folder.
+//! `cpb list plans`, `records`, `targets`: what is built into cpb and can be named in any folder.
 
 use crate::lab::definition::Definition;
 use crate::library;
@@ -22,7 +22,7 @@ pub(super) fn plans(width: usize) -> Result<String> {
     Ok(text)
 }
 
-/// The published records, each with its question, its documents and how many cells it has.
+/// The published records, each with its question, its documents and its number of cells.
 pub(super) fn records(width: usize) -> Result<String> {
     let mut text = String::new();
     for carried in library::published() {
@@ -39,14 +39,14 @@ fn of_record(record: &Record) -> String {
     });
     let documents: Vec<String> = cited.collect::<BTreeSet<_>>().into_iter().collect();
     let count = record.published.len();
-    format!("{} {count} cells of {}", record.header.plan.reason, documents.join("; "))
+    format!("{} {count} cells from {}", record.header.plan.reason, documents.join("; "))
 }
 
-/// What `--target` takes by name.
+/// The names that `--target` accepts.
 pub(super) fn targets(width: usize) -> Result<String> {
     let mut text = String::new();
     for name in named::names() {
-        // A file of the user's that is wrong is listed all the same, with what is wrong.
+        // A user's board file that is invalid is listed as well, with its error.
         let words = match named::named(&name) {
             Ok(Some(board)) => {
                 let about = format!("{}, {}; {}", board.soc, board.cores, board.target);
@@ -69,11 +69,11 @@ pub(super) fn targets(width: usize) -> Result<String> {
     Ok(text)
 }
 
-/// A name and what there is to say of it, in as many lines as it needs.
+/// A name and its description, on as many lines as needed.
 fn entry(text: &mut String, name: &str, words: &str, width: usize) {
     let mut name = name.to_owned();
     for line in wrap(words, width.max(2 * NAME) - NAME - 1) {
-        // A long name has a line of its own.
+        // A long name gets its own line.
         if name.len() > NAME {
             *text += &format!("{name}\n");
             name.clear();

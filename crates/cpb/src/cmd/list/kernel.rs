@@ -1,4 +1,4 @@
-//! `cpb list --kernel`: every driver, and what stands between it and a program.
+//! `cpb list --kernel`: every driver, and what keeps programs from reaching it.
 
 use crate::cmd::output;
 use cpb_core::kernel::{
@@ -7,22 +7,22 @@ use cpb_core::kernel::{
 use cpb_report::wrap;
 use std::fmt::{Result, Write};
 
-/// The survey for people, by algorithm.
+/// The survey as text, by algorithm.
 pub(super) fn words(survey: &KernelSurvey) -> std::result::Result<String, std::fmt::Error> {
     let mut text = String::new();
     paragraph(&mut text, "", &format!("AF_ALG: {}", survey.af_alg))?;
     if survey.drivers.is_empty() {
-        text.push_str("This kernel lists no crypto drivers (/proc/crypto)\n");
+        text.push_str("This kernel lists no crypto drivers in /proc/crypto\n");
         return Ok(text);
     }
-    text.push_str("\nDrivers by algorithm, in the order in which the kernel prefers them\n");
+    text.push_str("\nDrivers by algorithm, in the kernel's order of preference\n");
     let mut name = "";
     for one in &survey.drivers {
         if one.driver.name != name {
             name = &one.driver.name;
             writeln!(text, "{name}")?;
         }
-        // Where nothing is reached, it is said once.
+        // A reason is printed once.
         let told = survey.af_alg != Availability::Reachable && one.reach == survey.af_alg;
         let reach = if told { "not reached".to_owned() } else { one.reach.to_string() };
         paragraph(&mut text, "  ", &format!("{}: {reach}, {}", one.driver.driver, about(one)))?;
@@ -31,11 +31,11 @@ pub(super) fn words(survey: &KernelSurvey) -> std::result::Result<String, std::f
         return Ok(text);
     }
     if !survey.choices.is_empty() {
-        text.push_str("\nWhom the kernel takes for an algorithm's name\n");
+        text.push_str("\nDriver that the kernel selects for an algorithm\n");
     }
     for choice in &survey.choices {
         let taken = match &choice.taken {
-            None => "nobody that AF_ALG could have".to_owned(),
+            None => "none that AF_ALG can use".to_owned(),
             Some(taken) if *taken == choice.preferred => taken.clone(),
             Some(taken) if choice.fell_back => {
                 format!("{taken}: it fell back to software from {}", choice.preferred)
@@ -59,7 +59,7 @@ fn about(one: &SurveyedDriver) -> String {
     let remarks = [
         (driver.asynchronous == Some(true), "asynchronous"),
         (driver.internal, "internal"),
-        (flag(NEEDS_FALLBACK), "hands what it cannot do to software"),
+        (flag(NEEDS_FALLBACK), "needs a software fallback"),
         (flag(ALLOCATES_MEMORY), "allocates memory"),
         (driver.selftest == Selftest::Passed, "self-test passed"),
         (driver.selftest == Selftest::Unknown, "self-test not passed"),
@@ -74,7 +74,7 @@ fn about(one: &SurveyedDriver) -> String {
     words.join(", ")
 }
 
-/// Words in as many lines as they need, all but the first indented.
+/// Text on as many lines as needed, all but the first one indented.
 fn paragraph(text: &mut String, indent: &str, words: &str) -> Result {
     const FURTHER: &str = "    ";
     let mut further = "";

@@ -1,4 +1,4 @@
-//! Where a run measures: the machine, and the CPUs of it.
+//! Where a run measures: the machine and its CPUs.
 
 use super::Arguments;
 use crate::cmd::output;
@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Reaches the machine to measure.
+/// Connects to the machine to measure.
 pub(super) fn connect(
     target: &str,
     arguments: &Arguments,
@@ -27,12 +27,12 @@ pub(super) fn connect(
     })
 }
 
-/// These CPUs, before anything is known of them.
+/// These CPUs, before anything is known about them.
 pub(super) fn affinity(cpus: &[usize]) -> Affinity {
     Affinity { cpus: cpus.to_vec(), latency: None }
 }
 
-/// The CPUs to measure on: the chosen one first, then others for more threads.
+/// The CPUs to measure on: the chosen one first, then more CPUs for more threads.
 pub(super) fn cpus(
     target: &dyn Target,
     chosen: Option<usize>,
@@ -42,8 +42,8 @@ pub(super) fn cpus(
     let list = || allowed.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     let first = match chosen {
         Some(cpu) if allowed.contains(&cpu) => cpu,
-        Some(cpu) => bail!("no CPU {cpu} for this process; it may use {}", list()),
-        None => *allowed.last().context("this process may use no CPU")?,
+        Some(cpu) => bail!("this process may not use CPU {cpu}; it may use {}", list()),
+        None => *allowed.last().context("this process may not use any CPU")?,
     };
     let most = threads.iter().copied().max().unwrap_or(1).into();
     if most > allowed.len() {

@@ -1,4 +1,4 @@
-//! One segment of a run: a record begun, or gone on with, until it is stopped or complete.
+//! One segment of a run: a new or resumed record, until the run is stopped or complete.
 
 use super::Arguments;
 use super::connect::{affinity, connect, cpus};
@@ -37,26 +37,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The most time that a run by precision takes if no budget is given.
+/// The time limit of a run with `--precision` if no budget is given.
 const PRECISION_LIMIT: Duration = Duration::from_secs(600);
 
-/// Why there is nothing to refine under emulation; see [`cpb_analysis::evidence_policy`].
-const NO_CROSSOVER: &str = "the engine is native and the CPU is not, so crossovers mean nothing";
+/// Why a run in an emulator does not refine; see [`cpb_analysis::evidence_policy`].
+const NO_CROSSOVER: &str = "the CPU is emulated and the engine is not, so crossovers mean nothing";
 
-/// A run that takes longer than so many times its budget ...
+/// A run that takes longer than this multiple of its budget ...
 const OVERTIME: f64 = 1.5;
-/// ... and so many seconds more says why: the default plan on a slow board must not.
+/// ... plus this many seconds prints a note that explains it. The default plan on a slow board must not get there.
 const OVERTIME_SECONDS: f64 = 3.0;
 
 /// Everything that is settled before the first measurement.
 pub(super) struct Segment {
     target: Box<dyn Target>,
-    /// When it could be reached: a guest's boot is no measuring time.
+    /// When the target was connected: the boot of a guest does not count as measuring time.
     began: Instant,
     pub(super) store: Store,
     header: Header,
     known: Vec<Discovered>,
-    /// Cells that are still to be checked and measured.
+    /// Cells that remain to be checked and measured.
     cells: Vec<Cell>,
     past: Past,
 }
@@ -65,7 +65,7 @@ pub(super) struct Segment {
 #[derive(Default)]
 struct Past {
     rounds: HashMap<Cell, Vec<Round>>,
-    /// The number of the pass that comes next.
+    /// The number of the next pass.
     next_pass: u32,
     used: Duration,
 }
@@ -74,14 +74,14 @@ struct Past {
 pub(super) enum Begun {
     /// There is something to measure.
     Ready(Box<Segment>),
-    /// The record that was to be gone on with is complete.
+    /// The record to resume is complete.
     Complete(PathBuf),
-    /// The user stopped it first.
+    /// The user stopped the run first.
     Stopped,
 }
 
 impl Segment {
-    /// With a new record.
+    /// Begins with a new record.
     pub(super) fn begin(arguments: &Arguments, stop: &Arc<AtomicBool>) -> Result<Begun> {
         let (mut plan, usual_target) = plan(arguments)?;
         plan.change(&Changes {
@@ -94,7 +94,7 @@ impl Segment {
         })?;
         plan.precision =
             arguments.precision.or(plan.precision.filter(|_| arguments.budget.is_none()));
-        // Sizes that the user names are the ones to measure.
+        // If the user selects sizes, exactly these are measured.
         plan.refine = arguments.refine || plan.refine && arguments.sizes.size.is_empty();
         match (arguments.budget, plan.precision) {
             (Some(budget), _) => plan.budget = budget,
@@ -103,14 +103,16 @@ impl Segment {
         }
         if arguments.target.as_deref() == Some("") {
             bail!(
-                "an empty --target: it is `ssh:HOST`, `lab:GUEST`, `serial:DEVICE` or `CHIP-sim`; without the \
-                 option it is this machine"
+                "--target is empty; write `ssh:HOST`, `lab:GUEST`, `serial:DEVICE` or `CHIP-sim`, or omit the \
+                 option to measure this machine"
             );
         }
         let name = arguments.target.clone().unwrap_or(usual_target);
         if name.starts_with(guest::PREFIX) {
             if arguments.refine {
-                bail!("--refine: in a guest of the lab {NO_CROSSOVER}; refine on the real machine");
+                bail!(
+                    "--refine: in a guest of the lab {NO_CROSSOVER}; use --refine on the real machine"
+                );
             }
             plan.refine = false;
         }
@@ -134,19 +136,19 @@ impl Segment {
             let why: Vec<String> = why.filter(|s| !s.is_empty()).collect();
             if why.is_empty() {
                 bail!(
-                    "{} is only the harness's own floor, measured in each run; name another \
+                    "{} is only the floor of the harness, which every run measures; select another \
                      provider as well (`cpb list` shows all)",
                     catalog::NULL
                 );
             }
-            bail!("no provider can run here: {}", why.join("; "));
+            bail!("none of the providers can run here: {}", why.join("; "));
         }
         let machine = target.machine(cpus.first().copied().unwrap_or(0))?;
         let mut header = header(plan, name, target.as_ref(), machine, cpus, &known);
         if header.plan.refine && header.evidence == Evidence::Emulated {
             header.plan.refine = false;
             if arguments.refine {
-                header.warnings.push(format!("No size was added by --refine: {NO_CROSSOVER}."));
+                header.warnings.push(format!("--refine added no sizes: {NO_CROSSOVER}."));
             }
         }
         if discovery::concern_the_kernel(&known) {
@@ -156,8 +158,8 @@ impl Segment {
         }
         let path = match &arguments.output {
             Some(path) if path.as_os_str() == "-" => bail!(
-                "--output -: a record is a file that a killed run can go on with; name one, and \
-                 take --json or --csv for what other programs read"
+                "--output -: a record must be a file, so that a killed run can be resumed; give a file name, \
+                 and use --json or --csv for other programs"
             ),
             Some(path) => path.clone(),
             None => default_path(&header),
@@ -183,7 +185,7 @@ impl Segment {
         })))
     }
 
-    /// With an old record.
+    /// Resumes an old record.
     pub(super) fn resume(
         path: &Path,
         arguments: &Arguments,
@@ -200,7 +202,7 @@ impl Segment {
         let (then, now) = (&header.machine, &machine);
         if (&then.name, &then.cpu, &then.kernel) != (&now.name, &now.cpu, &now.kernel) {
             bail!(
-                "{} was measured on {} ({}, {}), this is {} ({}, {}): begin a new record here",
+                "{} was measured on {} ({}, {}), but this machine is {} ({}, {}): start a new record here",
                 path.display(),
                 then.name,
                 then.cpu,
@@ -212,13 +214,13 @@ impl Segment {
         }
         if header.version != env!("CARGO_PKG_VERSION") {
             bail!(
-                "{} was begun by cpb {}, this is {}: begin a new record",
+                "{} was started by cpb {}, but this is cpb {}: start a new record",
                 path.display(),
                 header.version,
                 env!("CARGO_PKG_VERSION")
             );
         }
-        // What happens to it from now on concerns this segment, as it is when this one begins.
+        // From now on, changes concern this segment, so the state at its beginning is recorded.
         header.machine = machine;
         let wanted: Vec<String> = header.providers.keys().cloned().collect();
         let known = target.discover(&wanted, &arguments.runner, &affinity(&header.cpus));
@@ -226,10 +228,10 @@ impl Segment {
             return Ok(Begun::Stopped);
         }
         let mut known = known.with_context(|| {
-            format!("cannot go on with {} (does it need a --runner?)", path.display())
+            format!("cannot resume {} (is a --runner missing?)", path.display())
         })?;
         for known in &mut known {
-            // Its name comes from the record now; what the user named is in the plan.
+            // The name now comes from the record; names that the user selected are in the plan.
             known.spec.found = catalog::find(&known.spec.name)
                 .is_some_and(|choice| !choice.variant.is_empty())
                 && !header.plan.providers.contains(&known.spec.name);
@@ -237,7 +239,7 @@ impl Segment {
         for known in &known {
             if let Some(change) = changed(&header, known) {
                 bail!(
-                    "{}: {change}; figures of both would be mixed: begin a new record",
+                    "{}: {change}; figures of both would be mixed: start a new record",
                     path.display()
                 );
             }
@@ -248,7 +250,7 @@ impl Segment {
             .map(|known| known.spec.name.clone())
             .collect();
         let mut cells = run::cells(&header.plan, &available);
-        // Over ssh it may have been the connection that was lost.
+        // Over ssh, the connection may have been the cause.
         let again = |reason: &NotMeasuredReason| {
             let crashed = matches!(reason, NotMeasuredReason::Failed { error: Error::Crashed, .. });
             crashed && target.loses_connections()
@@ -328,8 +330,7 @@ impl Segment {
     }
 }
 
-/// What is another one than when the record was begun: a library that was renewed meanwhile, or is told
-/// something else.
+/// What changed since the record was started: a library that was updated meanwhile or is configured differently.
 fn changed(header: &Header, known: &Discovered) -> Option<String> {
     let name = &known.spec.name;
     let (then, now) = (header.providers.get(name)?, known.record());
@@ -344,10 +345,10 @@ fn changed(header: &Header, known: &Discovered) -> Option<String> {
     };
     let parts = [(version, new_version), (executor, by), (options, new_options)];
     let (then, now) = parts.into_iter().find(|(then, now)| then != now)?;
-    Some(format!("{name} was `{then}` and is `{now}` now"))
+    Some(format!("{name} was `{then}` and is now `{now}`"))
 }
 
-/// The plan, and the target that goes with it: what is compared with a record is what it measured.
+/// The plan and its target. A comparison with a record repeats what that record measured.
 fn plan(arguments: &Arguments) -> Result<(Plan, String)> {
     if let Some(plan) = &arguments.brought {
         return Ok((plan.clone(), String::new()));
@@ -357,7 +358,7 @@ fn plan(arguments: &Arguments) -> Result<(Plan, String)> {
     };
     let before = store::read(path)?;
     if !before.published.is_empty() {
-        bail!("--against {}: a published table; name a record of a run", path.display());
+        bail!("--against {}: this is a published table; use the record of a run", path.display());
     }
     match &arguments.plan {
         Some(plan) => Ok((library::plan(Some(plan))?, String::new())),
@@ -365,30 +366,30 @@ fn plan(arguments: &Arguments) -> Result<(Plan, String)> {
     }
 }
 
-/// Says so where a run could not keep to its time.
+/// Reports a run that could not keep to its time.
 fn too_long(used: Duration, budget: Duration) -> Option<String> {
     let [used, budget] = [used, budget].map(|time| time.as_secs_f64());
     (used > OVERTIME * budget + OVERTIME_SECONDS).then(|| {
         format!(
-            "The run took {used:.0} s where {budget} s were allowed, because each cell is measured \
-             at least three times. Name fewer sizes, algorithms or providers, or smaller sizes, or allow \
-             more time."
+            "The run took {used:.0} s instead of {budget} s, because each cell is measured at least three \
+             times. Raise --budget, or select fewer or smaller sizes (-s), fewer algorithms (-a) or fewer \
+             providers (-p)."
         )
     })
 }
 
-/// What is said of a run whose record was full before its time.
+/// The message of a run whose record was full before its time.
 fn full(passes: u32, used: Duration, budget: Duration) -> String {
     let [used, budget] = [used, budget].map(|time| time.as_secs_f64());
     format!(
-        "The record is full after {passes} passes and {used:.0} s of {budget} s: it keeps {} batches, or {} of each \
-         cell if those are more. For more, begin another record.",
+        "The record is full after {passes} passes and {used:.0} s of {budget} s: a record keeps {} batches, or {} per \
+         cell if that is more. Start another record to measure more.",
         schedule::RECORD_BATCHES,
         schedule::CELL_BATCHES
     )
 }
 
-/// Tells how far each cell has come.
+/// Measures how far each cell has come.
 fn gauge(known: &[Discovered]) -> Rc<Gauge> {
     let clocks: HashMap<String, ClockDescription> = known
         .iter()
@@ -426,16 +427,16 @@ fn header(
     warnings.extend(plan.untaken().into_iter().map(|(size, algorithms)| {
         let names: Vec<&str> = algorithms.into_iter().map(Algorithm::name).collect();
         format!(
-            "Nothing of {size} was measured of {}: no message has this length there.",
+            "{size} was not measured for {}: no message there can have this length.",
             names.join(", ")
         )
     }));
     warnings.extend(plan.undivided().into_iter().map(|(phase, algorithms)| {
         let names: Vec<&str> = algorithms.into_iter().map(Algorithm::name).collect();
-        format!("Phase {phase} was not measured of {}: there is none.", names.join(", "))
+        format!("Phase {phase} was not measured for {}: it does not exist there.", names.join(", "))
     }));
     warnings.extend(plan.idle().into_iter().map(|operation| {
-        format!("Nothing of {operation} was measured: no algorithm in the plan has it.")
+        format!("{operation} was not measured: no algorithm in the plan has this operation.")
     }));
     if target.has_a_state() {
         warnings.extend(probe::warnings(&machine, cpu));
@@ -455,26 +456,26 @@ fn header(
     }
 }
 
-/// Why a plan has nothing for these providers, although it has something: some are for one algorithm only,
-/// and so are some algorithms.
+/// Why a plan measures nothing for these providers although it is not empty: some providers serve only one
+/// algorithm, and some algorithms only one provider.
 fn nobody_is_for(providers: &[String], plan: &Plan) -> String {
     let for_one = |name: &String| {
         if name == catalog::MEMORY {
-            return Some(format!("{name} is for reads of memory only: `--plan memory-read`"));
+            return Some(format!("{name} only measures memory reads: use `--plan memory-read`"));
         }
         let mut algorithms = Algorithm::ALL.iter().filter(|a| catalog::is_for(name, **a));
         let only = algorithms.next()?;
-        algorithms.next().is_none().then(|| format!("{name} is for {only} only: `-a {only}`"))
+        algorithms.next().is_none().then(|| format!("{name} only measures {only}: use `-a {only}`"))
     };
     let of_one = |workload: Workload| {
         let what = match &workload {
             Workload::Crypto(workload) => workload.algorithm.name(),
-            _ => "reads of memory",
+            _ => "memory reads",
         };
         let mut names = catalog::LIST.iter().map(|entry| entry.name);
         names
             .find(|name| *name != catalog::NULL && catalog::is_for_workload(name, &workload))
-            .map(|name| format!("of these providers none has {what}: `-p {name}`"))
+            .map(|name| format!("none of these providers has {what}: use `-p {name}`"))
     };
     let mut why: BTreeSet<String> = providers.iter().filter_map(for_one).collect();
     if why.is_empty() {
@@ -483,12 +484,12 @@ fn nobody_is_for(providers: &[String], plan: &Plan) -> String {
     why.into_iter().collect::<Vec<_>>().join("; ")
 }
 
-/// Where the kernel runs in software what a device was there for.
+/// Algorithms for which the kernel uses software although a device is present.
 fn fallen_back(survey: &KernelSurvey) -> impl Iterator<Item = String> + '_ {
     survey.choices.iter().filter(|choice| choice.fell_back).map(|choice| {
         format!(
-            "asked for {}, the kernel takes {} although it lists {} with a higher priority: it fell \
-             back to software (`cpb list --kernel` says why)",
+            "asked for {}, the kernel uses {}, although {} has a higher priority: it fell back to \
+             software (`cpb list --kernel` shows why)",
             choice.name,
             choice.taken.as_deref().unwrap_or("none"),
             choice.preferred

@@ -1,4 +1,4 @@
-//! How a run compares with the last one of the same plan on the same machine.
+//! How a run compares with the previous run of the same plan on the same machine.
 
 use cpb_analysis::compare::{Pairs, runs};
 use cpb_record::Record;
@@ -6,8 +6,8 @@ use cpb_record::store;
 use cpb_report::compare::counts;
 use std::path::{Path, PathBuf};
 
-/// One line that compares the record at `path` with the last one before it in its folder. `None` if there is none of
-/// the same plan and machine, or they have no figure in common.
+/// One line that compares the record at `path` with the previous one in its folder. `None` if no other record
+/// has the same plan and machine, or if they have no figure in common.
 pub(super) fn since(record: &Record, path: &Path) -> Option<String> {
     let (before, earlier) = last(record, path)?;
     let compared = runs(&earlier, record, Pairs::ByName);
@@ -16,7 +16,7 @@ pub(super) fn since(record: &Record, path: &Path) -> Option<String> {
     }
     let name = before.display();
     Some(format!(
-        "since {name}: {}; `cpb compare {name} {}` shows which",
+        "since {name}: {}; details: `cpb compare {name} {}`",
         counts(&compared),
         path.display()
     ))
@@ -25,7 +25,7 @@ pub(super) fn since(record: &Record, path: &Path) -> Option<String> {
 fn last(record: &Record, path: &Path) -> Option<(PathBuf, Record)> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
-    // Records are named by plan and time.
+    // Records are named after plan and time.
     let is_of_plan = |file: &Path| {
         let name = file.file_name().and_then(|name| name.to_str());
         let plan = &record.header.plan.name;
@@ -36,7 +36,7 @@ fn last(record: &Record, path: &Path) -> Option<(PathBuf, Record)> {
         files.filter(|file| is_of_plan(file) && file.file_name() != path.file_name()).collect();
     files.sort();
     files.into_iter().rev().find_map(|file| {
-        // What is no record, or one of another machine, is none of ours.
+        // Other files, and records of other machines, are skipped.
         let earlier = store::read(&file).ok()?;
         let (one, other) = (&earlier.header, &record.header);
         let same = one.plan == other.plan

@@ -1,11 +1,11 @@
-//! What `cpb sim` says of a run.
+//! The report of `cpb sim` on a run.
 
 use anyhow::Result;
 use cpb_sim::{CAUSE_NAMES, CAUSES, Image, Machine, Profile, Stop};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
-/// The account of a run, for people.
+/// The report of a run as text.
 pub(super) fn render(machine: &Machine) -> String {
     let (cycles, instructions) = (machine.cycles(), machine.instructions());
     let mut text = String::new();
@@ -15,7 +15,7 @@ pub(super) fn render(machine: &Machine) -> String {
     let _ = writeln!(text, "cycles       {cycles}, {:.3} ms on the chip", seconds * 1e3);
     let _ = writeln!(
         text,
-        "instructions {instructions}, {:.3} a cycle",
+        "instructions {instructions}, {:.3} per cycle",
         instructions as f64 / cycles.max(1) as f64
     );
     let _ = writeln!(text, "spent        {}", shares(&machine.timing().spent()));
@@ -35,7 +35,7 @@ pub(super) fn render(machine: &Machine) -> String {
     text
 }
 
-/// Shares by cause, in percent, those that are none left out.
+/// Shares by cause, in percent; causes without a share are left out.
 fn shares(spent: &[u64; CAUSES]) -> String {
     let total = spent.iter().sum::<u64>().max(1) as f64;
     let part = |(name, cycles): (&str, &u64)| {
@@ -52,10 +52,10 @@ fn causes(spent: &[u64; CAUSES]) -> Value {
     )
 }
 
-/// The account of a run as JSON.
+/// The report of a run as JSON.
 ///
 /// # Errors
-/// It cannot be written as JSON.
+/// Returns an error if it cannot be written as JSON.
 pub(super) fn json(machine: &Machine, image: &Image, stop: Stop, output: &str) -> Result<String> {
     let measure = machine.measure();
     let mut before = (0, 0, [0; 4], [0; CAUSES]);

@@ -10,9 +10,9 @@ use cpb_core::{
 use cpb_providers::kernel_crypto::{Driver, Selftest};
 use cpb_record::plan::Plan;
 use cpb_record::{
-    Batch, Cell, Check, Checked, ClockReading, Cores, End, Evidence, Flag, FlagKind, Header, Line,
-    NotMeasured, NotMeasuredReason, Printed, ProviderRecord, Published, PublishedPath, Quantity,
-    Reading, Round, SCHEMA, Source, Times, When,
+    Batch, Cell, Check, Checked, ClockReading, CoreContext, Cores, End, Evidence, Flag, FlagKind,
+    Header, Line, NotMeasured, NotMeasuredReason, Printed, ProviderRecord, Published,
+    PublishedPath, Quantity, Reading, Round, SCHEMA, Source, Times, When,
 };
 use cpb_record::{Machine, State};
 use proptest::collection::vec;
@@ -21,7 +21,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 fn word() -> impl Strategy<Value = String> {
-    // Whatever a file name, a library's version or a vector's id may hold.
+    // Any text that a file name, a library's version or a vector's id may contain.
     prop_oneof!["[a-z0-9:./-]{0,20}", any::<String>()]
 }
 
@@ -268,7 +268,7 @@ pub(crate) fn header() -> impl Strategy<Value = Header> {
     )
 }
 
-/// What a kernel offers, or nothing of it.
+/// What a kernel offers, or nothing.
 fn kernel() -> impl Strategy<Value = Option<Box<KernelSurvey>>> {
     let reach = || {
         prop_oneof![
@@ -350,12 +350,36 @@ fn cores() -> impl Strategy<Value = Option<Box<Cores>>> {
     );
     let words = (word(), word(), vec(word(), 0..3), vec(word(), 0..3));
     let cores = (vec(any::<u32>(), 0..3), words, option::of(any::<bool>()), khz());
-    let cores =
-        (cores, vec(clock, 0..3)).prop_map(|((cpus, words, pinned, stated_khz), clocks)| {
-            let (name, revision, others, features) = words;
-            Box::new(Cores { cpus, name, revision, others, pinned, features, stated_khz, clocks })
-        });
+    let parts = (cores, vec(clock, 0..3), core_context());
+    let cores = parts.prop_map(|((cpus, words, pinned, stated_khz), clocks, context)| {
+        let (name, revision, others, features) = words;
+        Box::new(Cores {
+            cpus,
+            name,
+            revision,
+            others,
+            pinned,
+            features,
+            stated_khz,
+            clocks,
+            context,
+        })
+    });
     option::of(cores)
+}
+
+fn core_context() -> impl Strategy<Value = CoreContext> {
+    let number = || option::of(any::<u64>());
+    let others = (option::of(any::<i32>()), option::of(any::<u32>()));
+    (number(), number(), number(), others).prop_map(
+        |(reported_khz, memcpy, memset, (millicelsius, seven_zip_mips))| CoreContext {
+            reported_khz,
+            millicelsius,
+            memcpy_kilobytes_per_second: memcpy,
+            memset_kilobytes_per_second: memset,
+            seven_zip_mips,
+        },
+    )
 }
 
 fn published() -> impl Strategy<Value = Published> {

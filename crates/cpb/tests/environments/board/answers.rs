@@ -36,7 +36,7 @@ fn a_run_on_an_emulated_board_has_right_answers_and_no_times() {
     let ran = lab.run(&format!("run --target serial:{} {what} -o board.jsonl", board.device));
     assert_eq!(ran.status, Some(0), "{}", ran.all());
     assert!(ran.stdout.contains("mps2-an500, Cortex-M7"), "{}", ran.all());
-    assert!(ran.stdout.contains("emulated: how long an emulated CPU takes"), "{}", ran.all());
+    assert!(ran.stdout.contains("emulated: the speed of an emulated CPU"), "{}", ran.all());
     assert!(!ran.stdout.contains("MB/s"), "{}", ran.all());
 
     let record = lab.path("board.jsonl");
@@ -77,7 +77,7 @@ fn every_algorithm_has_the_same_output_on_the_emulated_board_as_on_linux() {
         return;
     }
     let lab = lab!();
-    // Of those with key pairs, what the image holds and whose outcome nobody draws.
+    // With key pairs, only what the image contains and whose result is not random.
     let pairs = ["ecdh-p256", "ecdh-p384", "x25519"];
     // Mbed TLS has no call for a record.
     let one_call = |algorithm: &&Algorithm| {
@@ -89,11 +89,11 @@ fn every_algorithm_has_the_same_output_on_the_emulated_board_as_on_linux() {
     let ran = lab.run(&format!("run -p mbedtls:c,memcpy {what} -a {}", names.join(",")));
     assert_eq!(ran.status, Some(0), "{}", ran.all());
     let mut here = outputs(&lab.path("here.jsonl"));
-    // The list without a host has the first operation of each.
+    // The list of the image without a host has the first operation of each.
     let later = ["/decrypt/", "/verify/", "/generate-key/"];
     here.retain(|workload, _| !later.iter().any(|operation| workload.contains(operation)));
     assert_eq!(here.len(), names.len());
-    // Mbed TLS 2.28, which the board has, knows no SHA-3.
+    // The board has Mbed TLS 2.28, which does not support SHA-3.
     let (newer, here): (BTreeMap<_, _>, BTreeMap<_, _>) =
         here.into_iter().partition(|(workload, _)| workload.starts_with("sha3-"));
     for image in images {
@@ -105,7 +105,7 @@ fn every_algorithm_has_the_same_output_on_the_emulated_board_as_on_linux() {
     }
 }
 
-/// What an image that measures by itself says, and the outputs in that.
+/// The output of an image that measures on its own, and the outputs in it.
 fn solo(image: &Path) -> (BTreeMap<String, String>, String) {
     let ran = Command::new("timeout")
         .args(["60", "qemu-system-arm", "-M", "mps2-an500", "-nographic", "-semihosting"])

@@ -1,16 +1,16 @@
-//! The images of boards that nothing here emulates: what their boot ROM reads is where it looks, and
-//! everything lies in memory that is there.
+//! Images for boards that cannot be emulated here: their boot ROM finds what it reads, and everything lies in
+//! existing memory.
 
 use super::image;
 use object::read::elf::{ElfFile32, ProgramHeader};
 use object::{LittleEndian, Object, ObjectSection};
 use std::ops::Range;
 
-/// A board's memory, by its chip's reference manual.
+/// A board's memory according to its chip's reference manual.
 struct Board {
     name: &'static str,
     flash: Range<u32>,
-    /// Of the flash configuration block, from the beginning of flash.
+    /// The offset of the flash configuration block from the beginning of flash.
     configuration: u32,
     itcm: Range<u32>,
     dtcm: Range<u32>,
@@ -93,13 +93,13 @@ fn the_boot_rom_of_an_imx_rt_finds_what_it_looks_for() {
         assert_eq!(flash.word(boot_data + 4), end - start, "{}: the image's length", board.name);
         assert_eq!(flash.word(boot_data + 8), 0, "{}: no plug-in", board.name);
 
-        // The entry is a vector table: a stack, and code of Thumb in flash.
+        // The entry is a vector table: a stack, and Thumb code in flash.
         let (stack, reset) = (flash.word(entry), flash.word(entry + 4));
         assert!(board.dtcm.contains(&(stack - 4)) && stack % 8 == 0, "{}: {stack:#x}", board.name);
         assert!(board.flash.contains(&reset) && reset % 2 == 1, "{}: {reset:#x}", board.name);
         assert_eq!(elf.entry() as u32 | 1, reset, "{}", board.name);
 
-        // A programmer that takes no ELF is given the same bytes.
+        // A programmer that does not accept ELF gets the same bytes.
         let binary = std::fs::read(path.with_extension("bin")).expect("a flash image");
         assert_eq!(binary.len() as u32, end - start, "{}", board.name);
         assert!(flash.bytes[(table - start) as usize..].starts_with(&binary[0x1000..0x2000]));

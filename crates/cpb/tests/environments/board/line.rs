@@ -1,4 +1,4 @@
-//! Lines at whose end is not what should be, or not any more.
+//! Serial lines whose other end is wrong or disappears.
 
 use super::{Emulated, image};
 use cpb_test_support::{Running, lab, lines, of_kind};
@@ -21,7 +21,7 @@ fn terminal() -> (File, String) {
 
 const SHORT: &str = "-a sha-1 -s 16 --budget 1s --timeout 1s -q -o record.jsonl";
 
-/// What `cpb run` says where there is no board to measure: in one line, and nothing is written.
+/// The message of `cpb run` if there is no board to measure: one line, and nothing is written.
 fn refused(device: &str, words: &[&str]) {
     let lab = lab!();
     let ran = lab.run(&format!("run --target serial:{device} {SHORT}"));
@@ -36,7 +36,7 @@ fn refused(device: &str, words: &[&str]) {
 #[test]
 fn what_is_no_line_is_named() {
     refused("/dev/no-such-line", &["no such device", "plugged in"]);
-    refused("/dev/null", &["it is no serial line"]);
+    refused("/dev/null", &["it is not a serial line"]);
     refused("/", &["Is a directory"]);
 }
 
@@ -45,7 +45,7 @@ fn a_line_without_anybody_is_given_up_after_its_time() {
     let (_end, device) = terminal();
     refused(
         &device,
-        &["no answer for 1.0 s", "not a byte came", "does the board run cpb's firmware"],
+        &["no answer for 1.0 s", "not a single byte arrived", "does the board run cpb's firmware"],
     );
 }
 
@@ -65,14 +65,14 @@ fn a_board_that_says_something_else_is_told_from_a_silent_one() {
         let over = Arc::clone(&over);
         move || {
             while !over.load(Ordering::Relaxed) {
-                // Another firmware's log, and bytes as a wrong baud rate makes them.
+                // Another firmware's log, and bytes as with a wrong baud rate.
                 end.write_all(b"\r\n[00:00:01.000] shell> \x00\xff\xfe\x00\x80")
                     .expect("a terminal");
                 thread::sleep(Duration::from_millis(20));
             }
         }
     });
-    refused(&device, &["bytes that are no frames", "115200 baud"]);
+    refused(&device, &["bytes arrived that are not frames", "115200 baud"]);
     over.store(true, Ordering::Relaxed);
     talker.join().expect("it only writes");
 }

@@ -57,7 +57,7 @@ fn a_simulated_board_gives_right_answers_and_the_same_cycles_each_time() {
     }
 }
 
-/// Its OCRAM lies at no multiple of its size, which is what an MPU's regions want.
+/// Its OCRAM is not aligned to its size, as an MPU's regions require.
 #[test]
 fn all_of_a_boards_memory_behind_the_bus_can_be_used() {
     let name = "imxrt1170-evk-Os-code-flash-tables-ocram-stack-ocram-buffers-ocram-solo";
@@ -72,7 +72,7 @@ fn all_of_a_boards_memory_behind_the_bus_can_be_used() {
 fn what_cannot_be_simulated_is_named() {
     let lab = lab!();
     for (target, words) in [
-        ("imxrt1060-sim:missing.elf", "missing.elf: no such file; `make firmware`"),
+        ("imxrt1060-sim:missing.elf", "missing.elf: no such file; run `make firmware`"),
         ("imxrt9-sim:missing.elf", "imxrt1060, imxrt1170"),
     ] {
         let ran = lab.run(&format!("run --target {target} {WHAT} -o record.jsonl"));

@@ -1,18 +1,21 @@
-//! What cpb says of `/dev/crypto` where the module behind it is not: no registry carries it.
+//! What cpb reports about `/dev/crypto` without the module behind it, which no registry has.
 
 use super::guests::{USUAL, here};
 use cpb_test_support::lab;
 
-/// What is at `/dev/crypto`, and what that must be called. The last one runs as nobody.
+/// The states of `/dev/crypto`, and the message for each. The last one runs as the user nobody.
 const STATES: [(&str, &str); 4] = [
     ("true", "no /dev/crypto: the kernel module cryptodev is not loaded (modprobe cryptodev)"),
-    ("touch /dev/crypto", "/dev/crypto is not the module cryptodev's: it knows no sessions"),
-    ("ln -sf /dev/null /dev/crypto", "/dev/crypto is not the module cryptodev's"),
+    (
+        "touch /dev/crypto",
+        "/dev/crypto does not belong to the module cryptodev: it does not support sessions",
+    ),
+    ("ln -sf /dev/null /dev/crypto", "/dev/crypto does not belong to the module cryptodev"),
     (
         "rm /dev/crypto && touch /dev/crypto && chmod 600 /dev/crypto && \
          echo 'nobody:x:99:99::/:/bin/sh' > /etc/passwd && chmod 777 /tmp && \
          run() { su nobody -s /bin/sh -c \"$cpb\"; }",
-        "/dev/crypto is there, but this user may not read and write it",
+        "/dev/crypto exists, but this user may not read and write it",
     ),
 ];
 
@@ -34,7 +37,7 @@ fn what_is_at_the_device_node_is_told_apart() {
     assert_eq!(said.len(), STATES.len(), "{}", ran.all());
     for (said, (prepare, words)) in said.iter().zip(STATES) {
         assert!(said.contains(words), "{prepare}: {said}");
-        // Nothing else was asked for, so there is nothing to measure.
+        // Nothing else was selected, so there is nothing to measure.
         assert!(said.contains("status 2"), "{prepare}: {said}");
     }
 }

@@ -1,10 +1,10 @@
-//! Guests and runs that come to a sudden end: nothing is left behind, and nothing goes missing.
+//! Guests and runs that end suddenly: nothing is left behind, and nothing is lost.
 
 use super::guests::{USUAL, here, qemu, variation};
 use cpb_test_support::{Lab, Running, lab, lines, nobody_left, of_kind};
 use std::time::{Duration, Instant};
 
-/// A run of two cells that would go on for long.
+/// A run of two cells that would last for long.
 const LONG: &str = "-a sha-256 -s 16,64 -p mbedtls:c --budget 100s --verbose -o record.jsonl";
 
 fn start(lab: &Lab) -> Running {
@@ -20,7 +20,7 @@ fn a_guest_that_is_killed_costs_a_cell_and_the_run_goes_on_in_a_new_one() {
         return;
     }
     let lab = lab!();
-    // Long messages: the kill comes in the midst of a round.
+    // Long messages, so that the kill happens in the middle of a round.
     let line = format!(
         "run --target lab:{USUAL} -a sha-256 -s 1M,16 -p mbedtls:c --budget 100s --verbose \
          -o record.jsonl"
@@ -42,14 +42,14 @@ fn a_guest_that_is_killed_costs_a_cell_and_the_run_goes_on_in_a_new_one() {
     for cell in &failed {
         let detail = cell["outcome"]["failed"]["detail"].as_str().unwrap_or_default();
         assert!(
-            detail.contains("the guest x86_64-6.1 is gone: QEMU was ended by signal 9"),
+            detail.contains("the guest x86_64-6.1 is gone: QEMU was killed by signal 9"),
             "{detail}"
         );
     }
     assert_eq!(failed.len(), 1, "the cell that was measured: {}", ran.all());
     let end = &lines.last().expect("lines")["end"];
     assert!(end["warnings"].to_string().contains("was booted again"), "{end}");
-    // Others have been measured in the new guest.
+    // Other cells have been measured in the new guest.
     let place = lines.iter().position(|line| line.get("without").is_some()).expect("one");
     assert!(!of_kind(&lines[place..], "round").is_empty(), "{}", ran.all());
 }
@@ -99,9 +99,9 @@ fn a_guest_that_never_comes_up_is_killed_and_its_last_words_are_shown() {
         return;
     }
     let lab = lab!();
-    // An init that waits for ever, and one that is not there.
+    // An init that waits forever, and one that does not exist.
     for (init, patience, words) in [
-        ("rdinit=/bin/busybox -- sleep 1000", "6", "no word from its agent in 6 s"),
+        ("rdinit=/bin/busybox -- sleep 1000", "6", "its agent did not answer in 6 s"),
         ("rdinit=/nowhere", "60", "QEMU exited with status 0"),
     ] {
         let guest = variation(&lab, |usual| {
@@ -114,7 +114,7 @@ fn a_guest_that_never_comes_up_is_killed_and_its_last_words_are_shown() {
         let line = format!("run --target lab:{} {LONG}", guest.display());
         let ran = Running::start(&lab, &line, "").end();
         assert_eq!(ran.status, Some(2), "{}", ran.all());
-        assert!(ran.stderr.contains("the guest guest does not boot"), "{}", ran.all());
+        assert!(ran.stderr.contains("the guest guest did not boot"), "{}", ran.all());
         assert!(ran.stderr.contains(words), "{}", ran.all());
         assert!(!lab.path("record.jsonl").exists(), "nothing was begun");
         assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
@@ -156,7 +156,7 @@ fn a_command_in_a_guest_has_its_input_its_output_and_its_status() {
     assert_eq!(ran.status, Some(7), "{}", ran.all());
     let words: Vec<&str> = ran.stdout.split_whitespace().collect();
     assert_eq!(words, ["2", "lab", "wrong"], "{}", ran.all());
-    // The emulator is what the host lacks if its package is not installed.
+    // A host without the package of the emulator lacks the emulator.
     let bare = lab.run_with(&format!("lab run {USUAL} -- true"), &[("PATH", "/nowhere")]);
     assert_eq!(bare.status, Some(2), "{}", bare.all());
     assert!(bare.stderr.contains("sudo apt-get install"), "{}", bare.all());

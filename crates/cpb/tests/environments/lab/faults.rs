@@ -1,5 +1,4 @@
-//! Faults of the accelerator and of those who ask for it: each is a record with its reason, and the
-//! run goes on.
+//! Faults of the accelerator and of its users: each one is recorded with its reason, and the run continues.
 
 use super::guests::{USUAL, here, rounds, variation};
 use cpb_test_support::{Running, lab, lines, of, of_kind};
@@ -11,7 +10,7 @@ use std::path::Path;
 /// The accelerator's driver.
 const ENGINE: &str = "af_alg:virtio_crypto_aes_cbc";
 
-/// The cell that is measured in most of these tests.
+/// The cell that most of these tests measure.
 const CELL: &str = "aes-128-cbc/encrypt/message/16";
 
 #[test]
@@ -83,7 +82,7 @@ fn an_accelerator_that_is_unplugged_costs_its_cells_and_the_run_goes_on() {
     running.wait_for(&format!("written: round {ENGINE}"), 2);
     unplug(&socket, "crypto");
     running.wait_for(&format!("written: without {ENGINE}"), 1);
-    // The other goes on.
+    // The other one continues.
     let software = "written: round mbedtls:c";
     let before = running.said.matches(software).count();
     running.wait_for(software, before + 1);
@@ -94,13 +93,13 @@ fn an_accelerator_that_is_unplugged_costs_its_cells_and_the_run_goes_on() {
     assert_eq!(without.len(), 1, "{}", ran.all());
     println!("unplugged: {}", without[0]["outcome"]);
     assert_eq!(without[0]["provider"], ENGINE);
-    // It was being measured: that is a failure, with its reason, and its rounds stay.
+    // It was being measured, so it has failed, with a reason, and its rounds are kept.
     let detail = without[0]["outcome"]["failed"]["detail"].as_str().unwrap_or_default();
     assert!(!detail.is_empty(), "{}", without[0]);
     assert!(rounds(&lines, ENGINE, CELL).len() >= 2, "{}", ran.all());
 }
 
-/// Takes a device out of a running guest, by QEMU's monitor.
+/// Removes a device from a running guest through QEMU's monitor.
 fn unplug(socket: &Path, device: &str) {
     let mut monitor = UnixStream::connect(socket).expect("QEMU's monitor");
     let mut answers = BufReader::new(monitor.try_clone().expect("the same socket"));

@@ -1,4 +1,4 @@
-//! What the tests need to boot guests.
+//! Helpers for tests that boot guests.
 
 use cpb_test_support::{Lab, marked, skip};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The guest that most tests boot.
 pub(crate) const USUAL: &str = "x86_64-6.1";
 
-/// Whether guests can be booted; says so if not.
+/// Whether guests can be booted; reports it if not.
 pub(crate) fn here(test: &str) -> bool {
     let there = std::env::var_os("CPB_LAB_BINARIES").is_some();
     if !there {
@@ -17,14 +17,14 @@ pub(crate) fn here(test: &str) -> bool {
     there
 }
 
-/// A file for a guest like the usual one, with other settings.
+/// A file for a guest like the usual one, with changed settings.
 pub(crate) fn variation(lab: &Lab, change: impl FnOnce(String) -> String) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab");
     let usual = fs::read_to_string(folder.join(format!("{USUAL}.toml"))).expect("the guest's file");
     lab.write("guest.toml", change(usual))
 }
 
-/// The QEMU among the processes that are marked, if any.
+/// The QEMU among the marked processes, if there is one.
 pub(crate) fn qemu(mark: &str) -> Option<u32> {
     let name = |process: &u32| fs::read_to_string(format!("/proc/{process}/comm"));
     marked(mark)

@@ -1,4 +1,4 @@
-//! What a run in a guest finds out.
+//! What a run in a guest measures.
 
 use super::guests::{USUAL, here, rounds};
 use cpb_test_support::{Ran, lab, lines, of, of_kind, skip};
@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Sizes, in bytes.
 const SIZES: [u32; 3] = [16, 1024, 16384];
 
-/// The guest's own libcrypto, by its engine for AF_ALG.
+/// The guest's own libcrypto, through its engine for AF_ALG.
 const INSTALLED: &str = "openssl-system:engine=afalg";
 
 /// The accelerator's driver.
@@ -28,7 +28,7 @@ fn the_aarch64_guest_proves_its_accelerator_and_that_it_is_emulated() {
     }
 }
 
-/// Where the accelerator's driver is the one that the kernel prefers, OpenSSL's engine leads to it.
+/// If the kernel prefers the accelerator's driver, OpenSSL's engine leads to it.
 #[test]
 fn an_application_reaches_the_accelerator_by_priority_and_that_is_proved() {
     if !here("measures::an_application_reaches_the_accelerator_by_priority_and_that_is_proved") {
@@ -43,7 +43,7 @@ fn an_application_reaches_the_accelerator_by_priority_and_that_is_proved() {
     let line = format!(
         "run --target lab:plain.toml --plan {plan} -s 1K --budget 1s -p {INSTALLED} -o record.jsonl"
     );
-    // Each known answer is an interrupt in an emulated machine, and there are hundreds.
+    // Each known answer causes an interrupt in an emulated machine, and there are hundreds.
     let ran: Ran =
         lab.cpb(&line).timeout(Duration::from_secs(300)).output().expect("cpb starts").into();
     assert_eq!(ran.status, Some(0), "{}", ran.all());
@@ -68,11 +68,11 @@ fn a_guest_of_this_architecture_takes_the_cpb_that_runs_with_its_libraries() {
     let mut command = lab.cpb(&format!(
         "run --target lab:{USUAL} -a sha-256 -s 16 -p mbedtls:c,openssl-system --budget 1s -o record.jsonl"
     ));
-    // Neither beside it nor in the folder is a static one.
+    // There is no static cpb beside it or in the folder.
     command.env_remove("CPB_LAB_BINARIES").timeout(Duration::from_secs(300));
     let ran: Ran = command.output().expect("cpb starts").into();
     assert_eq!(ran.status, Some(0), "{}", ran.all());
-    assert!(ran.stderr.contains("this cpb goes in, with "), "{}", ran.all());
+    assert!(ran.stderr.contains("the guest runs this cpb, with "), "{}", ran.all());
     let lines = lines(&lab.path("record.jsonl"));
     for provider in ["mbedtls:c", "openssl-system"] {
         assert!(!of(&lines, "round", provider).is_empty(), "{provider}: {}", ran.all());
@@ -87,12 +87,12 @@ fn an_emulated_arm_core_is_not_identified() {
     let ran = lab!().run("lab run aarch64-6.1 -- cpb identify");
     assert_eq!(ran.status, Some(0), "{}", ran.all());
     let words = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    for told in ["not applicable", "its time and its clock mean nothing"] {
+    for told in ["not applicable", "times and clocks mean nothing"] {
         assert!(words.contains(told), "{told}: {}", ran.all());
     }
 }
 
-/// Measures in `guest`, with the accelerator and a driver of the kernel's that is software.
+/// Measures in `guest`, with the accelerator and a software driver of the kernel.
 fn measure(guest: &str, software: &str) {
     let lab = lab!();
     let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plans/imx6.toml");
@@ -129,8 +129,8 @@ fn measure(guest: &str, software: &str) {
         );
     }
     assert!(of_kind(&lines, "without").is_empty(), "{}", ran.all());
-    // Times under emulation are refused in words, and the rest stands.
-    assert!(ran.stdout.contains("refused      emulated: how long"), "{}", ran.all());
+    // Times under emulation are refused with a reason, and the rest is valid.
+    assert!(ran.stdout.contains("refused      emulated: the speed"), "{}", ran.all());
     let row = |heading: &str, provider: &str| -> Vec<&str> {
         let blocks = ran.stdout.split("\n\n");
         let block = blocks.into_iter().find(|block| block.starts_with(heading));
@@ -141,18 +141,18 @@ fn measure(guest: &str, software: &str) {
     for refused in ["operations in 3 s", "MB/s", "CPU "] {
         assert_eq!(row(refused, "refused:"), ["refused:", "emulated"], "{}", ran.all());
     }
-    assert_eq!(row("who executed", ENGINE), [ENGINE, "accelerated"], "{}", ran.all());
-    assert_eq!(row("who executed", software), [software, "software"], "{}", ran.all());
-    // By priority the kernel takes its own driver, and the engine cannot ask for another.
+    assert_eq!(row("executor", ENGINE), [ENGINE, "accelerated"], "{}", ran.all());
+    assert_eq!(row("executor", software), [software, "software"], "{}", ran.all());
+    // By priority the kernel selects its own driver, and the engine cannot ask for another one.
     let driver = software.strip_prefix("af_alg:").unwrap_or_default();
     let taken = [INSTALLED, "software:", driver];
-    assert_eq!(row("who executed", INSTALLED), taken, "{}", ran.all());
-    assert_eq!(row("who executed", "cryptodev"), ["cryptodev", "not", "here"], "{}", ran.all());
+    assert_eq!(row("executor", INSTALLED), taken, "{}", ran.all());
+    assert_eq!(row("executor", "cryptodev"), ["cryptodev", "unavailable"], "{}", ran.all());
     for silent in [software, "mbedtls:c"] {
-        let row = row("interrupts an operation", silent);
+        let row = row("interrupts per operation", silent);
         assert_eq!(row, [silent, "0", "0", "0"], "{}", ran.all());
     }
-    let switches = row("context switches an operation", ENGINE);
+    let switches = row("context switches per operation", ENGINE);
     assert_eq!(switches.len(), 1 + SIZES.len(), "{}", ran.all());
 }
 
@@ -169,14 +169,14 @@ fn the_machine_is_the_guest(header: &Value, guest: &str) {
     assert!(kernel.starts_with("Linux 6.1."), "{kernel}");
 }
 
-/// Interrupts per operation: one of an accelerator, none of software.
+/// Interrupts per operation: one with an accelerator, none with software.
 fn interrupts(provider: &str, round: &Value) -> String {
     let counters = &round["counters"];
     let operations = counters["operations"].as_u64().expect("a count") as f64;
     assert!(operations > 3.0, "{provider}: {counters}");
     let counted = counters["interrupts"].as_u64();
     if provider == ENGINE {
-        // A batch's first operation may share its interrupt with the warm-up's last.
+        // The first operation of a batch may share its interrupt with the last operation of the warm-up.
         let each = counted.expect("it has lines of its own") as f64 / operations;
         assert!((0.9..=1.1).contains(&each), "{provider}: {each} interrupts per operation");
     } else {
@@ -191,7 +191,7 @@ fn software_in_a_guest_leaves_the_accelerator_s_lines_alone() {
         return;
     }
     let lab = lab!();
-    // The guest's own cpb, between two looks at the lines of all devices; then its generators.
+    // Runs the guest's own cpb between two readings of the lines of all devices, then its generators.
     let script = "grep virtio1 /proc/interrupts; \
          cpb run -q -a aes-128-cbc -s 16,16K -p af_alg:cbc-aes-aesni,mbedtls:c --budget 1s -o r >&2; \
          grep virtio1 /proc/interrupts; \
@@ -221,10 +221,10 @@ fn the_kernel_answers_as_published_by_every_name_that_it_has_for_an_algorithm() 
     let ran = lab.shell(&format!("cpb lab run {USUAL} -- sh < {}", file.display()));
     assert_eq!(ran.status, Some(0), "{}", ran.all());
     assert!(ran.stdout.contains(" 0 algorithms wrong"), "{}", ran.all());
-    assert!(!ran.all().contains("not here"), "{}", ran.all());
+    assert!(!ran.all().contains("not available"), "{}", ran.all());
 }
 
-/// The kernel adds entropy of its own; a library that is seeded answers as NIST prints it.
+/// The kernel adds its own entropy; a library that is seeded gives the answers that NIST publishes.
 fn random_bytes_are_checked_as_far_as_they_can_be_known(lines: &[Value]) {
     for (provider, known) in [("af_alg:stdrng", false), ("mbedtls:c", true)] {
         let checks = of(lines, "check", provider);

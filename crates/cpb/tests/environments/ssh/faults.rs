@@ -1,4 +1,4 @@
-//! Connections that break, keys that are wrong, and machines on which cpb cannot run.
+//! Broken connections, wrong keys, and machines on which cpb cannot run.
 
 use super::server::{Server, here, left_behind};
 use cpb_test_support::{Lab, Ran, Running, lab, lines, of_kind, signal};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 const SHORT: &str = "-a sha-256 -s 16 -p mbedtls:c --budget 0.3s -o record.jsonl";
 
-/// A run that must end with bad input before it has a record; its one message.
+/// A run that must end with bad input before it has a record. Returns its one message.
 fn refused(lab: &Lab, server: &Server, options: &str) -> String {
     let ran = server.run(lab, &format!("run {options} {SHORT} -q"));
     assert_eq!(ran.status, Some(2), "{}", ran.all());
@@ -21,7 +21,7 @@ fn a_connection_that_breaks_keeps_what_arrived_and_the_rest_has_failed_until_it_
     }
     let lab = lab!();
     let server = Server::start(&lab);
-    // One cell is measured when the connection breaks; most of the others are not.
+    // One cell is being measured when the connection breaks; most of the others are not.
     let line = format!(
         "run {} -a sha-256,sha-512 -s 16,1M,4M -p mbedtls:c,openssl --budget 60s --verbose \
          -o record.jsonl",
@@ -32,7 +32,7 @@ fn a_connection_that_breaks_keeps_what_arrived_and_the_rest_has_failed_until_it_
     let sessions = server.sessions();
     assert!(!sessions.is_empty(), "sshd has a session");
     for session in sessions {
-        // One may be gone with another.
+        // Killing one may have ended another.
         let line = format!("kill -s KILL {session} 2>/dev/null || true");
         assert_eq!(lab.shell(&line).status, Some(0));
     }
@@ -40,7 +40,7 @@ fn a_connection_that_breaks_keeps_what_arrived_and_the_rest_has_failed_until_it_
     assert_eq!(ran.status, Some(1), "{}", ran.all());
     let cpb = server.cpb().display().to_string();
     let go_on = format!(
-        "the connection was lost; go on with: cpb run --resume record.jsonl --runner {cpb}"
+        "the connection was lost; continue with: cpb run --resume record.jsonl --runner {cpb}"
     );
     assert_eq!(ran.stderr.lines().last(), Some(&go_on[..]), "{}", ran.all());
     let seen = lines(&lab.path("record.jsonl"));
@@ -54,7 +54,7 @@ fn a_connection_that_breaks_keeps_what_arrived_and_the_rest_has_failed_until_it_
     assert!(ran.stdout.contains("The run was cut off"), "it is shown: {}", ran.all());
     assert_eq!(left_behind(), Vec::<PathBuf>::new());
 
-    // The machine is there again.
+    // The machine is available again.
     let line = format!("run --resume record.jsonl --runner {cpb} --verbose");
     let mut resumed = Running::start_with(&lab, &line, &server.variables());
     resumed.wait_for("written: round", 13);
@@ -112,7 +112,7 @@ fn a_key_that_is_wrong_is_told_in_the_words_of_ssh_with_a_remedy() {
 
     lab.write("ssh/known", "");
     let said = refused(&lab, &server, &server.target());
-    assert!(said.contains("Connect once by `ssh board`"), "{said}");
+    assert!(said.contains("Connect once with `ssh board`"), "{said}");
 
     lab.write("ssh/known", known);
     std::fs::remove_file(lab.path("ssh/user.pub")).expect("a key");
@@ -129,14 +129,14 @@ fn a_program_for_another_machine_is_never_sent() {
     let lab = lab!();
     let server = Server::start(&lab);
     let mut other = std::fs::read(server.cpb()).expect("a program");
-    // EM_RISCV, or EM_X86_64 where that is the machine itself.
+    // EM_RISCV, or EM_X86_64 if the machine itself is RISC-V.
     other[18] = if cfg!(target_arch = "riscv64") { 62 } else { 243 };
     let other = lab.write("other", other);
     let said = refused(&lab, &server, &format!("--target ssh:board --runner {}", other.display()));
-    assert!(said.contains("is a program for ") && said.contains("it wants a cpb for"), "{said}");
+    assert!(said.contains("is a program for ") && said.contains("use a cpb for"), "{said}");
     let said = refused(&lab, &server, "--target ssh:board --runner /etc/passwd");
-    assert!(said.contains("is no program for Linux"), "{said}");
-    // No static cpb stands beside the one under test.
+    assert!(said.contains("is not a program for Linux"), "{said}");
+    // There is no static cpb beside the one under test.
     let said = refused(&lab, &server, "--target ssh:board");
     assert!(said.contains("`make static`") && said.contains("--runner FILE"), "{said}");
 }
@@ -152,7 +152,7 @@ fn places_that_execute_nothing_are_passed_over_and_where_there_is_no_other_it_is
              {last} exec \"$@\""
         )
     };
-    // The test's own folder is below one of them: it is mounted where no cpb looks.
+    // The test's own folder is below one of them, so it is mounted at a place that cpb does not try.
     let try_it = |last: &str| -> Option<(Lab, Ran)> {
         let lab = lab!();
         let folder = lab.path("");
@@ -199,7 +199,10 @@ fn a_machine_without_sha256sum_is_measured_and_the_record_says_so() {
     let ran = server.run(&lab, &format!("run {} {SHORT}", server.target()));
     assert_eq!(ran.status, Some(0), "{}", ran.all());
     let end = lines(&lab.path("record.jsonl")).pop().expect("lines");
-    assert!(end["end"]["warnings"].to_string().contains("only the length was compared"), "{end}");
+    assert!(
+        end["end"]["warnings"].to_string().contains("only the length of the copied cpb"),
+        "{end}"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is measured over ssh, and what is left of it there: nothing.
+//! Measurements over ssh, which leave nothing behind on the machine.
 
 use super::server::{Server, here, left_behind};
 use cpb_test_support::{Running, lab, lines, of, of_kind};
@@ -23,7 +23,7 @@ fn a_machine_that_ssh_leads_to_is_measured_and_nothing_stays_there() {
     let header = &seen[0]["cpb"];
     assert_eq!(header["target"], "ssh:board");
     assert!(header["machine"]["cpu"].as_str().is_some_and(|cpu| !cpu.is_empty()), "{header}");
-    // The same machine, in the same state as if it had been measured without ssh.
+    // The same machine in the same state as in a measurement without ssh.
     let local = lab.run("run -a sha-256 -s 16 -p mbedtls:c --budget 0.2s -o local.jsonl");
     assert_eq!(local.status, Some(0), "{}", local.all());
     let here = &lines(&lab.path("local.jsonl"))[0]["cpb"];
@@ -57,7 +57,7 @@ fn ctrl_c_keeps_what_was_measured_and_a_later_segment_goes_on() {
     assert!(of_kind(&before, "without").is_empty(), "stopping is no finding: {}", ran.all());
     assert_eq!(before.last().expect("lines")["end"]["interrupted"], true);
     let cpb = server.cpb().display().to_string();
-    let go_on = format!("stopped; go on with: cpb run --resume record.jsonl --runner {cpb}");
+    let go_on = format!("stopped; continue with: cpb run --resume record.jsonl --runner {cpb}");
     assert_eq!(ran.stderr.lines().last(), Some(&go_on[..]));
     assert_eq!(left_behind(), Vec::<PathBuf>::new());
 

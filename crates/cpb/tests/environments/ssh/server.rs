@@ -1,4 +1,4 @@
-//! An sshd for one test: keys, configuration, and a client that knows it, in the test's folder.
+//! An sshd for one test: its keys, its configuration, and a client that knows it, in the test's folder.
 
 use cpb_test_support::{Lab, Ran, skip};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 
 const SSHD: &str = "/usr/sbin/sshd";
 
-/// A running sshd. Dropping it ends it; sessions of it may stay.
+/// A running sshd. Dropping it ends it; its sessions may remain.
 pub(crate) struct Server {
     child: Child,
-    /// What is before every path: a folder whose `ssh` knows the host `board`.
+    /// The path with a folder in front whose `ssh` knows the host `board`.
     path: String,
     cpb: PathBuf,
 }
 
-/// Whether the test can run: an sshd that is to start sessions for this user is here.
+/// Whether the test can run: there is an sshd that can start sessions for this user.
 pub(crate) fn here(test: &str) -> bool {
     let there = Path::new(SSHD).is_file();
     if !there {
@@ -30,7 +30,7 @@ impl Server {
         Server::start_with(lab, "", &[])
     }
 
-    /// With more configuration, and a program before it, such as `unshare`.
+    /// Starts it with more configuration, behind a program such as `unshare`.
     pub(crate) fn start_with(lab: &Lab, more: &str, before: &[&str]) -> Server {
         let folder = lab.path("ssh");
         let folder = folder.to_str().expect("a folder whose name is text");
@@ -55,9 +55,9 @@ impl Server {
         );
         let public = std::fs::read_to_string(lab.path("ssh/host.pub")).expect("a key");
         lab.write("ssh/known", format!("[127.0.0.1]:{port} {public}"));
-        // The client reads a user's configuration from the home that the system has for that user.
+        // The client reads the user's configuration from the home folder in the system's user database.
         lab.script("ssh/bin/ssh", &format!("exec /usr/bin/ssh -F {folder}/config \"$@\""));
-        // It looks there after it has given up its rights; root alone may make it.
+        // sshd uses this folder after it has dropped its privileges; only root may create it.
         let _ = std::fs::create_dir_all("/run/sshd");
         let mut line: Vec<&str> = before.to_vec();
         let file = format!("{folder}/sshd.conf");
@@ -72,7 +72,7 @@ impl Server {
             assert!(Instant::now() < deadline, "sshd does not answer: {}", log());
             std::thread::sleep(Duration::from_millis(10));
         }
-        // A debug build is mostly names.
+        // A debug build is mostly symbol names.
         let cpb = lab.path("cpb-to-copy");
         let own = env!("CARGO_BIN_EXE_cpb");
         let stripped = Command::new("strip").arg("-o").arg(&cpb).arg(own).status();
@@ -81,7 +81,7 @@ impl Server {
         Server { child, path: format!("{folder}/bin:{path}"), cpb }
     }
 
-    /// The options that measure there.
+    /// The options that select it as the target.
     pub(crate) fn target(&self) -> String {
         format!("--target ssh:board --runner {}", self.cpb.display())
     }
@@ -96,12 +96,12 @@ impl Server {
         lab.run_with(line, &self.variables())
     }
 
-    /// What a command needs to find this server.
+    /// The variables that a command needs to find this server.
     pub(crate) fn variables(&self) -> [(&'static str, &str); 1] {
         [("PATH", &self.path)]
     }
 
-    /// sshd's processes for sessions: children of its children, and so on.
+    /// sshd's processes for sessions: its descendants.
     pub(crate) fn sessions(&self) -> Vec<u32> {
         let mut found = vec![self.child.id()];
         let mut at = 0;
@@ -132,7 +132,7 @@ fn free_port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
-/// What cpb leaves where it arrives, unless it goes soon: other tests arrive there, too, and leave.
+/// The files that cpb leaves on the machine, unless they disappear soon: other tests use the same folders.
 pub(crate) fn left_behind() -> Vec<PathBuf> {
     let patience = Instant::now() + Duration::from_secs(20);
     loop {
@@ -144,13 +144,13 @@ pub(crate) fn left_behind() -> Vec<PathBuf> {
     }
 }
 
-/// The folders that `arrival.sh` has made where machines are arrived in.
+/// The folders that `arrival.sh` has created in the usual places.
 fn arrived() -> Vec<PathBuf> {
     let home = std::env::var("HOME").unwrap_or_default();
     let folders = ["/tmp", "/var/tmp", "/dev/shm", &home];
     let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
     let ours = entries.flatten().filter(|entry| {
-        // mktemp's six letters.
+        // The six letters of mktemp.
         let name = entry.file_name();
         name.to_str().and_then(|name| name.strip_prefix("cpb-")).is_some_and(|rest| rest.len() == 6)
     });

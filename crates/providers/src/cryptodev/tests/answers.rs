@@ -1,4 +1,4 @@
-//! Right answers, held against software.
+//! Correct answers, compared with software.
 
 use super::*;
 
@@ -65,7 +65,7 @@ fn buffers_out_of_line_are_copied_by_the_module_and_answers_stay_right() {
             assert!(run_at(&provider, &workload, &message, &[], place) == right, "{workload}");
             assert_eq!(module.state().messages[0].copied, copied, "{workload} at {place}");
         }
-        // The module's answer says that it copied; the next request must not say it back.
+        // The module's answer says that it copied. The next request must not repeat that flag.
         let shape = algorithm.shape();
         let (key, iv) = (made(Part::Key, 0, shape.key), made(Part::Iv, 0, shape.iv));
         let mut source = Memory::new(&message, 1);
@@ -109,7 +109,7 @@ fn each_message_has_its_own_key_where_the_workload_says_so() {
             let mut jobs: Vec<Job<'_>> = places
                 .into_iter()
                 .map(|(key, output, tag)| {
-                    // SAFETY: three different vectors each, which nobody else uses meanwhile.
+                    // SAFETY: three different vectors each, which nothing else uses meanwhile.
                     let (output, tag) = unsafe { (&mut *output, &mut *tag) };
                     let data = Data::Apart { input: &input, output };
                     Job { key, iv: &iv, associated: &[], data, tag }
@@ -129,7 +129,7 @@ fn each_message_has_its_own_key_where_the_workload_says_so() {
     nothing_left(&module);
 }
 
-/// Held against software, if it is here: the only test that the real module takes part in.
+/// Compared with software, if the module is here. This is the only test that uses the real module.
 #[test]
 fn the_real_module_answers_as_software_does() {
     let provider = match open(Node, "", Path::new("/")) {

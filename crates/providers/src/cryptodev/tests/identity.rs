@@ -1,4 +1,4 @@
-//! What the provider says of itself, and of what is missing.
+//! What the provider reports about itself, and about what is missing.
 
 use super::*;
 
@@ -60,12 +60,12 @@ fn what_is_missing_is_named_with_what_would_bring_it() {
     };
     for errno in [libc::ENOENT, libc::ENXIO, libc::ENODEV] {
         module.state().node = Err(Errno(errno));
-        let words = ["/dev/crypto", "modprobe cryptodev", "ships no package"];
+        let words = ["/dev/crypto", "modprobe cryptodev", "neither Linux nor Debian"];
         says(missing(&module, ""), Unsupported::Device, &words);
     }
     for errno in [libc::EACCES, libc::EPERM] {
         module.state().node = Err(Errno(errno));
-        says(missing(&module, ""), Unsupported::Permission, &["/dev/crypto is there", "user"]);
+        says(missing(&module, ""), Unsupported::Permission, &["/dev/crypto exists", "user"]);
     }
     module.state().node = Err(Errno(libc::EMFILE));
     says(missing(&module, ""), Unsupported::Device, &["cannot be opened", "open files"]);
@@ -79,11 +79,11 @@ fn what_is_missing_is_named_with_what_would_bring_it() {
         missing(&module, "cbc(aes)")
     };
     let other = fail(abi::GET_SESSION, libc::ENOTTY);
-    says(other, Unsupported::Device, &["/dev/crypto is not the module cryptodev's"]);
+    says(other, Unsupported::Device, &["/dev/crypto does not belong to the module cryptodev"]);
     let forbidden = fail(abi::GET_SESSION, libc::EPERM);
-    says(forbidden, Unsupported::Permission, &["makes no session of cbc(aes)"]);
+    says(forbidden, Unsupported::Permission, &["cannot create a session for cbc(aes)"]);
     let memory = fail(abi::SESSION_INFO, libc::ENOMEM);
-    says(memory, Unsupported::Device, &["makes no session of cbc(aes)", "memory"]);
+    says(memory, Unsupported::Device, &["cannot create a session for cbc(aes)", "memory"]);
     nothing_left(&module);
 
     let mut state = module.state();
@@ -132,9 +132,9 @@ fn the_driver_that_the_module_names_leads_to_its_devices_interrupts() {
         Ok(provider) => provider,
         Err(missing) => panic!("{}", missing.detail),
     };
-    // The engine is there, and this kernel took another driver all the same.
+    // The engine is there, but this kernel took another driver.
     let fallen_back = open_at("cbc(aes)");
-    // Its lines are watched: they are to stand still.
+    // The engine's lines are watched: they must stand still.
     assert_eq!((fallen_back.claim(), fallen_back.interrupts()), (Claim::Fallback, Some(4321)));
     assert_eq!(fallen_back.identity().version, "6.1.0-test");
     let hash = open_at("sha256");
@@ -176,7 +176,7 @@ fn the_driver_that_the_module_names_leads_to_its_devices_interrupts() {
     nothing_left(&module);
 }
 
-/// The kernel's files, in a folder that goes with it.
+/// The kernel's files, in a folder that is removed when this is dropped.
 struct Root(std::path::PathBuf);
 
 impl Root {

@@ -27,7 +27,7 @@ fn a_session_is_reused_or_made_for_each_message_as_the_phase_says() {
     nothing_left(&module);
 }
 
-/// A session of `workload` in which three messages are run.
+/// Opens a session of `workload` and runs three messages in it.
 fn three_messages(provider: &Tested, workload: &CryptoWorkload) -> Result<(), Error> {
     let shape = workload.algorithm.shape();
     let (key, iv) = (made(Part::Key, 0, shape.key), made(Part::Iv, 0, shape.iv));
@@ -86,7 +86,7 @@ fn whatever_fails_is_reported_and_nothing_stays_open() {
                         let (files, sessions) = state.left();
                         assert_eq!(files, 0, "{workload}: {request:x} number {call}");
                         assert_eq!(sessions, 0);
-                        // A session that the module would not free goes with its file.
+                        // A session that the module did not free goes with its file.
                         if request == abi::FREE_SESSION {
                             state.misuse.clear();
                         }

@@ -1,4 +1,4 @@
-//! Which pointers and lengths the module gets, and what it is not asked for.
+//! Which pointers and lengths the module gets, and which requests it does not get.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! That both builds are linked, are what the build says, and have room for their contexts.
+//! Both builds are linked, are what their names say, and have room for their contexts.
 
 use super::*;
 use core::ffi::{CStr, c_char};
@@ -79,11 +79,11 @@ fn each_init_stays_inside_its_context() {
     }
 }
 
-/// Runs an `_init` with a guard behind the context: all of them begin with a memset of the whole.
+/// Runs an `_init` with a guard behind the context. Every `_init` begins with a memset of the whole context.
 fn stays_inside<L: Has<T>, T>() {
     const GUARD: u8 = 0xa5;
     let size = L::LAYOUT.size();
-    // As any alignment that a context has.
+    // `u128` has the alignment that any context needs.
     let mut room = vec![0_u128; (2 * size).div_ceil(16)];
     let bytes = room.as_mut_ptr().cast::<u8>();
     // SAFETY: there is room for two, and a context that was only initialised needs no free.
@@ -93,7 +93,7 @@ fn stays_inside<L: Has<T>, T>() {
         core::slice::from_raw_parts(bytes, 2 * size)
     };
     assert!(written[size..].iter().all(|b| *b == GUARD));
-    // It reaches the context's end, too, but for padding: the size is not too large.
+    // It also reaches the context's end, except for padding, so the size is not too large.
     assert!(written[size - L::LAYOUT.align()..size].contains(&0));
 }
 

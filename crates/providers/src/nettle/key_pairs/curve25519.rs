@@ -1,4 +1,4 @@
-//! Ed25519 and X25519. Their keys are octet strings, and there is nothing to be read of them.
+//! Ed25519 and X25519. Their keys are octet strings, which need no reading.
 
 use super::{Body, Buffers, Open, Random, ffi, taken};
 use cpb_core::{Error, Operation};
@@ -6,8 +6,8 @@ use cpb_core::{Error, Operation};
 /// Bytes of a key of either.
 const KEY: usize = 32;
 
-// SAFETY of all calls below: keys and secrets have 32 bytes and signatures 64, as the algorithms' parts
-// say; messages are as long as is said.
+// SAFETY of all calls below: keys and secrets have 32 bytes and signatures 64, as the algorithms' parts say;
+// messages have the stated lengths.
 
 /// Opens a session of Ed25519.
 pub(super) fn serve_ed25519(open: &Open<'_>, body: Body<'_>) -> Result<(), Error> {
@@ -36,8 +36,8 @@ pub(super) fn serve_ed25519(open: &Open<'_>, body: Body<'_>) -> Result<(), Error
     }
 }
 
-/// Opens a session of X25519. Secrets that are all zeros are refused, as RFC 7748, section 6.1, allows and
-/// GnuTLS does: the library leaves that to its caller.
+/// Opens a session of X25519. Secrets that are all zeros are refused, as RFC 7748, section 6.1, allows and as
+/// GnuTLS does, because the library leaves that to its caller.
 pub(super) fn serve_x25519(open: &Open<'_>, body: Body<'_>) -> Result<(), Error> {
     if open.operation == Operation::GenerateKey {
         return generate(open, ffi::nettle_curve25519_mul_g, body);
@@ -51,7 +51,7 @@ pub(super) fn serve_x25519(open: &Open<'_>, body: Body<'_>) -> Result<(), Error>
     })
 }
 
-/// Makes pairs: random bytes, and what `public_key` makes of them.
+/// Makes pairs: random bytes, and what `public_key` derives from them.
 fn generate(
     open: &Open<'_>,
     public_key: unsafe fn(*mut u8, *const u8),

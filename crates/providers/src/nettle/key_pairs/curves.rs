@@ -9,7 +9,7 @@ use cpb_core::{Error, Operation, Phase, Unsupported};
 use ffi::{Curve, DsaSignature, Integer, Point, Scalar};
 
 // SAFETY of all calls below: points, scalars and numbers are live; the curve is one of the library's
-// constants; buffers are as long as is said.
+// constants; buffers have the stated lengths.
 
 /// Opens a session.
 pub(super) fn serve(
@@ -17,7 +17,7 @@ pub(super) fn serve(
     curve: unsafe fn() -> *const Curve,
     body: Body<'_>,
 ) -> Result<(), Error> {
-    // SAFETY: takes nothing.
+    // SAFETY: takes no arguments.
     let group = Group(unsafe { curve() });
     match open.operation {
         Operation::Sign => sign(open, group, body),
@@ -64,7 +64,7 @@ fn agree(open: &Open<'_>, group: Group, body: Body<'_>) -> Result<(), Error> {
     let (mut peer, mut shared) = (group.point(), group.point());
     let (mut coordinates, mut secret) = (Coordinates::new(), number());
     let mut derive = |peer: &Point, output: &mut [u8]| {
-        // SAFETY: as above; nobody asks for y.
+        // SAFETY: as above; y is not requested.
         unsafe {
             ffi::nettle_ecc_point_mul(&mut *shared, &*key, peer);
             ffi::nettle_ecc_point_get(&*shared, &mut *secret, ptr::null_mut());
@@ -134,11 +134,12 @@ impl Group {
         Ok(scalar)
     }
 
-    /// Before Nettle 3.9 a signature is refused, right or not, when the two points are equal whose sum says
-    /// which it is (NEWS of 3.9): h/s G and r/s Y, so h G and r Y, with the digest h and the public key Y.
+    /// Before Nettle 3.9, verification refuses a signature, valid or not, if the two points are equal whose sum
+    /// decides it (NEWS of 3.9). These are h/s G and r/s Y, so h G and r Y are compared, for the digest h and
+    /// the public key Y.
     #[cold]
     fn defect(self, key: &Point, digest: &[u8], r: &Integer) -> Option<Error> {
-        // SAFETY: take nothing.
+        // SAFETY: take no arguments.
         let version = unsafe { (nettle_version_major(), nettle_version_minor()) };
         if version >= (3, 9) {
             return None;
@@ -160,13 +161,13 @@ impl Group {
     }
 }
 
-/// A point's coordinates on their way to the library, and back.
+/// A point's coordinates, on their way to the library or back.
 struct Coordinates {
     x: OwnedNumber<Integer>,
     y: OwnedNumber<Integer>,
 }
 
-/// What stands before the coordinates (SEC 1, 2.3.3).
+/// The byte before the coordinates (SEC 1, 2.3.3).
 const UNCOMPRESSED: u8 = 4;
 
 impl Coordinates {

@@ -1,21 +1,21 @@
-//! Structures of the library's that own memory, and numbers.
+//! Structures of the library that own memory, and numbers.
 
 use super::ffi::{self, Integer};
 use core::mem::MaybeUninit;
 use core::ops::{Deref, DerefMut};
 use cpb_core::Error;
 
-/// A structure that owns memory of GMP's.
+/// A structure that owns memory of GMP.
 pub(super) struct OwnedNumber<T> {
     value: T,
     clear: unsafe fn(*mut T),
 }
 
 impl<T> OwnedNumber<T> {
-    /// The structure that `init` fills in, and `clear` gives back the memory of.
+    /// The structure that `init` fills in, and whose memory `clear` frees.
     ///
     /// # Safety
-    /// They do so, and it may be moved.
+    /// `init` and `clear` do so, and the structure may be moved.
     pub(super) unsafe fn new(
         init: impl FnOnce(*mut T),
         clear: unsafe fn(*mut T),
@@ -45,12 +45,12 @@ impl<T> DerefMut for OwnedNumber<T> {
 
 impl<T> Drop for OwnedNumber<T> {
     fn drop(&mut self) {
-        // SAFETY: ours; nothing uses it afterwards.
+        // SAFETY: we own it, and nothing uses it afterwards.
         unsafe { (self.clear)(&mut self.value) }
     }
 }
 
-/// A number of its own.
+/// Returns a new number.
 pub(super) fn number() -> OwnedNumber<Integer> {
     // SAFETY: gmp.h; a number may be moved.
     unsafe { OwnedNumber::new(|number| ffi::__gmpz_init(number), ffi::__gmpz_clear) }
@@ -59,14 +59,15 @@ pub(super) fn number() -> OwnedNumber<Integer> {
 /// Reads a number from its big-endian digits.
 #[inline]
 pub(super) fn read(number: &mut Integer, digits: &[u8]) {
-    // SAFETY: the number is live, as all are that can be referred to; the digits are as long as is said.
+    // SAFETY: the number is live, as every number is that has a reference, and the length is that of the
+    // digits.
     unsafe { ffi::nettle_mpz_set_str_256_u(number, digits.len(), digits.as_ptr()) };
 }
 
-/// Writes a number as big-endian digits, which it must fit into.
+/// Writes a number as big-endian digits. It must fit into `digits`.
 #[inline]
 pub(super) fn write(number: &Integer, digits: &mut [u8]) -> Result<(), Error> {
-    // SAFETY: as above; a number that does not fit would end the process.
+    // SAFETY: as above. A number that does not fit would end the process.
     unsafe {
         if ffi::nettle_mpz_sizeinbase_256_u(number) > digits.len() {
             return Err(Error::WrongAnswer);

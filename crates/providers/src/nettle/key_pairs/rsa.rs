@@ -1,6 +1,6 @@
-//! RSA. Of the library's functions that sign, those are taken that GnuTLS takes, too: whose name ends in
-//! `_tr` blind what they work on by a new random number each time, compute in a time that does not depend
-//! on the key, and check what they computed.
+//! RSA. Signing uses the same functions as GnuTLS: those whose names end in `_tr`. They blind what they work on
+//! with a new random number each time, compute in a time that does not depend on the key, and check what they
+//! computed.
 
 use super::numbers::{OwnedNumber, number, read, write};
 use super::{Body, Buffers, Open, Random, ffi, random, succeeded, taken};
@@ -17,10 +17,10 @@ pub(super) enum Padding {
     Pss,
 }
 
-/// Bytes of a PSS signature's salt: as many as SHA-256's.
+/// Bytes of a PSS signature's salt: the length of SHA-256.
 const SALT: usize = 32;
 
-// SAFETY of all calls below: keys and numbers are live, digests have the 32 bytes of SHA-256's.
+// SAFETY of all calls below: keys and numbers are live, and digests have the 32 bytes of SHA-256.
 
 /// Opens a session.
 pub(super) fn serve(
@@ -42,7 +42,7 @@ fn sign(open: &Open<'_>, modulus: usize, padding: Padding, body: Body<'_>) -> Re
     let mut signature = number();
     open.run(body, |Buffers { input, tag, .. }| {
         let digest = input.as_ptr();
-        // SAFETY: as above; the salt is as long as is said.
+        // SAFETY: as above; the salt has the stated length.
         succeeded(unsafe {
             match padding {
                 Padding::Pkcs1 => ffi::nettle_rsa_sha256_sign_digest_tr(
@@ -101,7 +101,7 @@ fn generate(open: &Open<'_>, modulus: usize, body: Body<'_>) -> Result<(), Error
         // 2^16 + 1.
         read(&mut public.e, &[1, 0, 1]);
         let bits = modulus as c_uint * 8;
-        // SAFETY: as above; nobody wants to hear of progress.
+        // SAFETY: as above; progress is not reported.
         succeeded(unsafe {
             let (context, none) = (source.context(), ptr::null_mut());
             let (public, private) = (&mut *public, &mut *private);
@@ -126,7 +126,7 @@ fn generate(open: &Open<'_>, modulus: usize, body: Body<'_>) -> Result<(), Error
     )
 }
 
-/// A key from its numbers in a row, of which a public one has the first two.
+/// Makes a key from its numbers in a row. A public key has the first two.
 fn public_key(modulus: usize, key: &[u8]) -> Result<OwnedNumber<RsaPublicKey>, Error> {
     let mut public = empty_public();
     let RsaPublicKey { n, e, .. } = &mut *public;
@@ -136,7 +136,7 @@ fn public_key(modulus: usize, key: &[u8]) -> Result<OwnedNumber<RsaPublicKey>, E
     Ok(public)
 }
 
-/// Both halves: what is computed with the private one is blinded and checked with the public one.
+/// Reads both halves: what is computed with the private one is blinded and checked with the public one.
 fn pair(
     modulus: usize,
     key: &[u8],
@@ -156,7 +156,7 @@ fn pair(
     Ok((public, private))
 }
 
-/// `key` has as many numbers as there are places.
+/// Reads the numbers of `key`, which has as many as there are places.
 fn read_all<const N: usize>(numbers: [&mut ffi::Integer; N], modulus: usize, key: &[u8]) {
     for (number, digits) in numbers.into_iter().zip(rsa_numbers(modulus, key)) {
         read(number, digits);

@@ -1,4 +1,4 @@
-//! Keys in the encodings of `cpb_core::public_key`, as libcrypto takes and gives them.
+//! Keys in the encodings of `cpb_core::public_key`, as libcrypto takes and returns them.
 
 use crate::evp_pkey::{Context, Key, Keys, Padding};
 use crate::openssl::ffi::{self, Libcrypto};
@@ -8,7 +8,7 @@ use core::ptr;
 use cpb_core::public_key::{RSA_NUMBERS, rsa_numbers, rsa_places};
 use cpb_core::{Algorithm, Error, Unsupported};
 
-/// What libcrypto calls an algorithm, and the parts of its keys.
+/// libcrypto's name of an algorithm, and the parts of its keys.
 #[derive(Clone, Copy)]
 pub(super) struct Names<L: Libcrypto> {
     source: Source<L>,
@@ -18,11 +18,11 @@ pub(super) struct Names<L: Libcrypto> {
 
 #[derive(Clone, Copy)]
 enum KeyParts {
-    /// Numbers in a row, the modulus of so many bits first.
+    /// Numbers in a row. The first is the modulus, which has this many bits.
     Rsa(u64),
-    /// A scalar and a point of the group of that name.
+    /// A scalar, and a point of the group of this name.
     Curve(&'static CStr),
-    /// Two octet strings of these names.
+    /// Two octet strings with these names.
     Octets { private: &'static CStr },
 }
 
@@ -57,7 +57,7 @@ impl<L: Libcrypto> Names<L> {
 
     /// A context for making keys.
     pub(super) fn context(&self) -> Result<Context<L>, Error> {
-        // SAFETY: the name is a C string; null is the default library.
+        // SAFETY: the name is a C string; null means the default library.
         let context = unsafe {
             let (name, properties) = (self.name.as_ptr(), self.source.properties());
             L::EVP_PKEY_CTX_new_from_name(ptr::null_mut(), name, properties)
@@ -65,7 +65,7 @@ impl<L: Libcrypto> Names<L> {
         Context::new(context).map_err(|_| Unsupported::BuildOption.into())
     }
 
-    /// Tells a context which pair it is to generate.
+    /// Tells a context which kind of pair to generate.
     fn ask(&self, context: &Context<L>) -> Result<(), Error> {
         let mut params = Params::default();
         match self.parts {
@@ -74,7 +74,7 @@ impl<L: Libcrypto> Names<L> {
             KeyParts::Octets { .. } => return Ok(()),
         }
         let params = params.list::<L>();
-        // SAFETY: the list ends as it must, and what it points to outlives the call.
+        // SAFETY: the list has its end, and what it points to outlives the call.
         succeeded::<L>(unsafe { L::EVP_PKEY_CTX_set_params(context.0, params.list.as_ptr()) })
     }
 
@@ -82,8 +82,8 @@ impl<L: Libcrypto> Names<L> {
         let context = self.context()?;
         let mut params = params.list::<L>();
         let mut key = ptr::null_mut();
-        // SAFETY: the context is live; the list ends as it must, and what it points to outlives the
-        // call, which copies it.
+        // SAFETY: the context is live. The list has its end, and what it points to outlives the call, which
+        // copies it.
         unsafe {
             succeeded::<L>(L::EVP_PKEY_fromdata_init(context.0))?;
             let list = params.list.as_mut_ptr();
@@ -159,7 +159,7 @@ impl<L: Libcrypto> Keys<L> for Names<L> {
     }
 
     fn user(&self, key: &Key<L>) -> Result<Context<L>, Error> {
-        // SAFETY: the key is live; null is the default library and no properties.
+        // SAFETY: the key is live; null means the default library and no properties.
         Context::new(unsafe { L::EVP_PKEY_CTX_new_from_pkey(ptr::null_mut(), key.0, ptr::null()) })
     }
 
@@ -170,17 +170,17 @@ impl<L: Libcrypto> Keys<L> for Names<L> {
         digest: Option<usize>,
     ) -> Result<(), Error> {
         let set = |params: &[ffi::OSSL_PARAM]| {
-            // SAFETY: the list ends as it must; strings and numbers outlive the call.
+            // SAFETY: the list has its end, and strings and numbers outlive the call.
             succeeded::<L>(unsafe { L::EVP_PKEY_CTX_set_params(context.0, params.as_ptr()) })
         };
         let digest = if digest == Some(48) { c"SHA2-384" } else { c"SHA2-256" };
         let text = |name: &CStr, value: &CStr| {
-            // SAFETY: both are C strings that outlive the parameter; it is only read.
+            // SAFETY: both are C strings that outlive the parameter, and are only read.
             unsafe {
                 L::OSSL_PARAM_construct_utf8_string(name.as_ptr(), value.as_ptr().cast_mut(), 0)
             }
         };
-        // SAFETY: takes nothing.
+        // SAFETY: takes no arguments.
         let end = unsafe { L::OSSL_PARAM_construct_end() };
         match padding {
             Some(Padding::Pkcs1) => {
@@ -200,8 +200,8 @@ impl<L: Libcrypto> Keys<L> for Names<L> {
     #[inline(always)]
     unsafe fn begin_sign(context: *mut ffi::EVP_MD_CTX, key: *mut ffi::EVP_PKEY) -> c_int {
         let (null, none) = (ptr::null(), ptr::null_mut());
-        // SAFETY: both are live; nulls ask for no digest, the default library, no properties and no
-        // parameters, and give nothing back.
+        // SAFETY: both are live. Null means no digest, the default library, no properties, no parameters and no
+        // returned context.
         unsafe {
             L::EVP_DigestSignInit_ex(context, ptr::null_mut(), null, none, null, key, ptr::null())
         }
@@ -219,7 +219,7 @@ impl<L: Libcrypto> Keys<L> for Names<L> {
 
 fn write_number<L: Libcrypto>(pair: &Key<L>, name: &CStr, output: &mut [u8]) -> Result<(), Error> {
     let mut number = ptr::null_mut();
-    // SAFETY: the key is live, the name a C string; the number is freed whatever comes of it.
+    // SAFETY: the key is live and the name a C string. The number is freed in any case.
     unsafe {
         succeeded::<L>(L::EVP_PKEY_get_bn_param(pair.0, name.as_ptr(), &mut number))?;
         let length = output.len() as c_int;
@@ -231,7 +231,7 @@ fn write_number<L: Libcrypto>(pair: &Key<L>, name: &CStr, output: &mut [u8]) -> 
 
 fn write_octets<L: Libcrypto>(pair: &Key<L>, name: &CStr, output: &mut [u8]) -> Result<(), Error> {
     let mut length = 0;
-    // SAFETY: the key is live, the name a C string, and the output as long as is said.
+    // SAFETY: the key is live, the name a C string, and the length is that of the output.
     succeeded::<L>(unsafe {
         let (buffer, room) = (output.as_mut_ptr(), output.len());
         L::EVP_PKEY_get_octet_string_param(pair.0, name.as_ptr(), buffer, room, &mut length)
@@ -239,7 +239,7 @@ fn write_octets<L: Libcrypto>(pair: &Key<L>, name: &CStr, output: &mut [u8]) -> 
     if length == output.len() { Ok(()) } else { Err(Error::WrongAnswer) }
 }
 
-/// Parameters to be, each with its own memory.
+/// Parameters that are being collected, each with its own memory.
 #[derive(Default)]
 struct Params {
     values: Vec<(&'static CStr, c_uint, Vec<u8>)>,
@@ -252,7 +252,7 @@ struct List {
 }
 
 impl Params {
-    /// A big-endian number, in the machine's order.
+    /// Adds a big-endian number, in the machine's byte order.
     fn number(&mut self, name: &'static CStr, digits: &[u8]) {
         let mut digits = digits.to_vec();
         if cfg!(target_endian = "little") {
@@ -270,7 +270,7 @@ impl Params {
         self.values.push((c"group", ffi::OSSL_PARAM_UTF8_STRING, text));
     }
 
-    /// As many numbers as `key` holds.
+    /// Adds as many numbers as `key` holds.
     fn rsa(&mut self, bits: u64, key: &[u8]) {
         for (name, digits) in RSA.into_iter().zip(rsa_numbers(bits as usize / 8, key)) {
             self.number(name, digits);
@@ -283,12 +283,12 @@ impl Params {
                 key: name.as_ptr(),
                 data_type: *kind,
                 data: value.as_mut_ptr().cast(),
-                // A text's length is without its end.
+                // A text's length does not include its end.
                 data_size: value.len() - usize::from(*kind == ffi::OSSL_PARAM_UTF8_STRING),
                 return_size: usize::MAX,
             })
             .collect();
-        // SAFETY: takes nothing.
+        // SAFETY: takes no arguments.
         list.push(unsafe { L::OSSL_PARAM_construct_end() });
         List { list, _values: self.values }
     }

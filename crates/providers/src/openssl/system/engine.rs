@@ -1,4 +1,4 @@
-//! An engine of libcrypto's by name, and who computes behind it.
+//! An engine of libcrypto by name, and the driver that computes behind it.
 
 // C names stay as the headers spell them.
 #![allow(non_snake_case)]
@@ -16,7 +16,7 @@ use core::ptr;
 use cpb_core::{Algorithm, Claim, Kind};
 use std::path::Path;
 
-// openssl/engine.h and objects.h. Lookups return null or 0 for what is not there.
+// openssl/engine.h and objects.h. Lookups return null or 0 if nothing is found.
 c_functions! { loaded:
     fn ENGINE_by_id(id: *const c_char) -> *mut ENGINE;
     fn ENGINE_init(engine: *mut ENGINE) -> c_int;
@@ -25,21 +25,21 @@ c_functions! { loaded:
     fn OBJ_txt2nid(name: *const c_char) -> c_int;
 }
 
-/// The engine that opens AF_ALG sockets, and the one algorithm of the kernel's that it asks for.
+/// The engine that opens AF_ALG sockets, and the one kernel algorithm that it asks for.
 const AF_ALG: &str = "afalg";
 const AF_ALG_ASKS: &str = "cbc(aes)";
 
 /// The engine that opens `/dev/crypto`.
 const DEVCRYPTO: &str = "devcrypto";
 
-/// Where the running kernel shows itself.
+/// The root of the running kernel's `proc` and `sys`.
 const ROOT: &str = "/";
 
 /// An engine, ready for work until the process ends.
 pub(super) struct Engine {
     name: String,
     handle: *mut ENGINE,
-    /// The kernel's driver behind it, or its drivers, where it is an engine that asks the kernel.
+    /// The kernel's driver or drivers behind it, if it is an engine that asks the kernel.
     driver: Option<String>,
     pub(super) claim: Claim,
     pub(super) interrupts: Option<Lines>,
@@ -55,13 +55,13 @@ impl Engine {
             af_alg::interface(Path::new(ROOT)).map_err(af_alg::unavailable)?;
         }
         let id = c_string(name)?;
-        // SAFETY: the engines that are files or built in are made known, then one is looked up by a C
-        // string; its reference is kept for ever.
+        // SAFETY: the engines that are files or built in are registered, and then one is looked up by a C
+        // string. Its reference is kept for ever.
         let handle = unsafe {
             Loaded::OPENSSL_init_crypto(ffi::OPENSSL_INIT_ENGINES, ptr::null());
             ENGINE_by_id(id.as_ptr())
         };
-        // SAFETY: null is no engine; else it is live.
+        // SAFETY: null means that there is no such engine; otherwise it is live.
         if handle.is_null() || unsafe { ENGINE_init(handle) } != 1 {
             let detail = format!("libcrypto's engine {name} does not load: {}", complaint());
             return Err(unavailable(detail));
@@ -86,7 +86,7 @@ impl Engine {
     }
 
     pub(super) fn has(&self, kind: Kind, name: &CStr) -> bool {
-        // SAFETY: the engine is live, the name a C string; what is found is the engine's own.
+        // SAFETY: the engine is live, the name is a C string, and what is found belongs to the engine.
         unsafe {
             let nid = OBJ_txt2nid(name.as_ptr());
             let found = match kind {
@@ -94,7 +94,7 @@ impl Engine {
                     !ENGINE_get_cipher(self.handle, nid).is_null()
                 }
                 Kind::Hash => !ENGINE_get_digest(self.handle, nid).is_null(),
-                // Tags and MACs are not an engine's business.
+                // Engines do not compute tags and MACs.
                 _ => false,
             };
             Loaded::ERR_clear_error();
@@ -110,8 +110,8 @@ impl Engine {
         }
     }
 
-    /// Asks the module cryptodev which driver it takes for each algorithm that the engine has: it takes
-    /// the same one for every program. If it does not answer, the executor stays unknown.
+    /// Asks the module cryptodev which driver it takes for each algorithm that the engine has. The module takes
+    /// the same driver for every program. If it does not answer, the executor stays unknown.
     fn ask_for_drivers(&mut self) {
         let has = |algorithm: Algorithm| self.has(algorithm.shape().kind, evp_name(algorithm));
         if let Ok(Served { executor, claim, lines }) = Served::here(has) {
@@ -119,7 +119,7 @@ impl Engine {
         }
     }
 
-    /// Opens a context as a session does, and looks which driver is in use once more meanwhile.
+    /// Opens a context as a session does, and finds the driver that has one more user while it is open.
     fn find_driver(&mut self) {
         let root = Path::new(ROOT);
         let before = kernel_crypto::drivers(root);

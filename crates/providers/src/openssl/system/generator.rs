@@ -1,5 +1,5 @@
-//! The generator of OpenSSL 1.1.1 that can be told its entropy, `RAND_DRBG`: AES-256-CTR with a derivation
-//! function. Those with HMAC came with 3.0.
+//! `RAND_DRBG`, the generator of OpenSSL 1.1.1 whose entropy can be given: AES-256-CTR with a derivation
+//! function. Generators with HMAC came with 3.0.
 
 // C names stay as the headers spell them.
 #![allow(non_camel_case_types, non_snake_case)]
@@ -14,13 +14,13 @@ use cpb_session::Body;
 use cpb_session::lengths::{REQUEST, SEED, keys_fit};
 use cpb_session::raw_jobs::RawJobs;
 
-/// `RAND_DRBG`, which only C sees into.
+/// `RAND_DRBG`, opaque to Rust.
 #[repr(C)]
 pub(crate) struct RAND_DRBG {
     _data: [u8; 0],
 }
 
-/// Gives entropy or a nonce: where it is and how long.
+/// Gives entropy or a nonce: its address and its length.
 type Give =
     unsafe extern "C" fn(*mut RAND_DRBG, *mut *mut c_uchar, c_int, usize, usize, c_int) -> usize;
 type GiveNonce =
@@ -33,9 +33,9 @@ c_functions! { loaded:
     fn RAND_DRBG_set_callbacks(generator: *mut RAND_DRBG, entropy: Give, entropy_used: *mut c_void, nonce: GiveNonce, nonce_used: *mut c_void) -> c_int;
     fn RAND_DRBG_set_ex_data(generator: *mut RAND_DRBG, index: c_int, data: *mut c_void) -> c_int;
     fn RAND_DRBG_get_ex_data(generator: *const RAND_DRBG, index: c_int) -> *mut c_void;
-    /// 0: no number of requests after which it wants new entropy.
+    /// 0: no number of requests makes it want new entropy.
     fn RAND_DRBG_set_reseed_interval(generator: *mut RAND_DRBG, requests: c_int) -> c_int;
-    /// 0: no time either.
+    /// 0: no passage of time does.
     fn RAND_DRBG_set_reseed_time_interval(generator: *mut RAND_DRBG, seconds: c_long) -> c_int;
     fn RAND_DRBG_instantiate(generator: *mut RAND_DRBG, personal: *const c_uchar, length: usize) -> c_int;
     fn RAND_DRBG_uninstantiate(generator: *mut RAND_DRBG) -> c_int;
@@ -45,8 +45,8 @@ c_functions! { loaded:
 /// openssl/obj_mac.h: `NID_aes_256_ctr`.
 const AES_256_CTR: c_int = 906;
 
-/// Where a generator keeps a pointer of ours. Each kind of object counts its own places, and the first is
-/// there without being asked for.
+/// The place where a generator keeps our pointer. Each kind of object counts its own places, and the first one
+/// exists without being requested.
 const PLACE: c_int = 0;
 
 /// Bytes of entropy input; the rest of a seed is the nonce.
@@ -75,13 +75,14 @@ struct Generator(*mut RAND_DRBG);
 
 impl Generator {
     fn new() -> Result<Generator, Error> {
-        // SAFETY: takes numbers; null: fed by nobody.
+        // SAFETY: takes numbers; null means that no parent feeds it.
         let generator = Generator(unsafe { RAND_DRBG_new(AES_256_CTR, 0, ptr::null_mut()) });
         if generator.0.is_null() {
             last_error::<Loaded>();
             return Err(Unsupported::BuildOption.into());
         }
-        // SAFETY: the generator is live; what is given needs no giving back. It has no more to give later.
+        // SAFETY: the generator is live, and what it is given does not need to be returned. There is nothing to
+        // give later.
         unsafe {
             let none = ptr::null_mut();
             succeeded::<Loaded>(RAND_DRBG_set_callbacks(
@@ -100,7 +101,7 @@ impl Generator {
 
 impl Drop for Generator {
     fn drop(&mut self) {
-        // SAFETY: ours, null is allowed, and nothing uses it afterwards.
+        // SAFETY: we own it, null is allowed, and nothing uses it afterwards.
         unsafe { RAND_DRBG_free(self.0) };
     }
 }
@@ -108,7 +109,7 @@ impl Drop for Generator {
 /// Gives a part of the key that a generator points to.
 ///
 /// # Safety
-/// Whoever instantiates the generator has made it point to a key of at least [`SEED`] bytes.
+/// Before the generator is instantiated, it was made to point to a key of at least [`SEED`] bytes.
 unsafe fn give(
     generator: *mut RAND_DRBG,
     output: *mut *mut c_uchar,
@@ -157,13 +158,13 @@ struct Seeded<'a> {
 }
 
 impl Seeded<'_> {
-    /// Begins anew: entropy input, nonce, and what comes after them as the personalisation string.
+    /// Starts again, with entropy input, nonce, and the rest of the key as the personalisation string.
     #[inline]
     fn seed(&self, key: usize) -> Result<(), Error> {
         let key = self.keys.get(key).ok_or(Error::Contract)?;
         let (seed, personal) = key.split_at_checked(SEED).ok_or(Unsupported::Length)?;
         let generator = self.generator.0;
-        // SAFETY: the generator is live; the seed is read, and the string too, during the calls.
+        // SAFETY: the generator is live, and the seed and the string are read during the calls.
         unsafe {
             let seed = seed.as_ptr().cast_mut().cast();
             succeeded::<Loaded>(RAND_DRBG_uninstantiate(generator))?;

@@ -1,5 +1,5 @@
-//! Key pairs of OpenSSL 1.1.1, whose keys are not made of parameters: private ones come and go as DER or as
-//! octets, and public ones of curves as TLS sends them, which is how its own libssl reads a peer's.
+//! Key pairs of OpenSSL 1.1.1, whose keys are not made from parameters. Private keys are passed as DER or as
+//! octets. Public keys of curves are passed as in TLS, which is how OpenSSL's libssl reads a peer's key.
 
 // C names stay as the headers spell them.
 #![allow(non_snake_case)]
@@ -40,17 +40,17 @@ c_functions! { loaded:
     fn EVP_PKEY_get_raw_private_key(key: *const EVP_PKEY, output: *mut c_uchar, length: *mut usize) -> c_int;
     fn EVP_PKEY_get_raw_public_key(key: *const EVP_PKEY, output: *mut c_uchar, length: *mut usize) -> c_int;
     fn EVP_DigestVerifyInit(context: *mut EVP_MD_CTX, key_context: *mut *mut c_void, digest: *const EVP_MD, engine: *mut ENGINE, key: *mut EVP_PKEY) -> c_int;
-    /// Null in `key`: a new one is made.
+    /// A null `key` makes a new key.
     fn d2i_PrivateKey(kind: c_int, key: *mut *mut EVP_PKEY, der: *mut *const c_uchar, length: c_long) -> *mut EVP_PKEY;
     fn d2i_PublicKey(kind: c_int, key: *mut *mut EVP_PKEY, der: *mut *const c_uchar, length: c_long) -> *mut EVP_PKEY;
-    /// How long it is; written where `der` is not null, which is then moved behind it.
+    /// Returns the length. If `der` is not null, the key is written there, and `der` is moved behind it.
     fn i2d_PrivateKey(key: *mut EVP_PKEY, der: *mut *mut c_uchar) -> c_int;
 }
 
 /// Whether the library has it.
 pub(super) fn has(algorithm: Algorithm) -> bool {
     let here = Older::of(algorithm).is_ok_and(|keys| keys.context().is_ok());
-    // Whoever asks next is to find his own errors.
+    // Empties the error queue, so that the next caller finds only its own errors.
     last_error::<Loaded>();
     here
 }
@@ -69,15 +69,15 @@ pub(super) fn session(
 
 /// Keys as this version takes them.
 enum Older {
-    /// Of so many bits, as decimal digits, and bytes.
+    /// The modulus's length in bits, as decimal digits, and in bytes.
     Rsa(&'static CStr, usize),
     Curve {
         name: &'static CStr,
         id: ObjectIdentifier,
-        /// A key of the curve without halves, from which others copy it.
+        /// A key of the curve without either half, from which other keys copy the curve.
         curve: Key<Loaded>,
     },
-    /// Of this kind.
+    /// Octet strings of this kind of key.
     Octets(c_int),
 }
 
@@ -110,7 +110,7 @@ impl Older {
 
 /// A context for keys of a kind.
 fn context(kind: c_int) -> Result<Context<Loaded>, Error> {
-    // SAFETY: takes a number; null: no engine.
+    // SAFETY: takes a number; null means no engine.
     let context = unsafe { EVP_PKEY_CTX_new_id(kind, ptr::null_mut()) };
     Context::new(context).map_err(|_| Unsupported::BuildOption.into())
 }
@@ -118,7 +118,7 @@ fn context(kind: c_int) -> Result<Context<Loaded>, Error> {
 fn curve(name: &'static CStr, id: ObjectIdentifier) -> Result<Older, Error> {
     let context = context(CURVE)?;
     let mut curve = ptr::null_mut();
-    // SAFETY: the context is live; a new key is made where null is.
+    // SAFETY: the context is live; a null pointer makes a new key.
     succeeded::<Loaded>(unsafe { EVP_PKEY_paramgen_init(context.0) })?;
     tell(&context, c"ec_paramgen_curve", name)?;
     // SAFETY: as above.
@@ -134,28 +134,28 @@ fn tell(context: &Context<Loaded>, what: &CStr, value: &CStr) -> Result<(), Erro
 
 fn read_private(kind: c_int, der: &[u8]) -> Result<Key<Loaded>, Error> {
     let (mut start, length) = (der.as_ptr(), der.len() as c_long);
-    // SAFETY: the bytes are as many as is said.
+    // SAFETY: the length is that of the bytes.
     Key::new(unsafe { d2i_PrivateKey(kind, ptr::null_mut(), &mut start, length) })
 }
 
 fn write_private(key: &Key<Loaded>) -> Result<Vec<u8>, Error> {
-    // SAFETY: the key is live; null: only the length is asked for.
+    // SAFETY: the key is live; null asks for the length only.
     let length = unsafe { i2d_PrivateKey(key.0, ptr::null_mut()) };
     let mut der = vec![0; usize::try_from(length).map_err(|_| last_error::<Loaded>())?];
     let mut start = der.as_mut_ptr();
-    // SAFETY: as above; there is room for as much as it said.
+    // SAFETY: as above; there is room for the length that it returned.
     let written = unsafe { i2d_PrivateKey(key.0, &mut start) };
     if written == length { Ok(der) } else { Err(Error::WrongAnswer) }
 }
 
-/// Reads half a pair with one of the functions for that.
+/// Reads one half of a pair with the function `read`.
 fn octets(
     read: unsafe fn(*const EVP_PKEY, *mut c_uchar, *mut usize) -> c_int,
     pair: &Key<Loaded>,
     output: &mut [u8],
 ) -> Result<(), Error> {
     let mut length = output.len();
-    // SAFETY: the key is live, and the output as long as is said.
+    // SAFETY: the key is live, and the length is that of the output.
     succeeded::<Loaded>(unsafe { read(pair.0, output.as_mut_ptr(), &mut length) })?;
     if length == output.len() { Ok(()) } else { Err(Error::WrongAnswer) }
 }
@@ -171,7 +171,7 @@ impl Keys<Loaded> for Older {
             Older::Curve { id, .. } => read_private(CURVE, &key_der::curve_private(*id, key)?),
             Older::Octets(kind) => {
                 let (none, bytes, length) = (ptr::null_mut(), key.as_ptr(), key.len());
-                // SAFETY: the bytes are as many as is said; null: no engine.
+                // SAFETY: the length is that of the bytes; null means no engine.
                 Key::new(unsafe { EVP_PKEY_new_raw_private_key(*kind, none, bytes, length) })
             }
         }
@@ -182,13 +182,13 @@ impl Keys<Loaded> for Older {
             Older::Rsa(_, modulus) => {
                 let der = key_der::rsa_public(*modulus, key)?;
                 let (mut start, length) = (der.as_ptr(), der.len() as c_long);
-                // SAFETY: the bytes are as many as is said.
+                // SAFETY: the length is that of the bytes.
                 Key::new(unsafe { d2i_PublicKey(RSA, ptr::null_mut(), &mut start, length) })
             }
             Older::Curve { curve, .. } => {
-                // SAFETY: takes nothing.
+                // SAFETY: takes no arguments.
                 let public = Key::new(unsafe { EVP_PKEY_new() })?;
-                // SAFETY: both are live, and the bytes as many as is said.
+                // SAFETY: both are live, and the length is that of the bytes.
                 unsafe {
                     succeeded::<Loaded>(EVP_PKEY_copy_parameters(public.0, curve.0))?;
                     let (point, length) = (key.as_ptr(), key.len());
@@ -196,7 +196,7 @@ impl Keys<Loaded> for Older {
                 }
                 Ok(public)
             }
-            // SAFETY: the bytes are as many as is said; null: no engine.
+            // SAFETY: the length is that of the bytes; null means no engine.
             Older::Octets(kind) => Key::new(unsafe {
                 EVP_PKEY_new_raw_public_key(*kind, ptr::null_mut(), key.as_ptr(), key.len())
             }),
@@ -244,7 +244,7 @@ impl Keys<Loaded> for Older {
     }
 
     fn user(&self, key: &Key<Loaded>) -> Result<Context<Loaded>, Error> {
-        // SAFETY: the key is live; null: no engine.
+        // SAFETY: the key is live; null means no engine.
         Context::new(unsafe { EVP_PKEY_CTX_new(key.0, ptr::null_mut()) })
     }
 
@@ -254,7 +254,7 @@ impl Keys<Loaded> for Older {
         padding: Option<Padding>,
         digest: Option<usize>,
     ) -> Result<(), Error> {
-        // In this order: a salt belongs to PSS.
+        // In this order, because a salt belongs to PSS.
         match padding {
             Some(Padding::Pkcs1) => tell(context, c"rsa_padding_mode", c"pkcs1")?,
             Some(Padding::Pss) => {
@@ -269,7 +269,7 @@ impl Keys<Loaded> for Older {
     #[inline(always)]
     unsafe fn begin_sign(context: *mut EVP_MD_CTX, key: *mut EVP_PKEY) -> c_int {
         let none = ptr::null_mut();
-        // SAFETY: as promised by the caller; nulls ask for no digest and no engine, and give nothing back.
+        // SAFETY: as promised by the caller; null means no digest, no engine and no returned context.
         unsafe { EVP_DigestSignInit(context, ptr::null_mut(), ptr::null(), none, key) }
     }
 

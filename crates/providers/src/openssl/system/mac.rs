@@ -1,5 +1,5 @@
-//! Message authentication codes of OpenSSL 1.1.1, before `EVP_MAC`: HMAC and CMAC have functions of their
-//! own, and a code of Poly1305 is what its key signs.
+//! Message authentication codes of OpenSSL 1.1.1, before `EVP_MAC`: HMAC and CMAC have separate functions, and
+//! Poly1305 is a signature made with its key.
 
 // C names stay as the headers spell them.
 #![allow(non_camel_case_types, non_snake_case, clippy::upper_case_acronyms)]
@@ -15,13 +15,13 @@ use cpb_session::context::{Context, Lengths, run};
 use cpb_session::lengths::keys_fit;
 use cpb_session::raw_jobs::{RawJob, RawJobs};
 
-/// `HMAC_CTX`, which only C sees into.
+/// `HMAC_CTX`, opaque to Rust.
 #[repr(C)]
 pub(crate) struct HMAC_CTX {
     _data: [u8; 0],
 }
 
-/// `CMAC_CTX`, which only C sees into.
+/// `CMAC_CTX`, opaque to Rust.
 #[repr(C)]
 pub(crate) struct CMAC_CTX {
     _data: [u8; 0],
@@ -31,14 +31,14 @@ pub(crate) struct CMAC_CTX {
 const EVP_PKEY_POLY1305: c_int = 1061;
 
 c_functions! { loaded:
-    // openssl/hmac.h. No key and no digest mean those that are there.
+    // openssl/hmac.h. A null key and a null digest keep the current ones.
     fn HMAC_CTX_new() -> *mut HMAC_CTX;
     fn HMAC_CTX_free(context: *mut HMAC_CTX);
     fn HMAC_Init_ex(context: *mut HMAC_CTX, key: *const c_void, length: c_int, digest: *const EVP_MD, engine: *mut ENGINE) -> c_int;
     fn HMAC_Update(context: *mut HMAC_CTX, data: *const c_uchar, length: usize) -> c_int;
     fn HMAC_Final(context: *mut HMAC_CTX, code: *mut c_uchar, length: *mut c_uint) -> c_int;
 
-    // openssl/cmac.h. The same.
+    // openssl/cmac.h. The same applies.
     fn CMAC_CTX_new() -> *mut CMAC_CTX;
     fn CMAC_CTX_free(context: *mut CMAC_CTX);
     fn CMAC_Init(context: *mut CMAC_CTX, key: *const c_void, length: usize, cipher: *const EVP_CIPHER, engine: *mut ENGINE) -> c_int;
@@ -58,7 +58,7 @@ pub(super) fn has(source: Source<Loaded>, algorithm: Algorithm) -> bool {
     let key = [1; cpb_core::algorithm::MAX_KEY];
     let key = &key[..algorithm.shape().key];
     let here = Mac::open(source, algorithm, lengths).and_then(|mut mac| mac.key(key)).is_ok();
-    // Whoever asks next is to find his own errors.
+    // Empties the error queue, so that the next caller finds only its own errors.
     last_error::<Loaded>();
     here
 }
@@ -77,7 +77,7 @@ pub(super) fn session(
     run(mac, workload, keys, jobs, body)
 }
 
-/// A context of libcrypto's, and what it is made of.
+/// A context of libcrypto, and what it is based on.
 enum Of {
     Digest(*mut HMAC_CTX, *const EVP_MD),
     Cipher(*mut CMAC_CTX, *const EVP_CIPHER),
@@ -92,7 +92,7 @@ struct Mac {
 impl Mac {
     fn open(source: Source<Loaded>, algorithm: Algorithm, lengths: Lengths) -> Result<Mac, Error> {
         let name = evp_name(algorithm);
-        // SAFETY: take nothing.
+        // SAFETY: take no arguments.
         let of = unsafe {
             match algorithm {
                 Algorithm::Poly1305 => Of::Key(Loaded::EVP_MD_CTX_new()),
@@ -117,8 +117,7 @@ impl Mac {
 impl Context for Mac {
     fn key(&mut self, key: &[u8]) -> Result<(), Error> {
         let (pointer, none) = (key.as_ptr(), ptr::null_mut());
-        // SAFETY: as above; digest and cipher live for ever. A context that signs counts as a user of its
-        // key.
+        // SAFETY: as above; digest and cipher live for ever. A context that signs holds a reference to its key.
         succeeded::<Loaded>(unsafe {
             match self.of {
                 Of::Digest(context, digest) => {
@@ -154,7 +153,7 @@ impl Context for Mac {
             match self.of {
                 Of::Digest(context, _) => HMAC_Init_ex(context, same, 0, ptr::null(), none),
                 Of::Cipher(context, _) => CMAC_Init(context, same, 0, ptr::null(), none),
-                // Its key is good for one message, and has just been set.
+                // The key is good for one message, and has just been set.
                 Of::Key(_) => 1,
             }
         })
@@ -189,7 +188,7 @@ impl Context for Mac {
 
 impl Drop for Mac {
     fn drop(&mut self) {
-        // SAFETY: ours, and not used any more; null is allowed.
+        // SAFETY: we own it, null is allowed, and nothing uses it afterwards.
         unsafe {
             match self.of {
                 Of::Digest(context, _) => HMAC_CTX_free(context),

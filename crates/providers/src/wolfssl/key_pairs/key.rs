@@ -1,4 +1,4 @@
-//! wolfSSL's keys: as DER or octets, and where the library allocated them.
+//! wolfSSL's keys: as DER or octets, and as structures that the library allocated.
 
 use crate::key_der;
 use crate::key_pairs::whole;
@@ -8,16 +8,16 @@ use core::ffi::{CStr, c_int, c_long, c_uint};
 use core::ptr;
 use cpb_core::{Algorithm, Error};
 
-/// How an algorithm is reached.
+/// How the library reaches an algorithm.
 #[derive(Clone, Copy)]
 pub(super) enum Scheme {
-    /// Bytes of the modulus, and padding.
+    /// The modulus's length in bytes, and the padding.
     Rsa(usize, c_int),
     Curve(CurveNumber),
     X25519,
 }
 
-/// The library's number of a curve, and how many bytes its numbers have.
+/// The library's number of a curve, and the length of the curve's numbers in bytes.
 #[derive(Clone, Copy)]
 pub(super) struct CurveNumber {
     pub(super) id: c_int,
@@ -28,8 +28,8 @@ pub(super) struct CurveNumber {
 const P256: CurveNumber = CurveNumber { id: 7, size: 32 };
 const P384: CurveNumber = CurveNumber { id: 15, size: 48 };
 
-// wolfssl/openssl/rsa.h: `RSA_PKCS1_PADDING`, `RSA_PKCS1_PSS_PADDING`; asn.h: `NID_sha256`. RSA signs its
-// digests alone.
+// wolfssl/openssl/rsa.h: `RSA_PKCS1_PADDING`, `RSA_PKCS1_PSS_PADDING`; asn.h: `NID_sha256`, the only digest
+// that RSA signs here.
 const PKCS1: c_int = 0;
 const PSS: c_int = 2;
 pub(super) const SHA_256: c_int = 672;
@@ -50,7 +50,7 @@ impl Scheme {
         })
     }
 
-    /// Functions without which there is nothing: builds leave out whole algorithms.
+    /// Functions that an algorithm cannot do without. Builds leave out whole algorithms.
     pub(super) fn needs(self) -> &'static [&'static CStr] {
         match self {
             Scheme::Rsa(..) => &[
@@ -61,7 +61,7 @@ impl Scheme {
                 c"wolfSSL_RSA_verify_ex",
                 c"wolfSSL_RSA_generate_key_ex",
             ],
-            // All whose success is 0, which a function that is not there answers, too.
+            // All functions that return 0 for success, because a function that is missing returns 0 as well.
             Scheme::Curve(_) => &[
                 c"wc_rng_new",
                 c"wc_ecc_key_new",
@@ -85,21 +85,21 @@ impl Scheme {
     }
 }
 
-/// A generator of the library's own, seeded by the system.
+/// A generator of the library, seeded by the system.
 pub(super) fn generator() -> Result<Owned<ffi::WC_RNG>, Error> {
-    // SAFETY: nulls: no nonce, and the usual memory.
+    // SAFETY: null means no nonce, and the usual memory.
     Owned::take(unsafe { ffi::wc_rng_new(ptr::null_mut(), 0, ptr::null_mut()) }, ffi::wc_rng_free)
 }
 
 pub(super) fn curve_key() -> Result<Owned<ffi::ecc_key>, Error> {
-    // SAFETY: null: the usual memory.
+    // SAFETY: null means the usual memory.
     Owned::take(unsafe { ffi::wc_ecc_key_new(ptr::null_mut()) }, ffi::wc_ecc_key_free)
 }
 
 pub(super) fn curve_private(curve: CurveNumber, own: &[u8]) -> Result<Owned<ffi::ecc_key>, Error> {
     let key = curve_key()?;
     let (bytes, length) = (own.as_ptr(), own.len() as c_uint);
-    // SAFETY: the key is live, and the bytes as many as is said; null: without the public half.
+    // SAFETY: the key is live, and the length is that of the bytes; null means without the public half.
     done(unsafe {
         ffi::wc_ecc_import_private_key_ex(bytes, length, ptr::null(), 0, key.0, curve.id)
     })?;
@@ -109,7 +109,7 @@ pub(super) fn curve_private(curve: CurveNumber, own: &[u8]) -> Result<Owned<ffi:
 pub(super) fn rsa_private(modulus: usize, own: &[u8]) -> Result<Owned<ffi::WOLFSSL_RSA>, Error> {
     let der = key_der::rsa_private(modulus, own)?;
     let (mut start, length) = (der.as_ptr(), der.len() as c_long);
-    // SAFETY: the bytes are as many as is said; null: a new key is made.
+    // SAFETY: the length is that of the bytes; null makes a new key.
     let key = unsafe { ffi::wolfSSL_d2i_RSAPrivateKey(ptr::null_mut(), &mut start, length) };
     Owned::take(key, ffi::wolfSSL_RSA_free)
 }
@@ -122,18 +122,18 @@ pub(super) fn rsa_public(modulus: usize, own: &[u8]) -> Result<Owned<ffi::WOLFSS
     Owned::take(key, ffi::wolfSSL_RSA_free)
 }
 
-/// The numbers of a pair.
+/// Writes the numbers of a pair.
 pub(super) fn write_rsa(
     modulus: usize,
     pair: &Owned<ffi::WOLFSSL_RSA>,
     private: &mut [u8],
     public: &mut [u8],
 ) -> Result<(), Error> {
-    // SAFETY: the pair is live; null: only the length is asked for.
+    // SAFETY: the pair is live; null asks for the length only.
     let length = unsafe { ffi::wolfSSL_i2d_RSAPrivateKey(pair.0, ptr::null_mut()) };
     let mut der = vec![0; usize::try_from(length).map_err(|_| Error::Device(length))?];
     let mut start = der.as_mut_ptr();
-    // SAFETY: as above; there is room for as much as it said.
+    // SAFETY: as above; there is room for the length that it returned.
     if unsafe { ffi::wolfSSL_i2d_RSAPrivateKey(pair.0, &mut start) } != length {
         return Err(Error::WrongAnswer);
     }
@@ -148,7 +148,7 @@ pub(super) fn write_curve(
     public: &mut [u8],
 ) -> Result<(), Error> {
     let (mut scalar, mut point) = (private.len() as c_uint, public.len() as c_uint);
-    // SAFETY: the pair is live; outputs are as long as is said.
+    // SAFETY: the pair is live, and the outputs have the stated lengths.
     unsafe {
         done(ffi::wc_ecc_export_private_only(pair.0, private.as_mut_ptr(), &mut scalar))?;
         done(ffi::wc_ecc_export_x963(pair.0, public.as_mut_ptr(), &mut point))?;
@@ -157,22 +157,22 @@ pub(super) fn write_curve(
     whole(point as usize, public.len())
 }
 
-/// Of functions of its own: 0, or what went wrong.
+/// For wolfCrypt's own functions, which return 0 or an error code.
 #[inline]
 pub(super) fn done(status: c_int) -> Result<(), Error> {
     if status == 0 { Ok(()) } else { Err(Error::Device(status)) }
 }
 
-/// Of functions for OpenSSL's programs: 1, or not.
+/// For the functions for OpenSSL's programs, which return 1 for success.
 #[inline]
 pub(super) fn succeeded(status: c_int) -> Result<(), Error> {
     if status == 1 { Ok(()) } else { Err(Error::Device(status)) }
 }
 
-/// What the library says no to for its content; its queue of errors is emptied.
+/// The error for what the library refuses because of its content. Empties the library's error queue.
 #[cold]
 pub(super) fn refused(_: Error) -> Error {
-    // SAFETY: takes nothing; the queue is the thread's own.
+    // SAFETY: takes no arguments; the queue belongs to the thread.
     unsafe { ffi::wolfSSL_ERR_clear_error() };
     Error::Refused
 }

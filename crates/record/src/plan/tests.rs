@@ -1,0 +1,167 @@
+use super::*;
+
+const SMALL: &str = r#"
+    name = "small"
+    reason = "a test"
+    [[measure]]
+    algorithms = ["aes-128-cbc", "sha-256"]
+    sizes = [16, "1K"]
+"#;
+
+fn ids(plan: &Plan) -> Vec<String> {
+    plan.workloads().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_size_that_an_algorithm_does_not_have_is_named() {
+    let mut plan = Plan::parse(SMALL).unwrap();
+    assert!(plan.untaken().is_empty());
+    let sizes = ["16", "100"].map(String::from).to_vec();
+    plan.change(&Changes { sizes, ..Changes::default() }).unwrap();
+    let untaken: Vec<_> = plan.untaken().into_iter().collect();
+    assert_eq!(untaken, [("100".parse().unwrap(), BTreeSet::from([Algorithm::Aes128Cbc]))]);
+    assert!(plan.idle().is_empty() && plan.undivided().is_empty());
+}
+
+#[test]
+fn operations_that_nothing_has_and_phases_that_some_lack_are_told() {
+    let mut plan =
+        Plan::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans/default.toml"))
+            .unwrap();
+    plan.change(&Changes {
+        algorithms: vec!["x25519".into(), "sha-256".into(), "hmac-sha-256".into()],
+        operations: vec!["sign".into(), "hash".into(), "mac".into(), "key-agreement".into()],
+        phases: vec!["message".into(), "setup".into()],
+        ..Changes::default()
+    })
+    .unwrap();
+    assert_eq!(plan.idle(), BTreeSet::from([Operation::Sign]));
+    let without = BTreeSet::from([Algorithm::X25519, Algorithm::Sha256]);
+    assert_eq!(plan.undivided(), BTreeMap::from([(Phase::Setup, without)]));
+}
+
+#[test]
+fn a_plan_is_all_sensible_combinations() {
+    let plan = Plan::parse(SMALL).unwrap();
+    assert_eq!(
+        ids(&plan),
+        [
+            "aes-128-cbc/encrypt/message/16",
+            "aes-128-cbc/encrypt/message/1024",
+            "aes-128-cbc/decrypt/message/16",
+            "aes-128-cbc/decrypt/message/1024",
+            "sha-256/hash/message/16",
+            "sha-256/hash/message/1024",
+        ]
+    );
+}
+
+#[test]
+fn the_command_line_replaces_lists_and_adds_algorithms() {
+    let mut plan = Plan::parse(SMALL).unwrap();
+    let changes = Changes {
+        algorithms: vec!["aes-128-cbc".into(), "hmac-sha-256".into()],
+        phases: vec!["setup".into()],
+        ..Changes::default()
+    };
+    plan.change(&changes).unwrap();
+    assert_eq!(
+        ids(&plan),
+        ["aes-128-cbc/encrypt/setup/0", "aes-128-cbc/decrypt/setup/0", "hmac-sha-256/mac/setup/0"]
+    );
+}
+
+#[test]
+fn memory_reads_are_all_combinations_and_have_sizes_of_the_command_line() {
+    let text = r#"
+        name = "reads"
+        reason = "a test"
+        [[memory-read]]
+        widths = ["8-bit", "widest"]
+        sizes = ["4K", "64K"]
+        [[memory-read]]
+        widths = ["64-bit"]
+        patterns = ["linear"]
+        sizes = [100, "16K"]
+        region = "flash"
+        cache = "cache-disabled"
+    "#;
+    let mut plan = Plan::parse(text).unwrap();
+    assert_eq!(
+        ids(&plan),
+        [
+            "memory-read/8-bit/linear/4096",
+            "memory-read/8-bit/linear/65536",
+            "memory-read/8-bit/ping-pong/4096",
+            "memory-read/8-bit/ping-pong/65536",
+            "memory-read/widest/linear/4096",
+            "memory-read/widest/linear/65536",
+            "memory-read/widest/ping-pong/4096",
+            "memory-read/widest/ping-pong/65536",
+            "memory-read/64-bit/linear/16384/flash/cache-disabled",
+        ]
+    );
+    let sizes = vec!["512".to_owned()];
+    plan.change(&Changes { sizes, ..Changes::default() }).unwrap();
+    assert_eq!(ids(&plan).len(), 5);
+    assert!(Plan::parse(&text.replace("8-bit", "7-bit")).is_err());
+    let none = plan.change(&Changes { sizes: vec!["100".to_owned()], ..Changes::default() });
+    assert!(none.unwrap_err().to_string().contains("multiples of 512"));
+}
+
+#[test]
+fn a_plan_that_measures_nothing_is_refused() {
+    let mut plan = Plan::parse(SMALL).unwrap();
+    let changes = Changes {
+        algorithms: vec!["aes-128-cbc".into()],
+        sizes: vec!["17".into()],
+        ..Changes::default()
+    };
+    let error = plan.change(&changes).unwrap_err().to_string();
+    assert!(error.contains("multiples of 16"), "{error}");
+}
+
+#[test]
+fn wrong_keys_types_and_names_are_named() {
+    for (wrong, word) in [
+        ("colour = 1", "colour"),
+        ("name = 1", "name"),
+        ("name = \"x\"\nreason = \"y\"\nmeasure = 3", "measure"),
+        (&SMALL.replace("aes-128-cbc", "aes-128-cbd"), "aes-128-cbd"),
+        (&SMALL.replace("16,", "0,"), "size 0"),
+        (&SMALL.replace("1K", "1TiB"), "1TiB"),
+        (&SMALL.replace("[[", "counted-ms = 1001\n[["), "counted-ms"),
+        (&SMALL.replace("[[", "report = \"sideways\"\n[["), "sideways"),
+    ] {
+        let error = format!("{:#}", Plan::parse(wrong).unwrap_err());
+        assert!(error.contains(word), "{wrong}: {error}");
+    }
+}
+
+#[test]
+fn the_plan_of_everything_names_every_algorithm() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans/all.toml");
+    let workloads = Plan::read(&path).unwrap().workloads();
+    for algorithm in Algorithm::ALL {
+        for operation in algorithm.operations() {
+            let measured = |workload: &Workload| {
+                let Workload::Crypto(workload) = workload else { return false };
+                (workload.algorithm, workload.operation) == (*algorithm, *operation)
+            };
+            assert!(workloads.iter().any(measured), "{algorithm} {operation}");
+        }
+    }
+}
+
+#[test]
+fn every_plan_in_the_repository_is_a_plan() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans");
+    let mut count = 0;
+    for file in std::fs::read_dir(folder).unwrap() {
+        let plan = Plan::read(&file.unwrap().path()).unwrap();
+        let all_measured = plan.idle().is_empty() && plan.untaken().is_empty();
+        assert!(all_measured && plan.undivided().is_empty(), "{}", plan.name);
+        count += 1;
+    }
+    assert!(count > 0);
+}
