@@ -35,6 +35,15 @@ impl MbedTls {
         }
     }
 
+    /// How the image was built.
+    #[cfg_attr(
+        not(feature = "imxrt1060-evk"),
+        allow(dead_code, reason = "no other provider needs them")
+    )]
+    pub(crate) fn options(&self) -> &str {
+        &self.options
+    }
+
     /// The provider that copies with the same image's `memcpy`: the memory's own bound.
     pub(crate) fn copies(&self) -> Memcpy<'_> {
         Memcpy { executor: "newlib's memcpy", options: &self.options }
