@@ -121,6 +121,9 @@ pub struct DeviceDescription {
     pub size: u32,
     /// Interrupt number.
     pub interrupt: Option<u16>,
+    /// The interrupt numbers of a device with several, in the order of its lines.
+    #[serde(default)]
+    pub interrupts: Vec<u16>,
     /// For `registers`: bits that always read as one, by offset.
     #[serde(default)]
     pub ones: Vec<(u32, u32)>,
@@ -169,6 +172,8 @@ pub struct TimingFile {
     /// Bus clocks of one beat: a write, which the core does not wait for, and every further eight bytes of a
     /// line.
     pub bus_beat: Constant,
+    /// Bus clocks that a transfer of the core waits while an engine has a job running.
+    pub bus_turn: Option<Constant>,
     /// Flash clocks up to the first byte.
     pub flash_first: Option<Constant>,
     /// Flash clocks per byte.
@@ -193,6 +198,8 @@ pub struct Timing {
     pub bus_write: u32,
     /// A line of 32 bytes from on-chip memory.
     pub bus_line: u32,
+    /// The wait of a transfer while an engine has a job running.
+    pub bus_turn: u32,
     pub flash_first: f64,
     pub flash_byte: f64,
     pub flash_buffered: f64,
@@ -268,6 +275,7 @@ impl Chip {
             bus_read: bus(t.bus_read.value),
             bus_write: bus(t.bus_beat.value),
             bus_line: bus(t.bus_read.value + 3.0 * t.bus_beat.value),
+            bus_turn: t.bus_turn.as_ref().map_or(0, |turn| bus(turn.value)),
             flash_first: flash(&t.flash_first) * per_flash,
             flash_byte: flash(&t.flash_byte) * per_flash,
             flash_buffered: flash(&t.flash_buffered),

@@ -7,10 +7,13 @@ mod unmodelled;
 
 use crate::chip::{self, Chip};
 use crate::console::Console;
+use crate::memory::{Bus, Memory};
 use crate::system::Nvic;
+use cpb_engines::Engine;
 
-/// A device, with one variant per file.
+/// A device, with one variant per file, and one for the models of `crates/engines`.
 enum Model {
+    Engine(Box<dyn Engine>),
     CmsdkUart(cmsdk_uart::CmsdkUart),
     Lpuart(lpuart::Lpuart),
     Registers(registers::Registers),
@@ -20,7 +23,10 @@ enum Model {
 struct Device {
     base: u32,
     size: u32,
-    interrupt: Option<u16>,
+    /// The interrupt number of each line.
+    interrupts: Vec<u16>,
+    /// The lines that were raised at the last query, one bit each.
+    raised: u32,
     model: Model,
 }
 
@@ -43,21 +49,69 @@ impl Devices {
         let device = |d: &chip::DeviceDescription| Device {
             base: d.base,
             size: d.size,
-            interrupt: d.interrupt,
+            interrupts: d.interrupt.iter().chain(&d.interrupts).copied().collect(),
+            raised: 0,
             model: model(d),
         };
         Devices { all: chip.device.iter().map(device).collect() }
     }
 
-    fn at(&mut self, address: u32) -> Option<(&mut Model, u32)> {
-        let found = self.all.iter_mut().find(|d| address.wrapping_sub(d.base) < d.size)?;
-        Some((&mut found.model, address - found.base))
+    /// Adds an engine. It answers instead of any other device at its addresses.
+    pub(crate) fn attach(
+        &mut self,
+        base: u32,
+        size: u32,
+        interrupts: &[u16],
+        engine: Box<dyn Engine>,
+    ) {
+        let (interrupts, model) = (interrupts.to_vec(), Model::Engine(engine));
+        self.all.insert(0, Device { base, size, interrupts, raised: 0, model });
     }
 
-    /// Reads the word at `address`; `None` if there is no device.
-    pub(crate) fn read(&mut self, address: u32, _now: u64, console: &mut Console) -> Option<u32> {
-        let (model, offset) = self.at(address)?;
-        match model {
+    fn engines(&self) -> impl Iterator<Item = &dyn Engine> {
+        self.all.iter().filter_map(|device| match &device.model {
+            Model::Engine(engine) => Some(&**engine),
+            _ => None,
+        })
+    }
+
+    /// Performs what engines have to do by cycle `now`.
+    pub(crate) fn advance(&mut self, now: u64, memory: &mut Memory) {
+        let waited = std::mem::take(&mut memory.engines_waited);
+        let mut runs = false;
+        for device in &mut self.all {
+            let Model::Engine(engine) = &mut device.model else { continue };
+            if waited != 0 && engine.next_event().is_some() {
+                engine.delay(waited);
+            }
+            engine.advance(now, &mut Bus { memory });
+            runs |= engine.next_event().is_some();
+        }
+        memory.engine_runs = runs;
+    }
+
+    /// The cycle of an engine's next change that no access causes; `None` if all are idle.
+    pub(crate) fn next_event(&self) -> Option<u64> {
+        self.engines().filter_map(Engine::next_event).min()
+    }
+
+    /// The index of the device at `address`, and the offset of the register.
+    fn find(&self, address: u32) -> Option<(usize, u32)> {
+        let number = self.all.iter().position(|d| address.wrapping_sub(d.base) < d.size)?;
+        Some((number, address - self.all[number].base))
+    }
+
+    /// Reads the word at `address` in cycle `now`; `None` if there is no device.
+    pub(crate) fn read(
+        &mut self,
+        address: u32,
+        now: u64,
+        memory: &mut Memory,
+        console: &mut Console,
+    ) -> Option<u32> {
+        let (number, offset) = self.find(address)?;
+        match &mut self.all[number].model {
+            Model::Engine(_) => self.read_engine(number, offset, now, memory),
             Model::CmsdkUart(uart) => Some(uart.read(offset, console)),
             Model::Lpuart(uart) => Some(uart.read(offset, console)),
             Model::Registers(registers) => Some(registers.read(offset)),
@@ -65,10 +119,42 @@ impl Devices {
         }
     }
 
-    /// Writes the word at `address`; `false` if there is no device.
-    pub(crate) fn write(&mut self, address: u32, value: u32, console: &mut Console) -> bool {
-        let Some((model, offset)) = self.at(address) else { return false };
-        match model {
+    /// Reads a register of an engine. A program may poll it, so the machine looks around only if it changed.
+    fn read_engine(
+        &mut self,
+        number: usize,
+        offset: u32,
+        now: u64,
+        memory: &mut Memory,
+    ) -> Option<u32> {
+        if self.next_event().is_some_and(|due| due <= now) {
+            memory.look();
+        }
+        self.advance(now, memory);
+        let Model::Engine(engine) = &mut self.all[number].model else { return None };
+        let before = (engine.next_event(), engine.interrupts());
+        let value = engine.read(offset);
+        if (engine.next_event(), engine.interrupts()) != before {
+            memory.look();
+        }
+        Some(value)
+    }
+
+    /// Writes the word at `address` in cycle `now`; `false` if there is no device.
+    pub(crate) fn write(
+        &mut self,
+        address: u32,
+        value: u32,
+        now: u64,
+        memory: &mut Memory,
+        console: &mut Console,
+    ) -> bool {
+        let Some((number, offset)) = self.find(address) else { return false };
+        if matches!(self.all[number].model, Model::Engine(_)) {
+            self.advance(now, memory);
+        }
+        match &mut self.all[number].model {
+            Model::Engine(engine) => engine.write(offset, value, now),
             Model::CmsdkUart(uart) => uart.write(offset, value, console),
             Model::Lpuart(uart) => uart.write(offset, value, console),
             Model::Registers(registers) => registers.write(offset, value),
@@ -86,15 +172,23 @@ impl Devices {
         }
     }
 
-    /// Raises the interrupts that devices request.
-    pub(crate) fn raise(&self, nvic: &mut Nvic) {
-        for device in &self.all {
-            let asks = match &device.model {
-                Model::Lpuart(uart) => uart.interrupts(),
-                _ => false,
+    /// Raises the interrupts that devices request. Lines are levels: an interrupt becomes pending while its line
+    /// is raised, except that one whose handler is running becomes pending again only when the line rises anew or
+    /// is still raised at the handler's end.
+    pub(crate) fn raise(&mut self, nvic: &mut Nvic) {
+        for device in &mut self.all {
+            let lines = match &device.model {
+                Model::Engine(engine) => engine.interrupts(),
+                Model::Lpuart(uart) => u32::from(uart.interrupts()),
+                _ => continue,
             };
-            if let Some(number) = device.interrupt.filter(|_| asks) {
-                nvic.pend(16 + number);
+            let risen = lines & !device.raised;
+            device.raised = lines;
+            for (line, number) in device.interrupts.iter().enumerate().take(32) {
+                let handled = nvic.is_active(16 + number);
+                if risen >> line & 1 != 0 || lines >> line & 1 != 0 && !handled {
+                    nvic.pend(16 + number);
+                }
             }
         }
     }

@@ -71,16 +71,21 @@ impl Machine {
         self.enter(number::SUPERVISOR_CALL, self.next)
     }
 
-    /// WFI: advances time until something can wake the core.
+    /// WFI: advances time until something wakes the core.
     pub(crate) fn sleep(&mut self) -> Result<(), Stop> {
         self.memory.look();
-        if self.system.nvic.next(256).is_some() {
-            return Ok(());
+        self.catch_up();
+        while self.system.nvic.next(256).is_none() {
+            let now = self.timing.now();
+            if now >= self.max_cycles {
+                return Ok(());
+            }
+            let Some(due) = self.next_event() else { return Err(self.ended(Stop::Sleeps)) };
+            // An engine with an event that is overdue must not stop the time.
+            let wake = due.max(now + 1).min(self.max_cycles);
+            self.timing.stall(wake - now, Cause::Exception as usize);
+            self.catch_up();
         }
-        let Some(due) = self.system.systick.due() else { return Err(self.ended(Stop::Sleeps)) };
-        let wake = due.min(self.max_cycles);
-        let now = self.timing.now();
-        self.timing.stall(wake.saturating_sub(now), Cause::Exception as usize);
         Ok(())
     }
 

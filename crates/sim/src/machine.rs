@@ -13,6 +13,7 @@ use crate::memory::Memory;
 use crate::pages::{Code, Pages};
 use crate::system::System;
 use crate::timing::Scoreboard;
+use cpb_engines::Engine;
 
 /// The number of newest instructions whose addresses are kept.
 pub(crate) const HISTORY: usize = 16;
@@ -148,6 +149,12 @@ impl Machine {
         } else {
             self.r[number & 15] = value;
         }
+    }
+
+    /// Connects an engine's registers at `base`, and its interrupt lines to these interrupt numbers. It answers
+    /// instead of a device that the chip's file has at these addresses.
+    pub fn attach(&mut self, base: u32, size: u32, interrupts: &[u16], engine: Box<dyn Engine>) {
+        self.devices.attach(base, size, interrupts, engine);
     }
 
     /// Limits the cycles of a run.
@@ -366,20 +373,17 @@ impl Machine {
     #[cold]
     fn look_around(&mut self, code: &mut Code) -> Result<(), Stop> {
         self.memory.undisturbed = u64::MAX;
-        self.forget_stale(code);
         if self.timing.now() >= self.max_cycles {
             return Err(self.ended(Stop::MaxCycles));
         }
         if let Some(stop) = self.console.stop.take() {
             return Err(self.ended(stop));
         }
-        if self.system.systick.tick(self.timing.now()) {
-            self.system.nvic.pend(crate::system::number::SYS_TICK);
-        }
-        self.devices.raise(&mut self.system.nvic);
+        self.catch_up();
+        self.forget_stale(code);
         self.take_exceptions()?;
         self.timing.set_back();
-        let due = self.system.systick.due().unwrap_or(u64::MAX);
+        let due = self.next_event().unwrap_or(u64::MAX);
         let due = due.min(self.max_cycles).min(self.timing.due());
         // An earlier time may have been requested in the meantime.
         self.memory.undisturbed = due.min(self.memory.undisturbed);
@@ -390,11 +394,27 @@ impl Machine {
         Ok(())
     }
 
+    /// Performs what the timer and the engines have to do by the current cycle, and raises their interrupts.
+    pub(crate) fn catch_up(&mut self) {
+        let now = self.timing.now();
+        if self.system.systick.tick(now) {
+            self.system.nvic.pend(crate::system::number::SYS_TICK);
+        }
+        self.devices.advance(now, &mut self.memory);
+        self.devices.raise(&mut self.system.nvic);
+    }
+
+    /// The cycle of the next change that the core does not cause; `None` if there is none.
+    pub(crate) fn next_event(&self) -> Option<u64> {
+        let timer = self.system.systick.due();
+        timer.into_iter().chain(self.devices.next_event()).min()
+    }
+
     /// Whether a branch to itself that was just executed can never end.
     fn loops_for_ever(&self) -> bool {
         let branch = self.opcode(self.next);
         let to_itself = branch == 0xE7FE || branch == 0xF7FF_BFFE;
-        to_itself && self.system.systick.due().is_none() && !self.system.nvic.any_enabled()
+        to_itself && self.next_event().is_none()
     }
 
     /// If a guest ends in a fault handler, the reason is that fault.

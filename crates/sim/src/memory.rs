@@ -1,16 +1,21 @@
 //! Memories, and the cost of accessing them.
 
+mod bus;
 pub(crate) mod cache;
 pub(crate) mod flash;
 pub(crate) mod mpu;
 
 use crate::chip::{self, Chip, MemoryKind, Timing};
 use crate::timing::{Access, Cause, Scoreboard};
+pub(crate) use bus::Bus;
 use cache::{Cache, Found};
 use flash::Flash;
 
 /// Size of a page of decoded instructions in bytes.
 pub(crate) const PAGE: u32 = 1024;
+
+/// Beats of the bus, of eight bytes each, in a cache line.
+const LINE_BEATS: u32 = 4;
 
 /// A range of a memory with a permitted kind of access, according to the last MPU lookup.
 #[derive(Clone, Copy, Default)]
@@ -85,6 +90,10 @@ pub(crate) struct Memory {
     pub(crate) writes: u64,
     /// Reads and writes of single items over the bus that bypassed the caches.
     pub(crate) on_bus: [u64; 2],
+    /// Whether an engine has a job running.
+    pub(crate) engine_runs: bool,
+    /// Cycles for which the core's transfers have kept running engines waiting, and which they were not told yet.
+    pub(crate) engines_waited: u64,
     /// The machine checks for changes before any instruction at or after this cycle.
     pub(crate) undisturbed: u64,
 }
@@ -104,6 +113,8 @@ impl Memory {
             reads: 0,
             writes: 0,
             on_bus: [0; 2],
+            engine_runs: false,
+            engines_waited: 0,
             undisturbed: 0,
         };
         for description in &chip.memory {
@@ -295,6 +306,7 @@ impl Memory {
             }
         } else {
             self.charge_bus(kind, address, size, write, now);
+            self.take_turn(1, write);
         }
         self.access.note_bus();
     }
@@ -325,10 +337,31 @@ impl Memory {
         } else {
             self.access.wait += fill;
         }
+        self.take_turn(LINE_BEATS, write);
         if found == Found::MissDirty {
-            self.access.posted += 4 * self.rules.bus_write;
+            self.access.posted += LINE_BEATS * self.rules.bus_write;
+            self.take_turn(LINE_BEATS, true);
         }
         self.access.cause = cause as usize;
+    }
+
+    /// The core's transfer waits for its turn if an engine uses the bus as well, and the engine waits for it.
+    fn take_turn(&mut self, beats: u32, write: bool) {
+        let wait = self.turn(beats);
+        if write {
+            self.access.posted += wait;
+        } else {
+            self.access.wait += wait;
+        }
+    }
+
+    /// The cycles that a transfer of the core waits for its turn.
+    fn turn(&mut self, beats: u32) -> u32 {
+        if !self.engine_runs {
+            return 0;
+        }
+        self.engines_waited += u64::from(beats * self.rules.bus_write);
+        self.rules.bus_turn
     }
 
     fn line(&mut self, kind: MemoryKind, address: u32, now: u64) -> (u32, Cause) {
@@ -350,22 +383,24 @@ impl Memory {
         if kind == MemoryKind::Tcm {
             return (0, Cause::Fetch);
         }
-        if !(cacheable && self.instructions.enabled) {
+        let (wait, cause) = if !(cacheable && self.instructions.enabled) {
             // Four fetches of eight bytes make up the line.
-            return match kind {
+            match kind {
                 MemoryKind::Flash => (self.flash.read(now, address & !31, 32), Cause::Flash),
-                _ => (4 * self.rules.bus_read, Cause::Bus),
-            };
-        }
-        match self.instructions.access(address, false) {
-            Found::Hit => (0, Cause::Fetch),
-            _ => self.line(kind, address, now),
-        }
+                _ => (LINE_BEATS * self.rules.bus_read, Cause::Bus),
+            }
+        } else if self.instructions.access(address, false) == Found::Hit {
+            return (0, Cause::Fetch);
+        } else {
+            self.line(kind, address, now)
+        };
+        (wait + self.turn(LINE_BEATS), cause)
     }
 
     /// A cleaned line goes over the bus, without the core waiting for it.
     pub(crate) fn write_line_back(&mut self) {
-        self.access.posted += 4 * self.rules.bus_write;
+        self.access.posted += LINE_BEATS * self.rules.bus_write;
+        self.take_turn(LINE_BEATS, true);
         self.access.cause = Cause::Cache as usize;
         self.access.note_bus();
     }

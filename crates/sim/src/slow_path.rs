@@ -115,7 +115,7 @@ impl Machine {
         let now = self.timing.now();
         self.memory.charge_device(false);
         self.memory.access.address = address;
-        let found = self.devices.read(address & !3, now, &mut self.console);
+        let found = self.devices.read(address & !3, now, &mut self.memory, &mut self.console);
         if self.console.stop.is_some() {
             self.memory.look();
         }
@@ -128,7 +128,8 @@ impl Machine {
         self.memory.access.address = address;
         // A narrow write reaches the device as a word with the bytes in their place.
         let whole = merged(0, address, size, value);
-        let written = self.devices.write(address & !3, whole, &mut self.console);
+        let (now, console) = (self.timing.now(), &mut self.console);
+        let written = self.devices.write(address & !3, whole, now, &mut self.memory, console);
         self.memory.look();
         if written { Ok(()) } else { Err(self.nothing_at(address)) }
     }

@@ -92,11 +92,6 @@ impl Nvic {
         self.active[usize::from(number) % COUNT]
     }
 
-    /// Whether any device interrupt is enabled.
-    pub(crate) fn any_enabled(&self) -> bool {
-        self.enabled[16..].iter().any(|on| *on)
-    }
-
     fn bits(flags: &[bool; COUNT], word: u32) -> u32 {
         let first = 16 + word as usize * 32;
         flags
