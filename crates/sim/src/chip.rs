@@ -1,6 +1,7 @@
 //! A chip: one data file with memories, clocks, devices and timing constants, each with its source.
 
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The built-in chips, with one file each in `chips/`.
@@ -124,6 +125,9 @@ pub struct DeviceDescription {
     /// The interrupt numbers of a device with several, in the order of its lines.
     #[serde(default)]
     pub interrupts: Vec<u16>,
+    /// For an engine: its clock in MHz, and by name the time of each step in cycles of that clock.
+    #[serde(default)]
+    pub timing: BTreeMap<String, Constant>,
     /// For `registers`: bits that always read as one, by offset.
     #[serde(default)]
     pub ones: Vec<(u32, u32)>,
@@ -239,6 +243,9 @@ impl Chip {
     /// Returns an error if the text is not a valid chip file, or if memories overlap.
     pub fn parse(text: &str) -> Result<Chip, ChipError> {
         let chip: Chip = toml::from_str(text).map_err(|e| ChipError(e.to_string()))?;
+        for device in &chip.device {
+            crate::device::check(device).map_err(ChipError)?;
+        }
         let mut taken: Vec<(u64, u64, &str)> = Vec::new();
         for memory in &chip.memory {
             let (first, size) = (u64::from(memory.base), u64::from(memory.size));

@@ -1,6 +1,7 @@
 //! The chip's devices, one file each. A device is selected by the name of its file.
 
 mod cmsdk_uart;
+mod engine;
 mod lpuart;
 mod registers;
 mod unmodelled;
@@ -35,13 +36,21 @@ pub(crate) struct Devices {
     all: Vec<Device>,
 }
 
-fn model(description: &chip::DeviceDescription) -> Model {
+fn model(description: &chip::DeviceDescription, core_mhz: f64) -> Model {
+    if let Some(engine) = engine::new(description, core_mhz) {
+        return Model::Engine(engine);
+    }
     match description.kind.as_str() {
         "cmsdk_uart" => Model::CmsdkUart(cmsdk_uart::CmsdkUart::default()),
         "lpuart" => Model::Lpuart(lpuart::Lpuart::default()),
         "unmodelled" => Model::Unmodelled(unmodelled::Unmodelled::new(description)),
         _ => Model::Registers(registers::Registers::new(description)),
     }
+}
+
+/// Whether a description of an engine states all its times, and nothing else.
+pub(crate) fn check(description: &chip::DeviceDescription) -> Result<(), String> {
+    engine::check(description)
 }
 
 impl Devices {
@@ -51,7 +60,7 @@ impl Devices {
             size: d.size,
             interrupts: d.interrupt.iter().chain(&d.interrupts).copied().collect(),
             raised: 0,
-            model: model(d),
+            model: model(d, chip.clock.core.value),
         };
         Devices { all: chip.device.iter().map(device).collect() }
     }
