@@ -4,6 +4,7 @@
 //! left. [`Dcp`] sets the engine up and runs packets; [`provider`] offers it to the timed loop.
 
 pub mod packet;
+pub mod port;
 pub mod provider;
 pub mod registers;
 
@@ -136,6 +137,8 @@ pub struct Dcp<'w, B> {
     work: &'w mut Work,
     /// The key in slot 0, which a reset of the engine forgets.
     key: Option<[u8; 16]>,
+    /// Who loaded that key through [`port`]; 0 if it was loaded otherwise.
+    owner: usize,
     /// Interrupts so far.
     interrupts: u64,
 }
@@ -147,7 +150,7 @@ impl<'w, B: Bus> Dcp<'w, B> {
     /// [`Unsupported::Memory`] if no bus master reaches `work`; [`Error::Timeout`] if the engine does not come out of
     /// its reset.
     pub fn new(bus: B, base: u32, line: Interrupt, work: &'w mut Work) -> Result<Self, Error> {
-        let mut dcp = Dcp { bus, base, line, work, key: None, interrupts: 0 };
+        let mut dcp = Dcp { bus, base, line, work, key: None, owner: 0, interrupts: 0 };
         dcp.reset()?;
         Ok(dcp)
     }
@@ -206,7 +209,7 @@ impl<'w, B: Bus> Dcp<'w, B> {
             self.write(registers::KEYDATA, u32::from_le_bytes(word));
         }
         if slot == 0 {
-            self.key = Some(*key);
+            (self.key, self.owner) = (Some(*key), 0);
         }
     }
 

@@ -7,6 +7,7 @@ use cpb_core::{
     Meaning, Notice, Operation, Phase, Placement, Provider, Ticks, Unsupported, Workload, check,
 };
 use cpb_drivers::dcp::packet::{Words, control0};
+use cpb_drivers::dcp::port::HashState;
 use cpb_drivers::dcp::provider::DcpProvider;
 use cpb_drivers::dcp::registers::{channel, status};
 use cpb_drivers::dcp::{Cipher, Completion, Dcp, Hash, Key, Mode, QUEUE, Work};
@@ -105,6 +106,46 @@ fn hashes_give_the_published_answers_and_nothing_has_a_digest_too() {
         let message = b"abcdbcdecdefdefgefghfghighijhijk";
         dcp.hash(Hash::Crc32, message, &mut sum, Completion::Polling).expect("a sum");
         assert_eq!(sum, [0x7f, 0x04, 0x6a, 0xdd]);
+    });
+}
+
+/// In pieces that end within a block, at its end, and behind it: the same digest as at once.
+#[test]
+fn the_port_s_hash_in_pieces_is_the_hash_of_the_whole_and_two_of_them_can_alternate() {
+    let message: Vec<u8> = (0..1000).map(|n| (n * 7 % 251) as u8).collect();
+    with_dcp(|dcp| {
+        for (hash, _) in ABC {
+            let mut whole = vec![0; hash.length()];
+            dcp.hash(hash, &message, &mut whole, Completion::Polling).expect("a digest");
+            for piece in [1, 63, 64, 65, 127, 128, 129, 500, 1000] {
+                let mut states = [HashState::NEW, HashState::NEW];
+                for part in message.chunks(piece) {
+                    for state in &mut states {
+                        dcp.port_hash_update(hash, state, part).expect("an update");
+                    }
+                }
+                for state in &mut states {
+                    let mut digest = vec![0; hash.length()];
+                    dcp.port_hash_finish(hash, state, &mut digest).expect("a digest");
+                    assert_eq!(digest, whole, "{hash:?} in pieces of {piece}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn the_port_loads_a_key_only_for_another_owner() {
+    let (key, iv, plain, right) = sp_800_38a(Mode::Cbc);
+    with_dcp(|dcp| {
+        for (owner, key, is_right) in
+            [(1, key, true), (2, [0; 16], false), (2, key, false), (1, key, true)]
+        {
+            let mut output = [0; 32];
+            let (mode, encrypts) = (Mode::Cbc, true);
+            let ran = dcp.port_cipher(owner, &key, mode, encrypts, &iv, &plain, &mut output);
+            assert_eq!((ran, output == right), (Ok(()), is_right), "{owner}");
+        }
     });
 }
 
