@@ -33,6 +33,7 @@ mod serve;
 mod solo;
 mod startup;
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use cortex_m::peripheral::{DCB, DWT};
 use cpb_core::Provider;
@@ -46,26 +47,33 @@ extern "C" fn main() -> ! {
     let mut core = unsafe { cortex_m::Peripherals::steal() };
     let cycle_counter = counts(&mut core.DCB, &mut core.DWT);
     let (board, clock) = board::Board::start(&mut core);
+    // Interrupts and engines use it as long as the image runs.
+    let clock = &*Box::leak(Box::new(clock));
     let mbedtls = mbedtls::MbedTls::new();
     let copies = mbedtls.copies();
     #[allow(unused_mut, reason = "only some chips have an engine")]
     let mut providers: Vec<&dyn Provider> = alloc::vec![&Null, &mbedtls, &copies];
     #[cfg(feature = "imxrt1060-evk")]
-    let engine = dcp::start(core.SCB, &clock);
+    let engine = dcp::start(core.SCB, clock);
     // An engine that does not answer is not listed.
     #[cfg(feature = "imxrt1060-evk")]
-    let ways = engine.as_ref().map(|engine| dcp::ways(engine, mbedtls.options()));
+    let ways = engine.map(|engine| dcp::ways(engine, mbedtls.options()));
     #[cfg(feature = "imxrt1060-evk")]
-    providers.extend(ways.iter().flatten().map(|way| way as &dyn Provider));
+    let through = mbedtls::MbedTlsDcp { software: &mbedtls };
+    #[cfg(feature = "imxrt1060-evk")]
+    if let Ok(ways) = &ways {
+        providers.push(&through);
+        providers.extend(ways.iter().map(|way| way as &dyn Provider));
+    }
     #[cfg(not(feature = "solo"))]
     serve::serve(
         board,
-        &clock,
+        clock,
         serve::Core { id: core.CPUID.base.read(), cycle_counter },
         &providers,
     );
     #[cfg(feature = "solo")]
-    solo::run(board, &clock, cycle_counter, mbedtls.identity(), &providers);
+    solo::run(board, clock, cycle_counter, mbedtls.identity(), &providers);
 }
 
 /// Whether the core's cycle counter works. Every known Cortex-M7 has one; QEMU's does not.

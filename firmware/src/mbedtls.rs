@@ -1,7 +1,14 @@
 //! Mbed TLS 2.28 as a provider, with the same sessions as on Linux: those of the crate cpb-mbedtls.
 
+#[cfg(feature = "imxrt1060-evk")]
+mod alt;
+#[cfg(feature = "imxrt1060-evk")]
+mod for_dcp;
 mod library;
 mod rng;
+
+#[cfg(feature = "imxrt1060-evk")]
+pub(crate) use for_dcp::MbedTlsDcp;
 
 use crate::memory;
 use alloc::format;

@@ -162,6 +162,13 @@ impl<B: Bus> Dcp<'_, B> {
         Ok(())
     }
 
+    /// Notes that `owner` has another key now.
+    pub fn forget_owner(&mut self, owner: usize) {
+        if self.owner == owner {
+            self.owner = 0;
+        }
+    }
+
     /// Encrypts or decrypts whole blocks with the key in slot 0, which is loaded if `owner` did not use the engine
     /// last.
     ///
