@@ -3,7 +3,7 @@
 use super::{DONE, FAILED, output};
 use crate::discovery::Discovered;
 use crate::run::known_answers;
-use crate::target::{Local, Target};
+use crate::target::{self, Local, Request, Target, Wanted};
 use crate::transport::conversation::Conversation;
 use crate::transport::{Affinity, RunnerError, Timeouts};
 use crate::vectors::Vectors;
@@ -26,7 +26,8 @@ use std::thread;
 #[command(
     after_help = "Each number counts the known answers that the provider got right: published \
     vectors (NIST, RFC, Wycheproof), forged tags and invalid lengths.\n\nExamples:\n  cpb check\n  \
-    cpb check --provider openssl --algorithm aes-256-gcm"
+    cpb check --provider openssl --algorithm aes-256-gcm\n  \
+    cpb check --target imxrt1060-sim --provider dcp,mbedtls-dcp"
 )]
 pub(super) struct Arguments {
     /// Check only these providers
@@ -35,6 +36,12 @@ pub(super) struct Arguments {
     /// Check only these algorithms
     #[arg(short, long, value_delimiter = ',')]
     algorithm: Vec<String>,
+    /// Check the providers of another machine, such as imxrt1060-sim or ssh:HOST (`cpb list targets`)
+    #[arg(long, value_name = "TARGET")]
+    target: Option<String>,
+    /// Speed of a board's serial line, in bits per second [default: 115200]
+    #[arg(long, value_name = "NUMBER")]
+    baud: Option<u32>,
     /// Also check the providers of this program
     #[arg(long, value_name = "PROGRAM")]
     runner: Vec<PathBuf>,
@@ -44,18 +51,19 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
-    let here = Local::new(arguments.timeout, &Arc::default());
+    let place = place(&arguments)?;
     let vectors = Vectors::load()?;
     let mut algorithms = names::list("algorithm", &arguments.algorithm, Algorithm::ALL)?;
     if algorithms.is_empty() {
         algorithms = Algorithm::ALL.to_vec();
     }
-    let known = here.discover(&arguments.provider, &arguments.runner, &Affinity::default())?;
+    let known = place.discover(&arguments.provider, &arguments.runner, &Affinity::default())?;
     let known: Vec<&Discovered> =
         known.iter().filter(|known| catalog::computes(&known.spec.name)).collect();
     let names: Vec<&str> = known.iter().map(|known| known.spec.name.as_str()).collect();
     let rows = rows(&algorithms, &names);
-    let columns = columns(&known, &rows, &vectors, &here.timeouts);
+    let at_once = if place.is_here() { cpus() } else { 1 };
+    let columns = columns(&known, &rows, &vectors, place.timeouts(), at_once);
     output::print(&matrix(&rows, &columns, output::width()))?;
     if columns.iter().any(|column| column.gave_up || !column.wrong.is_empty()) {
         return Ok(FAILED);
@@ -68,16 +76,46 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     Ok(DONE)
 }
 
-/// The answers of all providers, in their order. As many providers are asked at once as there are CPUs,
+/// The machine whose providers are checked.
+fn place(arguments: &Arguments) -> Result<Box<dyn Target>> {
+    let stop = Arc::default();
+    let Some(name) = &arguments.target else {
+        return Ok(Box::new(Local::new(arguments.timeout, &stop)));
+    };
+    target::open(Request {
+        name,
+        board: None,
+        runners: &arguments.runner,
+        baud: arguments.baud,
+        timeout: arguments.timeout,
+        wanted: Wanted { providers: &arguments.provider, ..Wanted::default() },
+        say: &output::say,
+        stop: &stop,
+    })
+}
+
+fn cpus() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// The answers of all providers, in their order. Here, as many providers are asked at once as there are CPUs,
 /// because nothing is timed. Their runners are started before that: qemu-user may hang a process that is
-/// started while another thread computes.
+/// started while another thread computes. Elsewhere there may be a single line, so they take turns.
 fn columns(
     known: &[&Discovered],
     rows: &[Checked],
     vectors: &Vectors,
     timeouts: &Timeouts,
+    at_once: usize,
 ) -> Vec<Column> {
     let start = |known: &Discovered| known.spec.launch.start(&Affinity::default(), timeouts);
+    if at_once == 1 {
+        let check = |known: &&Discovered| {
+            let runner = known.available().then(|| start(known));
+            Column::check(known, runner, || start(known), rows, vectors)
+        };
+        return known.iter().map(check).collect();
+    }
     let runners: Vec<Option<Result<Conversation, RunnerError>>> =
         known.iter().map(|known| known.available().then(|| start(known))).collect();
     let waiting = Mutex::new(known.iter().zip(runners).enumerate());
@@ -90,9 +128,8 @@ fn columns(
         }
         done
     };
-    let cpus = thread::available_parallelism().map_or(1, NonZero::get);
     let mut done: Vec<(usize, Column)> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..cpus.min(known.len())).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..at_once.min(known.len())).map(|_| scope.spawn(work)).collect();
         let joined = workers.into_iter().map(|worker| worker.join());
         joined.flat_map(|done| done.unwrap_or_else(|panic| resume_unwind(panic))).collect()
     });
