@@ -107,6 +107,9 @@ impl<C: Clock> Bus for ChipBus<'_, C> {
         let start = self.clock.now();
         let ticks = (limit.as_micros() as u64).saturating_mul(self.clock.frequency()) / 1_000_000;
         TAKEN.store(0, Ordering::Relaxed);
+        // What is left of the last interrupt, whose handler ended before its cause was cleared. A line that is
+        // raised becomes pending again.
+        NVIC::unpend(Line(number));
         // SAFETY: the handler masks it again when it comes.
         unsafe { NVIC::unmask(Line(number)) };
         while TAKEN.load(Ordering::Acquire) != u32::from(number) + 1 {

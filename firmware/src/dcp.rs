@@ -36,6 +36,13 @@ pub(crate) fn start(
     Ok(unsafe { &*engine })
 }
 
+/// The number of packets that it has finished; `None` if it is not set up.
+pub(crate) fn finished() -> Option<u64> {
+    // SAFETY: it is null or a driver that lives as long as the image runs.
+    let engine = unsafe { ENGINE.load(Ordering::Relaxed).as_ref() };
+    engine.map(|engine| engine.borrow().finished())
+}
+
 /// The engine as providers: polled, and by interrupt.
 pub(crate) fn ways<'e>(
     engine: &'e RefCell<Driver>,

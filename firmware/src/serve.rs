@@ -140,7 +140,7 @@ impl<C: Clock> Runner<'_, C> {
         let plan = Plan { provider, workload, budget, clock: self.clock, computes, memory };
         let (mut opened, mut begin, mut end) = (0, self.clock.now(), self.clock.now());
         let mut stack = 0;
-        let before = provider.interrupts();
+        let before = (provider.interrupts(), provider.jobs());
         let seen = cpb_round::run(plan, &mut |stage| match stage {
             Stage::Prepared | Stage::WarmedUp => {}
             Stage::Open => {
@@ -159,12 +159,18 @@ impl<C: Clock> Runner<'_, C> {
             wall_ns,
             cpu_ns: wall_ns,
             stack: Some(stack),
-            interrupts: provider.interrupts().zip(before).map(|(after, before)| after - before),
+            interrupts: since(before.0, provider.interrupts()),
+            jobs: since(before.1, provider.jobs()),
             ..Counters::default()
         };
         let round = Round { iterations: seen.iterations, output: seen.output, counters };
         Ok((seen, round))
     }
+}
+
+/// What a count grew by.
+fn since(before: Option<u64>, after: Option<u64>) -> Option<u64> {
+    after.zip(before).map(|(after, before)| after - before)
 }
 
 /// The connection to the host.

@@ -141,6 +141,10 @@ pub struct Dcp<'w, B> {
     owner: usize,
     /// Interrupts so far.
     interrupts: u64,
+    /// Packets that the engine took off its semaphores so far.
+    finished: u64,
+    /// By channel, the packets that were on its semaphore when it was last read.
+    in_flight: [u32; CHANNELS],
 }
 
 impl<'w, B: Bus> Dcp<'w, B> {
@@ -150,7 +154,17 @@ impl<'w, B: Bus> Dcp<'w, B> {
     /// [`Unsupported::Memory`] if no bus master reaches `work`; [`Error::Timeout`] if the engine does not come out of
     /// its reset.
     pub fn new(bus: B, base: u32, line: Interrupt, work: &'w mut Work) -> Result<Self, Error> {
-        let mut dcp = Dcp { bus, base, line, work, key: None, owner: 0, interrupts: 0 };
+        let mut dcp = Dcp {
+            bus,
+            base,
+            line,
+            work,
+            key: None,
+            owner: 0,
+            interrupts: 0,
+            finished: 0,
+            in_flight: [0; CHANNELS],
+        };
         dcp.reset()?;
         Ok(dcp)
     }
@@ -174,6 +188,7 @@ impl<'w, B: Bus> Dcp<'w, B> {
     /// As for [`Dcp::new`].
     pub fn reset(&mut self) -> Result<(), Error> {
         let context = address(&self.bus, &self.work.context.0)?;
+        self.in_flight = [0; CHANNELS];
         self.write(
             registers::CTRL,
             ctrl::RESET | ctrl::CLOCK_GATE | ctrl::HAS_CRYPTO | ctrl::HAS_SHA,
@@ -218,17 +233,30 @@ impl<'w, B: Bus> Dcp<'w, B> {
         self.bus.barrier();
         self.write(channel(number).packet, first);
         self.write(channel(number).semaphore, count);
+        self.in_flight[number] = count;
+    }
+
+    /// The value of a channel's semaphore. What it lost since it was last read has been finished.
+    fn on_semaphore(&mut self, number: usize) -> u32 {
+        let now = self.read(channel(number).semaphore) >> 16 & 0xFF;
+        self.finished += u64::from(self.in_flight[number].saturating_sub(now));
+        self.in_flight[number] = now;
+        now
+    }
+
+    /// The number of packets that the engine has finished, by the count of its semaphores.
+    pub fn finished(&self) -> u64 {
+        self.finished
     }
 
     /// The number of packets that a channel has left. An error that stopped it is returned, and the engine is reset.
     fn left(&mut self, number: usize) -> Result<u32, Error> {
-        let left = |dcp: &mut Self| dcp.read(channel(number).semaphore) >> 16 & 0xFF;
-        let now = left(self);
+        let now = self.on_semaphore(number);
         if now == 0 || self.read(registers::STAT) & stat::READY << number != 0 {
             return Ok(now);
         }
         // It may have finished between the two reads.
-        let now = left(self);
+        let now = self.on_semaphore(number);
         let status = self.read(channel(number).status);
         if now == 0 && status & status::ERRORS == 0 {
             return Ok(0);

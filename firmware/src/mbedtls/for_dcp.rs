@@ -1,5 +1,6 @@
 //! Mbed TLS 2.28 with the DCP in place of its AES, SHA-1 and SHA-256, as on NXP's boards.
 
+use crate::dcp;
 use crate::mbedtls::MbedTls;
 use crate::mbedtls::library::DcpLibrary;
 use cpb_core::{Algorithm, Claim, CryptoWorkload, Error, Identity, Job, Provider, Unsupported};
@@ -30,6 +31,10 @@ impl Provider for MbedTlsDcp<'_> {
 
     fn claim(&self) -> Claim {
         Claim::Engine
+    }
+
+    fn jobs(&self) -> Option<u64> {
+        dcp::finished()
     }
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {

@@ -56,11 +56,12 @@ impl<B: Bus> Dcp<'_, B> {
         self.bus.clean(&self.work.packets[0].0);
         self.bus.barrier();
         self.write(channel(0).semaphore, 1);
+        self.in_flight[0] = 1;
         if (0..POLLS).all(|_| self.read(registers::STAT) & ready != 0) {
             self.reset()?;
             return Err(Error::Timeout);
         }
-        let left = self.read(channel(0).semaphore) >> 16;
+        let left = self.on_semaphore(0);
         let told = self.read(channel(0).status);
         if left != 0 || told & status::ERRORS != 0 {
             self.reset()?;

@@ -75,6 +75,10 @@ impl<B: Bus> Provider for DcpProvider<'_, '_, B> {
         Some(self.dcp.borrow().interrupts)
     }
 
+    fn jobs(&self) -> Option<u64> {
+        Some(self.dcp.borrow().finished)
+    }
+
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
         workload.valid()?;
         let work = work(workload)?;
