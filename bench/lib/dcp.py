@@ -199,7 +199,7 @@ def by_size(image, record):
     found = {}
     for (provider, workload), figures in cpb.figures(summary).items():
         algorithm, _, _, size = workload.split("/")[:4]
-        found[provider, algorithm, int(size)] = cpb.value(figures["cycles_per_byte"]) * int(size)
+        found[provider, algorithm, int(size)] = cpb.value(figures["cycles_per_operation"])
     return found
 
 

@@ -62,7 +62,7 @@ impl<B: Bus> Provider for DcpProvider<'_, '_, B> {
     fn identity(&self) -> Identity<'_> {
         let (provider, executor) = match self.how {
             How::Polling => ("dcp", "DCP, polled"),
-            How::Interrupt => ("dcp:interrupts", "DCP, by interrupt"),
+            How::Interrupt => ("dcp-interrupts", "DCP, by interrupt"),
         };
         Identity { provider, version: env!("CARGO_PKG_VERSION"), executor, options: self.options }
     }
