@@ -8,6 +8,7 @@ use cpb_analysis::explain::{Explained, Explanation, PathScaling};
 use cpb_analysis::fit::Shape;
 use cpb_analysis::missing::NoFigure;
 use cpb_analysis::paths::Subject;
+use cpb_analysis::ratio::TIE;
 use cpb_analysis::units::{Bytes, Nanoseconds};
 use cpb_core::{Algorithm, Operation, Workload};
 use cpb_record::Evidence;
@@ -99,6 +100,51 @@ fn times(ratio: f64) -> String {
     short(ratio)
 }
 
+/// How many times as fast a path is as another at several sizes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Factors {
+    /// All factors are near 1: they differ from it by at most this share.
+    Tie(f64),
+    /// Between these factors, all above 1.
+    Faster { least: f64, most: f64 },
+    /// As fast at some sizes, and up to this many times as fast at others.
+    UpTo(f64),
+    /// Slower by this share at some sizes, and up to this many times as fast at others.
+    FromSlower { slower: f64, most: f64 },
+}
+
+/// A smaller factor would be written as 1.00.
+pub(crate) const LEAST_SHOWN: f64 = 1.005;
+
+impl Factors {
+    fn of(least: f64, most: f64) -> Factors {
+        let off = (1.0 - least).max(most - 1.0);
+        match () {
+            _ if least >= LEAST_SHOWN => Factors::Faster { least, most },
+            _ if off <= TIE => Factors::Tie(off),
+            _ if 1.0 - least <= TIE => Factors::UpTo(most),
+            _ => Factors::FromSlower { slower: 1.0 - least, most },
+        }
+    }
+
+    /// The factors in words; `unit` follows a factor.
+    fn words(self, unit: &str, than: &str) -> String {
+        match self {
+            Factors::Tie(off) => format!("as fast as {than}, within {}", lost(off)),
+            Factors::UpTo(most) => format!("up to {}{unit} as fast as {than}", times(most)),
+            Factors::Faster { least, most } => {
+                let (least, most) = (times(least), times(most));
+                let range = if least == most { least } else { format!("{least} to {most}") };
+                format!("{range}{unit} as fast as {than}")
+            }
+            Factors::FromSlower { slower, most } => {
+                let (slower, most) = (percent(slower), times(most));
+                format!("from {slower} slower to {most}{unit} as fast as {than}")
+            }
+        }
+    }
+}
+
 /// A recommendation, in parts.
 pub(crate) struct Advised {
     /// The recommended paths.
@@ -181,9 +227,8 @@ pub(crate) fn advise(advice: &Advice, task: &Explained) -> Advised {
         Reason::Only => "it is the only path".to_owned(),
         Reason::Tie => format!("they differ by at most {}", lost(advice.loss)),
         Reason::Faster { than, least, most } => {
-            let (least, most) = (times(*least), times(*most));
-            let times = if least == most { least } else { format!("{least} to {most}") };
-            format!("it is {times} times as fast as {than}, the next best")
+            let factors = Factors::of(*least, *most);
+            format!("it is {}", factors.words(" times", &format!("{than}, the next best")))
         }
         Reason::Fixed { than, own, other } if own.0 > 0.0 => {
             let (own, other) = (time(*own), time(*other));
@@ -246,11 +291,10 @@ pub(crate) fn verdict(task: &Explained) -> Option<String> {
     let worst = task.verdict.iter().map(|advice| advice.loss).fold(0.0, f64::max);
     let worst = (worst > LOSS).then(|| format!(" (within {} of the fastest)", percent(worst)));
     let most = task.verdict.iter().filter_map(|advice| match &advice.reason {
-        Reason::Faster { than, least, most } if all && *least >= 1.0 => {
-            let [least, most] = [*least, *most].map(times);
-            let times = if least == most { least } else { format!("{least} to {most}") };
-            Some(format!(", {times}× as fast as {than}"))
-        }
+        Reason::Faster { than, least, most } if all => match Factors::of(*least, *most) {
+            Factors::FromSlower { .. } => None,
+            factors => Some(format!(", {}", factors.words("×", than))),
+        },
         _ => None,
     });
     let most: String = most.collect();
@@ -497,4 +541,21 @@ fn threads(scaling: &PathScaling) -> String {
         false => String::new(),
     };
     format!("{} {what}{size}: {}; {stops}", scaling.provider, rates.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_around_one_are_a_tie_in_words() {
+        let words = |least, most| Factors::of(least, most).words(" times", "x");
+        assert_eq!(words(0.983, 1.02), "as fast as x, within 2.0%");
+        assert_eq!(words(1.0, 1.01), "as fast as x, within 1.0%");
+        assert_eq!(words(1.0, 1.0), "as fast as x, within 0.1%");
+        assert_eq!(words(1.001, 8.9), "up to 8.90 times as fast as x");
+        assert_eq!(words(1.01, 1.02), "1.01 to 1.02 times as fast as x");
+        assert_eq!(words(1.5, 1.5), "1.50 times as fast as x");
+        assert_eq!(words(0.85, 1.4), "from 15% slower to 1.40 times as fast as x");
+    }
 }
