@@ -7,7 +7,7 @@ use cpb_analysis::crossover::{Contest, Crossing};
 use cpb_analysis::explain::{Explained, Explanation, PathScaling};
 use cpb_analysis::fit::Shape;
 use cpb_analysis::missing::NoFigure;
-use cpb_analysis::paths::Subject;
+use cpb_analysis::paths::{Subject, WrongPath};
 use cpb_analysis::ratio::TIE;
 use cpb_analysis::units::{Bytes, Nanoseconds};
 use cpb_core::{Algorithm, Operation, Workload};
@@ -224,7 +224,8 @@ pub(crate) fn advise(advice: &Advice, task: &Explained) -> Advised {
     let who = any_of(&advice.take);
     let sizes = range(advice, task, task.advice.len() == 1);
     let why = match &advice.reason {
-        Reason::Only => "it is the only path".to_owned(),
+        Reason::Only if task.wrong.is_empty() => "it is the only path".to_owned(),
+        Reason::Only => "it is the only path whose answers are not in doubt".to_owned(),
         Reason::Tie => format!("they differ by at most {}", lost(advice.loss)),
         Reason::Faster { than, least, most } => {
             let factors = Factors::of(*least, *most);
@@ -266,6 +267,9 @@ fn lost(loss: f64) -> String {
 /// The recommendations for a task in a sentence, in as few ranges as the verdict has. `None` without recommendations.
 pub(crate) fn verdict(task: &Explained) -> Option<String> {
     let all = task.verdict.len() == 1;
+    let refused: Vec<String> =
+        not_recommended(task).into_iter().map(|words| format!("; not {words}")).collect();
+    let refused = refused.concat();
     let parts: Vec<String> = task
         .verdict
         .iter()
@@ -286,7 +290,7 @@ pub(crate) fn verdict(task: &Explained) -> Option<String> {
         })
         .collect();
     if parts.is_empty() {
-        return None;
+        return (!refused.is_empty()).then(|| format!("no path can be recommended{refused}"));
     }
     let worst = task.verdict.iter().map(|advice| advice.loss).fold(0.0, f64::max);
     let worst = (worst > LOSS).then(|| format!(" (within {} of the fastest)", percent(worst)));
@@ -298,7 +302,42 @@ pub(crate) fn verdict(task: &Explained) -> Option<String> {
         _ => None,
     });
     let most: String = most.collect();
-    Some(format!("{}{}{most}", parts.join(", "), worst.unwrap_or_default()))
+    Some(format!("{}{}{most}{refused}", parts.join(", "), worst.unwrap_or_default()))
+}
+
+/// The paths that are not recommended because of wrong answers, with the sizes and the reason; paths with the same
+/// reason together.
+pub(crate) fn not_recommended(task: &Explained) -> Vec<String> {
+    let mut groups: Vec<(&WrongPath, Vec<String>)> = Vec::new();
+    for wrong in &task.wrong {
+        let same = |(known, _): &&mut (&WrongPath, Vec<String>)| {
+            known.sizes == wrong.sizes && known.why == wrong.why
+        };
+        match groups.iter_mut().find(same) {
+            Some((_, names)) => names.push(wrong.provider.clone()),
+            None => groups.push((wrong, vec![wrong.provider.clone()])),
+        }
+    }
+    let words = |(wrong, names): (&WrongPath, Vec<String>)| {
+        let at = match task.subject.has_sizes() {
+            true => format!("at {}, ", sizes_in_words(&wrong.sizes)),
+            false => String::new(),
+        };
+        format!("{}: {at}{}", any_of(&names), wrong.why)
+    };
+    groups.into_iter().map(words).collect()
+}
+
+/// Ascending sizes: all if they are few, otherwise their number and range.
+fn sizes_in_words(sizes: &[u32]) -> String {
+    let sizes: Vec<String> = sizes.iter().map(|bytes| size((*bytes).into())).collect();
+    match sizes.as_slice() {
+        [first, .., last] if sizes.len() > NAMED => {
+            format!("{} sizes from {first} to {last}", sizes.len())
+        }
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        few => few.concat(),
+    }
 }
 
 /// The answer to "which path at this size?" in words.
@@ -306,7 +345,11 @@ pub(crate) fn answer(task: &Explained) -> Option<(&'static str, String)> {
     let answer = task.answer.as_ref()?;
     let at = size(answer.bytes.into());
     if answer.take.is_empty() {
-        return Some(("at", format!("{at}: there is only one path")));
+        let words = match task.wrong.is_empty() {
+            true => "there is only one path",
+            false => "no path can be recommended",
+        };
+        return Some(("at", format!("{at}: {words}")));
     }
     let costs = |name: &String| task.paths.iter().find(|costs| costs.provider == *name)?.asked;
     let best = answer
@@ -486,13 +529,8 @@ fn contest(pair: &PathPair, task: &Explained) -> String {
             )
         }
         Contest::Partly { faster, sure } => {
-            let sizes: Vec<String> = sure.iter().map(|bytes| size(*bytes)).collect();
-            let at = match sizes.as_slice() {
-                [first, .., last] if sizes.len() > NAMED => {
-                    format!("{} sizes from {first} to {last}", sizes.len())
-                }
-                few => few.join(" and "),
-            };
+            let sure: Vec<u32> = sure.iter().map(|bytes| bytes.0 as u32).collect();
+            let at = sizes_in_words(&sure);
             format!(
                 "{} is faster than {} at {at}; at the other sizes they tie, or it is unclear",
                 pair.name(*faster),
