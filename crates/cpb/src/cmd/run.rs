@@ -1,6 +1,7 @@
 //! `cpb run`: measure this machine and show the result.
 
 mod connect;
+mod own_library;
 mod segment;
 mod since;
 
