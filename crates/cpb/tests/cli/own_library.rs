@@ -37,6 +37,19 @@ fn without_algorithms_a_run_measures_those_of_the_library() {
 }
 
 #[test]
+fn a_check_of_a_library_shows_what_it_has_and_counts_the_rest() {
+    let lab = lab!();
+    build(&lab, "", "", "libmine.so");
+    let ran = lab.run("check -p library:./libmine.so");
+    said(&ran, 0, "53 algorithms are not supported by library:./libmine.so");
+    assert_eq!(ran.stdout.lines().filter(|line| line.starts_with("chacha20 ")).count(), 2);
+    assert!(!ran.stdout.contains("aes-"), "{}", ran.all());
+    // An algorithm that was asked for has its row.
+    let ran = lab.run("check -p library:./libmine.so -a chacha20,sha-256");
+    said(&ran, 0, "sha-256 hash -");
+}
+
+#[test]
 fn a_library_that_never_answers_is_reported_as_such() {
     let lab = lab!();
     build(&lab, OPEN, &format!("    for (;;) ;\n{OPEN}"), "libhang.so");
