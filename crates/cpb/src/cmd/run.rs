@@ -14,6 +14,7 @@ use clap::{Args, Command, FromArgMatches};
 use cpb_analysis::agreement;
 use cpb_core::catalog;
 use cpb_record::budget::{Percent, Seconds};
+use cpb_record::foreign::shell_word;
 use cpb_record::plan::Plan;
 use cpb_record::store;
 use cpb_record::{Cell, NotMeasuredReason, Outcome, Record};
@@ -260,9 +261,9 @@ fn show(record: &Record, arguments: &Arguments) -> Result<u8> {
 
 /// The command that continues a record.
 fn go_on(record: &Path, runners: &[PathBuf]) -> String {
-    let mut command = format!("cpb run --resume {}", record.display());
+    let mut command = format!("cpb run --resume {}", shell_word(&record.to_string_lossy()));
     for runner in runners {
-        command.push_str(&format!(" --runner {}", runner.display()));
+        command.push_str(&format!(" --runner {}", shell_word(&runner.to_string_lossy())));
     }
     command
 }
