@@ -96,10 +96,11 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PROGRAM", help_heading = "What")]
     runner: Vec<PathBuf>,
 
-    /// Time for the whole run
+    /// Time for the whole run, such as 500ms, 20s, 5m or 1h; without a unit, in seconds
     #[arg(long, value_name = "TIME", help_heading = "How", allow_hyphen_values = true)]
     budget: Option<Seconds>,
-    /// Measure until the half-width of each interval is below this share
+    /// Measure until the half-width of each interval is below this share of its figure, in percent, such as 0.5%;
+    /// without a --budget for at most 10 minutes
     #[arg(long, value_name = "SHARE", help_heading = "How", allow_hyphen_values = true)]
     precision: Option<Percent>,
     /// Measure more sizes where the fastest path changes; the default plan always does
