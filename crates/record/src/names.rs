@@ -17,6 +17,12 @@ impl fmt::Display for Unknown {
             "record" => write!(f, "no file and no published record is called '{}'; ", self.typed)?,
             kind => write!(f, "unknown {kind} '{}'; ", self.typed)?,
         }
+        if self.kind == "provider" && names_library(&self.typed) {
+            return write!(
+                f,
+                "a C library of your own is library:FILE, and a comma ends FILE: rename a file that has one"
+            );
+        }
         match self.nearest.as_slice() {
             [] => write!(f, "no name is similar")?,
             [only] => write!(f, "did you mean {only}?")?,
@@ -31,6 +37,11 @@ impl fmt::Display for Unknown {
 }
 
 impl std::error::Error for Unknown {}
+
+/// Whether a name is that of a shared library's file, or the rest of one after a comma.
+fn names_library(name: &str) -> bool {
+    name.contains('/') || name.contains(".so") || name.ends_with(".dylib")
+}
 
 /// If none is near, this many names are still listed; a command lists more.
 const MOST_LISTED: usize = 30;

@@ -50,6 +50,18 @@ fn a_check_of_a_library_shows_what_it_has_and_counts_the_rest() {
 }
 
 #[test]
+fn the_file_of_a_library_cannot_have_a_comma() {
+    let lab = lab!();
+    build(&lab, "", "", "a,b.so");
+    for line in
+        ["run -p library:./a,b.so -a chacha20", "check -p library:./a,b.so", "run -p ./a.so"]
+    {
+        let ran = lab.run(line);
+        said(&ran, 2, "a C library of your own is library:FILE, and a comma ends FILE");
+    }
+}
+
+#[test]
 fn a_library_that_never_answers_is_reported_as_such() {
     let lab = lab!();
     build(&lab, OPEN, &format!("    for (;;) ;\n{OPEN}"), "libhang.so");
