@@ -16,6 +16,7 @@ use cpb_record::budget::Seconds;
 use cpb_record::names;
 use cpb_record::{Check, Checked, NotMeasuredReason, ProviderRecord};
 use cpb_report::{left, right};
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
@@ -64,7 +65,9 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let rows = rows(&algorithms, &names);
     let at_once = if place.is_here() { cpus() } else { 1 };
     let columns = columns(&known, &rows, &vectors, place.timeouts(), at_once);
-    output::print(&matrix(&rows, &columns, output::width()))?;
+    // A library of one's own has a few algorithms; the rows of all others would hide them.
+    let brief = arguments.algorithm.is_empty() && names.iter().all(|name| is_own_library(name));
+    output::print(&matrix(&rows, &columns, output::width(), brief))?;
     if columns.iter().any(|column| column.gave_up || !column.wrong.is_empty()) {
         return Ok(FAILED);
     }
@@ -96,6 +99,10 @@ fn place(arguments: &Arguments) -> Result<Box<dyn Target>> {
 
 fn cpus() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+fn is_own_library(name: &str) -> bool {
+    catalog::find(name).is_some_and(|choice| choice.entry.name == catalog::C_LIBRARY)
 }
 
 /// The answers of all providers, in their order. Here, as many providers are asked at once as there are CPUs,
@@ -297,13 +304,13 @@ fn blocks(columns: &[Column], most: usize) -> Vec<&[Column]> {
 }
 
 /// Algorithms down, providers across, as many at a time as fit; failures follow in words. A block leaves out
-/// algorithms that none of its providers supports.
-fn matrix(rows: &[Checked], columns: &[Column], width: usize) -> String {
+/// algorithms that none of its providers supports, if there are several blocks or the matrix is to be brief.
+fn matrix(rows: &[Checked], columns: &[Column], width: usize, brief: bool) -> String {
     let mut text = String::new();
     let mut heading = "known answers right";
     let blocks = blocks(columns, width);
     for block in &blocks {
-        text += &block_text(heading, rows, block, blocks.len() > 1);
+        text += &block_text(heading, rows, block, brief || blocks.len() > 1);
         text.push('\n');
         heading = "";
     }
@@ -316,7 +323,9 @@ fn matrix(rows: &[Checked], columns: &[Column], width: usize) -> String {
         text += &format!(", {} without an answer", unanswered.len());
     }
     text.push('\n');
-    if columns.iter().any(|column| column.right.iter().any(Option::is_none)) {
+    if brief {
+        text += &unsupported(rows, columns);
+    } else if columns.iter().any(|column| column.right.iter().any(Option::is_none)) {
         text += "- not supported: `cpb run` with this algorithm shows the reason\n";
     }
     if counts().any(|shown| shown.distinct > 0) {
@@ -334,6 +343,26 @@ fn matrix(rows: &[Checked], columns: &[Column], width: usize) -> String {
         }
     }
     text
+}
+
+/// The number of algorithms that no provider supports, as a line.
+fn unsupported(rows: &[Checked], columns: &[Column]) -> String {
+    let mut all = BTreeMap::new();
+    for (row, what) in rows.iter().enumerate() {
+        let is_meant = |algorithm| columns.iter().any(|c| catalog::is_for(&c.name, algorithm));
+        if let Checked::Crypto { algorithm, .. } = what
+            && is_meant(*algorithm)
+        {
+            let any = columns.iter().any(|column| column.cell(row) != "-");
+            *all.entry(algorithm.name()).or_insert(false) |= any;
+        }
+    }
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    match all.values().filter(|any| !**any).count() {
+        0 => String::new(),
+        1 => format!("1 algorithm is not supported by {}\n", names.join(", ")),
+        many => format!("{many} algorithms are not supported by {}\n", names.join(", ")),
+    }
 }
 
 fn block_text(title: &str, rows: &[Checked], columns: &[Column], only_theirs: bool) -> String {
@@ -401,7 +430,7 @@ mod tests {
             "mbedtls:c",
         ];
         let columns: Vec<Column> = names.into_iter().enumerate().map(column).collect();
-        let text = matrix(&rows, &columns, WIDTH);
+        let text = matrix(&rows, &columns, WIDTH, false);
         let longest = 2 + names[4].len() - "af_alg:".len() + FIRST;
         for line in text.lines() {
             let wide = line.contains("as-long") || columns[4].name.len() > 60 && line.len() > WIDTH;
@@ -416,7 +445,7 @@ mod tests {
 
         // A block without any answer has no table.
         let none = |column: Column| Column { right: vec![None; 4], ..column };
-        let text = matrix(&rows, &columns.into_iter().map(none).collect::<Vec<_>>(), WIDTH);
+        let text = matrix(&rows, &columns.into_iter().map(none).collect::<Vec<_>>(), WIDTH, false);
         assert!(
             text.contains("no known answers: mbedtls:c\n") && !text.contains("sha-256"),
             "{text}"
