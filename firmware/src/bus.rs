@@ -1,35 +1,13 @@
 //! The chip's own bus, for drivers of engines: volatile registers, cache maintenance, and a wait for an interrupt.
 
+use crate::interrupt;
 use crate::memory::MEMORY;
-use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
-use cortex_m::interrupt::InterruptNumber;
-use cortex_m::peripheral::{NVIC, SCB};
+use cortex_m::peripheral::SCB;
 use cpb_core::{Bus, Clock, DmaAddress, Error, Interrupt};
 
 /// The size of a cache line in bytes.
 const LINE: usize = 32;
-
-/// The line whose interrupt was taken, plus one; 0 if none was.
-static TAKEN: AtomicU32 = AtomicU32::new(0);
-
-#[derive(Clone, Copy)]
-struct Line(u16);
-
-// SAFETY: the number is one of the chip's, which its driver got from the board.
-unsafe impl InterruptNumber for Line {
-    fn number(self) -> u16 {
-        self.0
-    }
-}
-
-/// Handles every interrupt: it notes which one came and masks it. The driver clears the cause.
-pub(crate) unsafe extern "C" fn interrupted() {
-    // SAFETY: reads the number of the exception that is handled. External interrupts begin at 16.
-    let number = unsafe { (*SCB::PTR).icsr.read() & 0x1ff } as u16 - 16;
-    NVIC::mask(Line(number));
-    TAKEN.store(u32::from(number) + 1, Ordering::Release);
-}
 
 /// The bus as the core sees it. Every memory of the chip has the same address for the core and for bus masters.
 pub(crate) struct ChipBus<'c, C> {
@@ -103,18 +81,12 @@ impl<C: Clock> Bus for ChipBus<'_, C> {
     }
 
     fn wait_for_interrupt(&mut self, line: Interrupt, limit: Duration) -> Result<(), Error> {
-        let Interrupt(number) = line;
         let start = self.clock.now();
         let ticks = (limit.as_micros() as u64).saturating_mul(self.clock.frequency()) / 1_000_000;
-        TAKEN.store(0, Ordering::Relaxed);
-        // What is left of the last interrupt, whose handler ended before its cause was cleared. A line that is
-        // raised becomes pending again.
-        NVIC::unpend(Line(number));
-        // SAFETY: the handler masks it again when it comes.
-        unsafe { NVIC::unmask(Line(number)) };
-        while TAKEN.load(Ordering::Acquire) != u32::from(number) + 1 {
+        interrupt::let_through(line);
+        while !interrupt::was_taken(line) {
             if (self.clock.now() - start).0 > ticks {
-                NVIC::mask(Line(number));
+                interrupt::hold(line);
                 return Err(Error::Timeout);
             }
         }

@@ -25,6 +25,8 @@ mod clock;
 mod dcp;
 #[cfg(feature = "imxrt")]
 mod imxrt;
+#[cfg(feature = "imxrt1060-evk")]
+mod interrupt;
 mod mbedtls;
 mod memory;
 #[cfg(not(feature = "solo"))]

@@ -53,7 +53,7 @@ static VECTORS: ([Vector; 16], [Vector; LINES]) = (
 
 /// The handler of every interrupt.
 #[cfg(feature = "imxrt1060-evk")]
-const INTERRUPT: unsafe extern "C" fn() = crate::bus::interrupted;
+const INTERRUPT: unsafe extern "C" fn() = crate::interrupt::interrupted;
 #[cfg(not(feature = "imxrt1060-evk"))]
 const INTERRUPT: unsafe extern "C" fn() = fault;
 

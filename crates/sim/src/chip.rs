@@ -141,6 +141,48 @@ pub struct DeviceDescription {
     pub source: String,
 }
 
+/// The name of an engine's clock, MHz, among its times. All others are in cycles of it.
+pub(crate) const ENGINE_CLOCK: &str = "clock";
+
+impl DeviceDescription {
+    /// The names of the times that an engine of this kind needs; `None` for a device that is no engine.
+    pub(crate) fn engine_times(&self) -> Option<&'static [&'static str]> {
+        match self.kind.as_str() {
+            "dcp" => Some(&[
+                ENGINE_CLOCK,
+                "fetch",
+                "context",
+                "payload",
+                "aes-block",
+                "sha1-block",
+                "sha256-block",
+                "word",
+                "finish",
+            ]),
+            _ => None,
+        }
+    }
+
+    /// Whether it states exactly the times that its engine needs, all of them possible.
+    fn check(&self) -> Result<(), String> {
+        let kind = &self.kind;
+        let wanted = self.engine_times().unwrap_or_default();
+        if let Some(name) = wanted.iter().find(|name| !self.timing.contains_key(**name)) {
+            return Err(format!("device {kind}: timing.{name} is missing"));
+        }
+        for (name, constant) in &self.timing {
+            if !wanted.contains(&name.as_str()) {
+                return Err(format!("device {kind}: timing.{name} is not known"));
+            }
+            let least = if name == ENGINE_CLOCK { 1e-3 } else { 0.0 };
+            if !(least..1e9).contains(&constant.value) {
+                return Err(format!("device {kind}: timing.{name} is out of range"));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Where the boot ROM looks, as offsets from `flash`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -244,7 +286,7 @@ impl Chip {
     pub fn parse(text: &str) -> Result<Chip, ChipError> {
         let chip: Chip = toml::from_str(text).map_err(|e| ChipError(e.to_string()))?;
         for device in &chip.device {
-            crate::device::check(device).map_err(ChipError)?;
+            device.check().map_err(ChipError)?;
         }
         let mut taken: Vec<(u64, u64, &str)> = Vec::new();
         for memory in &chip.memory {

@@ -48,11 +48,6 @@ fn model(description: &chip::DeviceDescription, core_mhz: f64) -> Model {
     }
 }
 
-/// Whether a description of an engine states all its times, and nothing else.
-pub(crate) fn check(description: &chip::DeviceDescription) -> Result<(), String> {
-    engine::check(description)
-}
-
 impl Devices {
     pub(crate) fn new(chip: &Chip) -> Self {
         let device = |d: &chip::DeviceDescription| Device {

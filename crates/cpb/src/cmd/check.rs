@@ -27,8 +27,7 @@ use std::thread;
 #[command(
     after_help = "Each number counts the known answers that the provider got right: published \
     vectors (NIST, RFC, Wycheproof), forged tags and invalid lengths.\n\nExamples:\n  cpb check\n  \
-    cpb check --provider openssl --algorithm aes-256-gcm\n  \
-    cpb check --target imxrt1060-sim --provider dcp,mbedtls-dcp"
+    cpb check --provider openssl --algorithm aes-256-gcm"
 )]
 pub(super) struct Arguments {
     /// Check only these providers
@@ -65,8 +64,9 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let rows = rows(&algorithms, &names);
     let at_once = if place.is_here() { cpus() } else { 1 };
     let columns = columns(&known, &rows, &vectors, place.timeouts(), at_once);
-    // A library of one's own has a few algorithms; the rows of all others would hide them.
-    let brief = arguments.algorithm.is_empty() && names.iter().all(|name| is_own_library(name));
+    // A library of one's own or an engine has a few algorithms; the rows of all others would hide them.
+    let named = arguments.target.is_some() || names.iter().all(|name| is_own_library(name));
+    let brief = arguments.algorithm.is_empty() && named;
     output::print(&matrix(&rows, &columns, output::width(), brief))?;
     if columns.iter().any(|column| column.gave_up || !column.wrong.is_empty()) {
         return Ok(FAILED);

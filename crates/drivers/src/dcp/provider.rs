@@ -32,7 +32,7 @@ impl<'p, 'w, B: Bus> DcpProvider<'p, 'w, B> {
 
 /// What the engine does for a job.
 #[derive(Clone, Copy)]
-enum Work {
+enum Task {
     Cipher(Cipher),
     Hash(Hash),
     Copy,
@@ -40,22 +40,22 @@ enum Work {
     LoadKey,
 }
 
-fn work(workload: &CryptoWorkload) -> Result<Work, Unsupported> {
+fn task(workload: &CryptoWorkload) -> Result<Task, Unsupported> {
     let mode = match workload.algorithm {
         Algorithm::Aes128Ecb => Mode::Ecb,
         Algorithm::Aes128Cbc => Mode::Cbc,
-        Algorithm::Sha1 => return Ok(Work::Hash(Hash::Sha1)),
-        Algorithm::Sha256 => return Ok(Work::Hash(Hash::Sha256)),
-        Algorithm::Memcpy => return Ok(Work::Copy),
+        Algorithm::Sha1 => return Ok(Task::Hash(Hash::Sha1)),
+        Algorithm::Sha256 => return Ok(Task::Hash(Hash::Sha256)),
+        Algorithm::Memcpy => return Ok(Task::Copy),
         _ => return Err(Unsupported::Algorithm),
     };
     // A slot keeps the key as long as all messages use it.
     let key = match (workload.phase, workload.keys) {
-        (Phase::Setup, _) => return Ok(Work::LoadKey),
+        (Phase::Setup, _) => return Ok(Task::LoadKey),
         (Phase::Message, cpb_core::KeyUse::Reused) => Key::Slot(0),
         _ => Key::Payload,
     };
-    Ok(Work::Cipher(Cipher { mode, encrypts: workload.operation == Operation::Encrypt, key }))
+    Ok(Task::Cipher(Cipher { mode, encrypts: workload.operation == Operation::Encrypt, key }))
 }
 
 impl<B: Bus> Provider for DcpProvider<'_, '_, B> {
@@ -81,7 +81,7 @@ impl<B: Bus> Provider for DcpProvider<'_, '_, B> {
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
         workload.valid()?;
-        let work = work(workload)?;
+        let task = task(workload)?;
         if workload.phase == Phase::Update {
             return Err(Unsupported::Phase);
         }
@@ -100,7 +100,7 @@ impl<B: Bus> Provider for DcpProvider<'_, '_, B> {
         if workload.dispatch.depth == Depth::Ring && workload.dispatch.build == Build::Before {
             return Err(Unsupported::Memory);
         }
-        if too_deep || (queued && matches!(work, Work::LoadKey)) {
+        if too_deep || (queued && matches!(task, Task::LoadKey)) {
             return Err(Unsupported::Mode);
         }
         Ok(())
@@ -126,14 +126,14 @@ impl<B: Bus> Provider for DcpProvider<'_, '_, B> {
             return Err(Unsupported::Length.into());
         }
         let mut dcp = self.dcp.borrow_mut();
-        let work = work(workload)?;
-        if let (Work::Cipher(Cipher { key: Key::Slot(slot), .. }), Some(key)) = (work, keys.first())
+        let task = task(workload)?;
+        if let (Task::Cipher(Cipher { key: Key::Slot(slot), .. }), Some(key)) = (task, keys.first())
         {
             dcp.load_key(slot, &whole(key)?);
         }
         let mut queue = Queue {
             dcp: &mut dcp,
-            work,
+            task,
             how: self.how,
             notice: workload.dispatch.notice,
             keys,
@@ -162,7 +162,7 @@ fn whole(bytes: &[u8]) -> Result<[u8; 16], Error> {
 
 struct Queue<'q, 'b, 'w, B> {
     dcp: &'q mut Dcp<'w, B>,
-    work: Work,
+    task: Task,
     how: How,
     notice: Notice,
     keys: &'q [&'q [u8]],
@@ -183,7 +183,7 @@ impl<B: Bus> Session for Queue<'_, '_, '_, B> {
             Data::Apart { input, output } => {
                 bus.clean(input);
                 // Lines that the core wrote earlier must not be written back over the result.
-                if !matches!(self.work, Work::Hash(_)) {
+                if !matches!(self.task, Task::Hash(_)) {
                     bus.clean(output);
                 }
                 (input.len(), (address(bus, input)?, address(bus, output)?))
@@ -194,8 +194,8 @@ impl<B: Bus> Session for Queue<'_, '_, '_, B> {
                 (buffer.len(), (place, place))
             }
         };
-        let words = match self.work {
-            Work::Cipher(cipher) => {
+        let words = match self.task {
+            Task::Cipher(cipher) => {
                 let job_of = &self.jobs[job];
                 let payload = match cipher.key {
                     Key::Payload => {
@@ -205,19 +205,19 @@ impl<B: Bus> Session for Queue<'_, '_, '_, B> {
                 };
                 cipher_words(cipher, places, size, payload)
             }
-            Work::Hash(hash) => {
+            Task::Hash(hash) => {
                 let payload = self.dcp.payload(slot(job), [&[], &[]])?;
                 hash_words(hash, places.0, size, payload)
             }
-            Work::Copy => copy_words(places, size),
-            Work::LoadKey => Words::default(),
+            Task::Copy => copy_words(places, size),
+            Task::LoadKey => Words::default(),
         };
         self.dcp.work.packets[slot(job)].set(&words);
         Ok(())
     }
 
     fn submit(&mut self, job: usize) -> Result<Progress, Error> {
-        if matches!(self.work, Work::LoadKey) {
+        if matches!(self.task, Task::LoadKey) {
             let key = whole(self.keys[self.jobs[job].key])?;
             self.dcp.load_key(0, &key);
             return Ok(Progress::Done);
@@ -330,8 +330,8 @@ impl<B: Bus> Queue<'_, '_, '_, B> {
             Data::Apart { output, .. } => &mut **output,
             Data::InPlace(buffer) => &mut **buffer,
         };
-        match self.work {
-            Work::Hash(hash) => self.dcp.digest(slot(job), &mut output[..hash.length()]),
+        match self.task {
+            Task::Hash(hash) => self.dcp.digest(slot(job), &mut output[..hash.length()]),
             _ => self.dcp.bus.invalidate(output),
         }
         Ok(())

@@ -1,54 +1,14 @@
 //! The engines of `crates/engines`, with the times that a chip's file states.
 
-use crate::chip::DeviceDescription;
+use crate::chip::{DeviceDescription, ENGINE_CLOCK};
 use cpb_engines::Engine;
 use cpb_engines::dcp::{Dcp, Fuses, Timing};
 
-/// The engine's clock, MHz. All other times are in cycles of it.
-const CLOCK: &str = "clock";
-
-/// The names of the times that an engine of this kind needs; `None` for a device that is no engine.
-fn times(kind: &str) -> Option<&'static [&'static str]> {
-    match kind {
-        "dcp" => Some(&[
-            CLOCK,
-            "fetch",
-            "context",
-            "payload",
-            "aes-block",
-            "sha1-block",
-            "sha256-block",
-            "word",
-            "finish",
-        ]),
-        _ => None,
-    }
-}
-
-/// Whether a description states exactly the times that its engine needs, all of them possible.
-pub(super) fn check(description: &DeviceDescription) -> Result<(), String> {
-    let kind = &description.kind;
-    let wanted = times(kind).unwrap_or_default();
-    if let Some(name) = wanted.iter().find(|name| !description.timing.contains_key(**name)) {
-        return Err(format!("device {kind}: timing.{name} is missing"));
-    }
-    for (name, constant) in &description.timing {
-        if !wanted.contains(&name.as_str()) {
-            return Err(format!("device {kind}: timing.{name} is not known"));
-        }
-        let least = if name == CLOCK { 1e-3 } else { 0.0 };
-        if !(least..1e9).contains(&constant.value) {
-            return Err(format!("device {kind}: timing.{name} is out of range"));
-        }
-    }
-    Ok(())
-}
-
 /// The engine of a description that was checked; `None` if the device is no engine.
 pub(super) fn new(description: &DeviceDescription, core_mhz: f64) -> Option<Box<dyn Engine>> {
-    times(&description.kind)?;
+    description.engine_times()?;
     let constant = |name| description.timing.get(name).map_or(0.0, |constant| constant.value);
-    let cycles = |name| constant(name) * core_mhz / constant(CLOCK).max(1e-3);
+    let cycles = |name| constant(name) * core_mhz / constant(ENGINE_CLOCK).max(1e-3);
     let timing = Timing {
         fetch: cycles("fetch"),
         context: cycles("context"),
