@@ -68,6 +68,10 @@ impl Devices {
         self.all.insert(0, Device { base, size, interrupts, raised: 0, model });
     }
 
+    pub(crate) fn has_engines(&self) -> bool {
+        self.engines().next().is_some()
+    }
+
     fn engines(&self) -> impl Iterator<Item = &dyn Engine> {
         self.all.iter().filter_map(|device| match &device.model {
             Model::Engine(engine) => Some(&**engine),

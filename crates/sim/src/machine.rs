@@ -82,6 +82,10 @@ impl Machine {
     /// A chip after reset, with its memories zeroed.
     pub fn new(chip: Chip) -> Self {
         let timing = Scoreboard::new(chip.timing());
+        let (mut memory, devices) = (Memory::new(&chip), Devices::new(&chip));
+        if devices.has_engines() {
+            memory.expect_engines();
+        }
         Machine {
             r: [0; 256],
             n: 0,
@@ -103,9 +107,9 @@ impl Machine {
             control: 0,
             other_stack: 0,
             reserved: None,
-            memory: Memory::new(&chip),
+            memory,
             system: System::new(),
-            devices: Devices::new(&chip),
+            devices,
             timing,
             chip,
             console: Console::default(),
@@ -155,6 +159,7 @@ impl Machine {
     /// instead of a device that the chip's file has at these addresses.
     pub fn attach(&mut self, base: u32, size: u32, interrupts: &[u16], engine: Box<dyn Engine>) {
         self.devices.attach(base, size, interrupts, engine);
+        self.memory.expect_engines();
     }
 
     /// Limits the cycles of a run.

@@ -87,9 +87,7 @@ impl Pages {
 impl Machine {
     /// The opcode at an address: its one or two halfwords.
     pub(crate) fn opcode(&self, address: u32) -> u32 {
-        let half = |at: u32| {
-            self.memory.bytes(at).first_chunk().map_or(0, |b| u32::from(u16::from_le_bytes(*b)))
-        };
+        let half = |at: u32| u32::from(self.memory.code_at(at).unwrap_or(0));
         let first = half(address);
         if decode::is_wide(first as u16) {
             first << 16 | half(address.wrapping_add(2))
@@ -145,8 +143,7 @@ impl Machine {
 
     #[cold]
     pub(crate) fn decode_at(&mut self, address: u32, code: &mut Code) {
-        let half =
-            |at: u32| self.memory.bytes(at).first_chunk().map_or(0, |b| u16::from_le_bytes(*b));
+        let half = |at: u32| self.memory.code_at(at).unwrap_or(0);
         let mut insn = decode::decode(address, half(address), half(address.wrapping_add(2)));
         if self.measure.is_timed(address) {
             insn.watched |= watch::TIMED;

@@ -153,8 +153,7 @@ impl System {
             0xE000_ED10 => self.scr = value & 0x16,
             0xE000_ED14 => {
                 self.ccr = value | 1 << 9 | 1 << 18;
-                memory.data.enabled = value & DATA_CACHE != 0;
-                memory.instructions.enabled = value & INSTRUCTION_CACHE != 0;
+                memory.enable_caches(value & DATA_CACHE != 0, value & INSTRUCTION_CACHE != 0);
                 return Effect::Memory;
             }
             0xE000_ED18..0xE000_ED24 => {
@@ -199,6 +198,7 @@ fn maintain(memory: &mut Memory, register: u32, value: u32) {
         0x74 => memory.data.maintain_way(value, true, true),
         _ => false,
     };
+    memory.settle();
     if written {
         memory.write_line_back();
     }
