@@ -88,7 +88,8 @@ impl Devices {
             if waited != 0 && engine.next_event().is_some() {
                 engine.delay(waited);
             }
-            engine.advance(now, &mut Bus { memory });
+            let name = engine.name();
+            engine.advance(now, &mut Bus { memory, engine: name });
             runs |= engine.next_event().is_some();
         }
         memory.engine_runs = runs;

@@ -2,6 +2,7 @@
 
 mod bus;
 pub(crate) mod cache;
+mod checker;
 pub(crate) mod flash;
 pub(crate) mod mpu;
 
@@ -9,6 +10,8 @@ use crate::chip::{self, Chip, MemoryKind, Timing};
 use crate::timing::{Access, Cause, Scoreboard};
 pub(crate) use bus::Bus;
 use cache::{Cache, Found};
+pub use checker::CacheMistake;
+pub(crate) use checker::Checker;
 use flash::Flash;
 
 /// Size of a page of decoded instructions in bytes.
@@ -92,6 +95,8 @@ pub(crate) struct Memory {
     pub(crate) on_bus: [u64; 2],
     /// Whether the chip has engines, so that the core's and the bus's view of a line may differ.
     has_engines: bool,
+    /// Present if the program's use of the caches is checked.
+    pub(crate) checker: Option<Box<Checker>>,
     /// Whether an engine has a job running.
     pub(crate) engine_runs: bool,
     /// Cycles for which the core's transfers have kept running engines waiting, and which they were not told yet.
@@ -116,6 +121,7 @@ impl Memory {
             writes: 0,
             on_bus: [0; 2],
             has_engines: false,
+            checker: None,
             engine_runs: false,
             engines_waited: 0,
             undisturbed: 0,
@@ -188,6 +194,13 @@ impl Memory {
         true
     }
 
+    /// Tells the checker, if there is one, the address of the instruction that is executed next.
+    pub(crate) fn note_instruction(&mut self, pc: u32) {
+        if let Some(checker) = &mut self.checker {
+            checker.pc = pc;
+        }
+    }
+
     /// Makes the machine check for changes before the next instruction.
     pub(crate) fn look(&mut self) {
         self.undisturbed = 0;
@@ -212,7 +225,7 @@ impl Memory {
         if address & (N as u32 - 1) != 0 {
             (self.access.more, self.access.unaligned) = (true, true);
         }
-        if kind != MemoryKind::Tcm && self.charge(address, N as u32, false, time.now()) {
+        if kind != MemoryKind::Tcm && self.charge_read(address, N as u32, time.now()) {
             return self.bytes(address).first_chunk::<N>().copied();
         }
         Some(bytes)
@@ -313,15 +326,24 @@ impl Memory {
         }
     }
 
+    /// Charges a read. Returns whether the bytes have changed for the core.
+    #[inline(never)]
+    fn charge_read(&mut self, address: u32, size: u32, now: u64) -> bool {
+        self.charge(address, size, false, now)
+    }
+
     /// Charges an access of the core to a memory behind the bus, before a write is performed. Returns whether the
     /// bytes have changed for the core.
-    #[inline(never)]
+    #[inline(always)]
     fn charge(&mut self, address: u32, size: u32, write: bool, now: u64) -> bool {
         let number = self.region_of(address);
         let region = &self.regions[number];
         let (kind, cacheable) = (region.kind, region.cacheable);
         let mut changed = false;
         if cacheable && self.data.enabled {
+            if self.checker.is_some() {
+                self.check_core(address, size, write);
+            }
             let last = address.wrapping_add(size - 1);
             self.charge_line(kind, address, write, now);
             if last >> 5 != address >> 5 {
@@ -333,8 +355,8 @@ impl Memory {
             }
             self.charge_bus(kind, address, size, write, now);
             self.take_turn(1, write);
+            self.access.note_bus();
         }
-        self.access.note_bus();
         changed
     }
 
@@ -389,6 +411,7 @@ impl Memory {
             self.take_turn(LINE_BEATS, true);
         }
         self.access.cause = cause as usize;
+        self.access.note_bus();
     }
 
     /// The core's transfer waits for its turn if an engine uses the bus as well, and the engine waits for it.

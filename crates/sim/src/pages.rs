@@ -5,7 +5,7 @@ use crate::decode;
 use crate::fault::{Exit, Fault};
 use crate::insn::{Insn, Op, watch};
 use crate::machine::Machine;
-use crate::memory::PAGE;
+use crate::memory::{CacheMistake, PAGE};
 
 /// The number of instruction slots on a page.
 const PER_PAGE: usize = (PAGE / 2) as usize;
@@ -152,6 +152,28 @@ impl Machine {
             insn.watched |= watch::STACK;
         }
         code.insns[self.pages.place(address)] = insn;
+    }
+
+    /// Reports writes of engines over instructions that are decoded, and so have been executed.
+    pub(crate) fn check_code(&mut self, code: &Code) {
+        let Some(checker) = &mut self.memory.checker else { return };
+        for (engine, address, size) in std::mem::take(&mut checker.over_code) {
+            let last = address.saturating_add(size.max(1) - 1);
+            let executed = (address..=last).step_by(2).filter(|at| self.is_decoded(*at, code));
+            let executed: Vec<u32> = executed.collect();
+            let Some(checker) = &mut self.memory.checker else { return };
+            for at in executed {
+                checker.add_range((CacheMistake::CodeOverwritten, engine, 0), (at & !1, at | 1));
+            }
+        }
+    }
+
+    fn is_decoded(&self, address: u32, code: &Code) -> bool {
+        let region = self.memory.region(self.memory.region_of(address));
+        let offset = address.wrapping_sub(region.base);
+        let page = region.decoded.get((offset / PAGE) as usize).copied().unwrap_or(0) as usize;
+        let half = offset as usize / 2 % PER_PAGE;
+        page != 0 && code.insns[(page - 1) * PER_PAGE + half].op != Op::Pending
     }
 
     pub(crate) fn forget_stale(&mut self, code: &mut Code) {

@@ -199,6 +199,11 @@ fn maintain(memory: &mut Memory, register: u32, value: u32) {
         _ => false,
     };
     memory.settle();
+    match register {
+        0x5C | 0x70 => memory.check_invalidate(value),
+        0x60 | 0x74 => memory.check_invalidate_set(value),
+        _ => {}
+    }
     if written {
         memory.write_line_back();
     }

@@ -10,6 +10,7 @@
 //! - Code that the instruction cache holds is executed until it is invalidated or evicted.
 
 use super::cache::LINE;
+use super::checker::LineState;
 use super::{Memory, PAGE};
 use crate::chip::MemoryKind;
 use cpb_engines::BusError;
@@ -17,6 +18,8 @@ use cpb_engines::BusError;
 /// The memory of a machine, lent to an engine.
 pub(crate) struct Bus<'a> {
     pub(crate) memory: &'a mut Memory,
+    /// The engine's name.
+    pub(crate) engine: &'static str,
 }
 
 impl cpb_engines::Memory for Bus<'_> {
@@ -26,6 +29,7 @@ impl cpb_engines::Memory for Bus<'_> {
         while !rest.is_empty() {
             let (part, others) = rest.split_at_mut(until_line_end(address).min(rest.len()));
             self.memory.read_on_bus(address, part).ok_or(BusError { address })?;
+            self.memory.check_engine(self.engine, address, part.len(), false);
             address = address.saturating_add(part.len() as u64);
             rest = others;
         }
@@ -37,6 +41,7 @@ impl cpb_engines::Memory for Bus<'_> {
         let mut rest = bytes;
         while !rest.is_empty() {
             let (part, others) = rest.split_at(until_line_end(address).min(rest.len()));
+            self.memory.check_engine(self.engine, address, part.len(), true);
             self.memory.write_on_bus(address, part).ok_or(BusError { address })?;
             address = address.saturating_add(part.len() as u64);
             rest = others;
@@ -208,6 +213,72 @@ impl Memory {
         let changed = !self.data.left.is_empty();
         self.settle();
         changed
+    }
+
+    /// The state of the line at `address` in the data cache.
+    fn line_state(&self, address: u32) -> LineState {
+        if !self.data.enabled {
+            LineState::Current
+        } else if self.data.is_dirty(address) {
+            LineState::Dirty
+        } else if self.data.second(address).is_some() {
+            LineState::Outdated
+        } else {
+            LineState::Current
+        }
+    }
+
+    /// Checks an access of the core through the data cache, before it is performed.
+    #[cold]
+    pub(super) fn check_core(&mut self, address: u32, size: u32, write: bool) {
+        let first = (size as usize).min(until_line_end(address.into()));
+        let pieces =
+            [(address, first), (address.wrapping_add(first as u32), size as usize - first)];
+        for (address, size) in pieces.into_iter().filter(|(_, size)| *size != 0) {
+            let state = self.line_state(address);
+            let Some(checker) = &mut self.checker else { return };
+            if write {
+                checker.core_writes(address, size, state);
+            } else {
+                checker.core_reads(address, size);
+            }
+        }
+    }
+
+    /// Checks an engine's access to bytes of one line, a write before it is performed.
+    fn check_engine(&mut self, engine: &'static str, address: u64, size: usize, write: bool) {
+        if self.checker.is_none() {
+            return;
+        }
+        let Some(piece) = self.piece(address, size) else { return };
+        let address = address as u32;
+        let state = self.line_state(address);
+        let region = &self.regions[piece.region];
+        let Some(checker) = &mut self.checker else { return };
+        if !write {
+            return checker.engine_reads(engine, address, size, state);
+        }
+        if region.kind == MemoryKind::Sram {
+            checker.engine_writes(engine, address, size, state);
+        }
+        if region.decoded[piece.offset / PAGE as usize] != 0 {
+            checker.over_code.push((engine, address, size as u32));
+            self.look();
+        }
+    }
+
+    /// Notes that a line of the data cache was invalidated by its address.
+    pub(crate) fn check_invalidate(&mut self, address: u32) {
+        if let Some(checker) = &mut self.checker {
+            checker.invalidated(address);
+        }
+    }
+
+    /// Notes that a line of the data cache was invalidated by its set and way.
+    pub(crate) fn check_invalidate_set(&mut self, word: u32) {
+        if let Some(checker) = &mut self.checker {
+            checker.set_invalidated(|line| self.data.same_set(line, word));
+        }
     }
 
     /// Uses what is left of split lines that left their cache: the core now sees what the bus has.

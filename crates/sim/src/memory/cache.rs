@@ -134,6 +134,11 @@ impl Cache {
         ways.iter().position(|line| line & !STATE == tag).map(|way| first + way)
     }
 
+    /// Whether the lines of two addresses compete for the same ways.
+    pub(crate) fn same_set(&self, one: u32, other: u32) -> bool {
+        self.set(one) == self.set(other)
+    }
+
     pub(crate) fn holds(&self, address: u32) -> bool {
         self.slot(address).is_some()
     }

@@ -223,7 +223,7 @@ impl Pair {
 
     fn engine(&mut self) {
         let (address, offset, size) = self.range(100);
-        let mut bus = Bus { memory: &mut self.memory };
+        let mut bus = Bus { memory: &mut self.memory, engine: "random" };
         if self.random.bool() {
             let mut found = vec![0; size];
             bus.read(address.into(), &mut found).expect("a memory");
@@ -231,7 +231,7 @@ impl Pair {
             assert_eq!(found, expected, "the engine at offset {offset:#x}");
         } else {
             let value = self.bytes(size);
-            let mut bus = Bus { memory: &mut self.memory };
+            let mut bus = Bus { memory: &mut self.memory, engine: "random" };
             bus.write(address.into(), &value).expect("a memory");
             engine(&mut self.reference.bus, offset, size, Some(&value));
         }
