@@ -35,6 +35,7 @@ pub(crate) struct Devices {
     all: Vec<Device>,
 }
 
+/// The model of a device. A model of `crates/engines` is one more line here: a [`Model::Engine`].
 fn model(description: &chip::DeviceDescription) -> Model {
     match description.kind.as_str() {
         "cmsdk_uart" => Model::CmsdkUart(cmsdk_uart::CmsdkUart::default()),
