@@ -350,6 +350,13 @@ mod tests {
     }
 
     #[test]
+    fn a_device_may_have_several_interrupts() {
+        let file = "kind = 'registers'\nbase = 0\nsize = 4\ninterrupts = [50, 51]\nsource = 'x'";
+        let device: DeviceDescription = toml::from_str(file).unwrap();
+        assert_eq!((device.interrupt, device.interrupts), (None, vec![50, 51]));
+    }
+
+    #[test]
     fn an_unknown_chip_is_answered_with_those_there_are() {
         let error = Chip::named("imxrt9999").unwrap_err().to_string();
         assert!(error.contains("imxrt1060, imxrt1170"), "{error}");

@@ -36,6 +36,7 @@ pub(crate) struct Devices {
     all: Vec<Device>,
 }
 
+/// The model of a device.
 fn model(description: &chip::DeviceDescription, core_mhz: f64) -> Model {
     if let Some(engine) = engine::new(description, core_mhz) {
         return Model::Engine(engine);
@@ -72,6 +73,10 @@ impl Devices {
         self.all.insert(0, Device { base, size, interrupts, raised: 0, model });
     }
 
+    pub(crate) fn has_engines(&self) -> bool {
+        self.engines().next().is_some()
+    }
+
     fn engines(&self) -> impl Iterator<Item = &dyn Engine> {
         self.all.iter().filter_map(|device| match &device.model {
             Model::Engine(engine) => Some(&**engine),
@@ -88,7 +93,8 @@ impl Devices {
             if waited != 0 && engine.next_event().is_some() {
                 engine.delay(waited);
             }
-            engine.advance(now, &mut Bus { memory });
+            let name = engine.name();
+            engine.advance(now, &mut Bus { memory, engine: name });
             runs |= engine.next_event().is_some();
         }
         memory.engine_runs = runs;

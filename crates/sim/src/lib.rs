@@ -12,6 +12,7 @@
 //! [`Stop`], and [`Machine::diagnose`] describes what led to it.
 
 mod boot;
+mod cache_findings;
 mod calls;
 mod chip;
 mod console;
@@ -33,6 +34,7 @@ mod system;
 mod timing;
 
 pub use boot::Start;
+pub use cache_findings::CacheFinding;
 pub use chip::{
     Boot, CHIPS, CacheShape, Caches, Chip, ChipError, Clocks, Constant, DeviceDescription,
     MemoryDescription, MemoryKind, Timing, TimingFile,
@@ -43,4 +45,5 @@ pub use image::{Image, ImageError, Segment, Symbol};
 pub use insn::{Insn, Op, Shift};
 pub use machine::Machine;
 pub use measure::{Mark, Measure, Profile, Timed};
+pub use memory::CacheMistake;
 pub use timing::{CAUSE_NAMES, CAUSES, Cause, Cost, Predictor, Scoreboard};

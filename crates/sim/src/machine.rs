@@ -82,6 +82,10 @@ impl Machine {
     /// A chip after reset, with its memories zeroed.
     pub fn new(chip: Chip) -> Self {
         let timing = Scoreboard::new(chip.timing());
+        let (mut memory, devices) = (Memory::new(&chip), Devices::new(&chip));
+        if devices.has_engines() {
+            memory.expect_engines();
+        }
         Machine {
             r: [0; 256],
             n: 0,
@@ -103,9 +107,9 @@ impl Machine {
             control: 0,
             other_stack: 0,
             reserved: None,
-            memory: Memory::new(&chip),
+            memory,
             system: System::new(),
-            devices: Devices::new(&chip),
+            devices,
             timing,
             chip,
             console: Console::default(),
@@ -155,6 +159,7 @@ impl Machine {
     /// instead of a device that the chip's file has at these addresses.
     pub fn attach(&mut self, base: u32, size: u32, interrupts: &[u16], engine: Box<dyn Engine>) {
         self.devices.attach(base, size, interrupts, engine);
+        self.memory.expect_engines();
     }
 
     /// Limits the cycles of a run.
@@ -197,7 +202,7 @@ impl Machine {
         self.memory.look();
         // Taken out of the machine, so that an instruction is executed without being copied.
         let mut code = std::mem::take(&mut self.code);
-        let stop = if self.measure.profiles() {
+        let stop = if self.measure.profiles() || self.memory.checker.is_some() {
             self.go::<true>(&mut code)
         } else {
             self.go::<false>(&mut code)
@@ -207,14 +212,14 @@ impl Machine {
         stop
     }
 
-    fn go<const PROFILE: bool>(&mut self, code: &mut Code) -> Stop {
+    fn go<const WATCH: bool>(&mut self, code: &mut Code) -> Stop {
         loop {
             if self.timing.now() >= self.memory.undisturbed
                 && let Err(stop) = self.look_around(code)
             {
                 return stop;
             }
-            if let Err(exit) = self.step::<PROFILE>(code)
+            if let Err(exit) = self.step::<WATCH>(code)
                 && let Err(stop) = self.leave(exit, code)
             {
                 return stop;
@@ -223,7 +228,7 @@ impl Machine {
     }
 
     #[inline(always)]
-    fn step<const PROFILE: bool>(&mut self, code: &mut Code) -> Result<(), Exit> {
+    fn step<const WATCH: bool>(&mut self, code: &mut Code) -> Result<(), Exit> {
         let pc = self.next;
         if !self.pages.are_near(pc) {
             self.go_far(pc, code)?;
@@ -233,7 +238,12 @@ impl Machine {
         self.r[15] = pc.wrapping_add(4);
         self.next = pc.wrapping_add(size);
         self.history[self.instructions as usize & (HISTORY - 1)] = pc;
-        let spent = if PROFILE { self.timing.spent() } else { [0; _] };
+        let spent = if WATCH {
+            self.memory.note_instruction(pc);
+            self.timing.spent()
+        } else {
+            [0; _]
+        };
         if self.it | insn.watched == 0 {
             self.execute(insn)?;
         } else {
@@ -246,7 +256,7 @@ impl Machine {
             self.account_rest(insn);
         }
         self.instructions += 1;
-        if PROFILE {
+        if WATCH {
             self.measure.profile(pc, &spent, &self.timing, &self.calls);
         }
         Ok(())
@@ -380,6 +390,7 @@ impl Machine {
             return Err(self.ended(stop));
         }
         self.catch_up();
+        self.check_code(code);
         self.forget_stale(code);
         self.take_exceptions()?;
         self.timing.set_back();

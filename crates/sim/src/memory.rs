@@ -2,6 +2,7 @@
 
 mod bus;
 pub(crate) mod cache;
+mod checker;
 pub(crate) mod flash;
 pub(crate) mod mpu;
 
@@ -9,6 +10,8 @@ use crate::chip::{self, Chip, MemoryKind, Timing};
 use crate::timing::{Access, Cause, Scoreboard};
 pub(crate) use bus::Bus;
 use cache::{Cache, Found};
+pub use checker::CacheMistake;
+pub(crate) use checker::Checker;
 use flash::Flash;
 
 /// Size of a page of decoded instructions in bytes.
@@ -90,6 +93,10 @@ pub(crate) struct Memory {
     pub(crate) writes: u64,
     /// Reads and writes of single items over the bus that bypassed the caches.
     pub(crate) on_bus: [u64; 2],
+    /// Whether the chip has engines, so that the core's and the bus's view of a line may differ.
+    has_engines: bool,
+    /// Present if the program's use of the caches is checked.
+    pub(crate) checker: Option<Box<Checker>>,
     /// Whether an engine has a job running.
     pub(crate) engine_runs: bool,
     /// Cycles for which the core's transfers have kept running engines waiting, and which they were not told yet.
@@ -113,6 +120,8 @@ impl Memory {
             reads: 0,
             writes: 0,
             on_bus: [0; 2],
+            has_engines: false,
+            checker: None,
             engine_runs: false,
             engines_waited: 0,
             undisturbed: 0,
@@ -185,6 +194,13 @@ impl Memory {
         true
     }
 
+    /// Tells the checker, if there is one, the address of the instruction that is executed next.
+    pub(crate) fn note_instruction(&mut self, pc: u32) {
+        if let Some(checker) = &mut self.checker {
+            checker.pc = pc;
+        }
+    }
+
     /// Makes the machine check for changes before the next instruction.
     pub(crate) fn look(&mut self) {
         self.undisturbed = 0;
@@ -209,8 +225,8 @@ impl Memory {
         if address & (N as u32 - 1) != 0 {
             (self.access.more, self.access.unaligned) = (true, true);
         }
-        if kind != MemoryKind::Tcm {
-            self.charge(address, N as u32, false, time.now());
+        if kind != MemoryKind::Tcm && self.charge_read(address, N as u32, time.now()) {
+            return self.bytes(address).first_chunk::<N>().copied();
         }
         Some(bytes)
     }
@@ -228,6 +244,27 @@ impl Memory {
         if !region.writable.holds(address, N as u32) {
             return false;
         }
+        if region.kind != MemoryKind::Tcm {
+            return self.write_behind_bus(address, bytes, time);
+        }
+        self.put(number, address, bytes)
+    }
+
+    /// Charges the access first, because the cache keeps the bytes that are there now.
+    #[inline(never)]
+    fn write_behind_bus<const N: usize>(
+        &mut self,
+        address: u32,
+        bytes: [u8; N],
+        time: &Scoreboard,
+    ) -> bool {
+        self.charge(address, N as u32, true, time.now());
+        self.put(self.region_of(address), address, bytes)
+    }
+
+    #[inline(always)]
+    fn put<const N: usize>(&mut self, number: usize, address: u32, bytes: [u8; N]) -> bool {
+        let region = &mut self.regions[number];
         let offset = address.wrapping_sub(region.base) as usize;
         let Some(place) = region.bytes.get_mut(offset..offset + N) else { return false };
         place.copy_from_slice(&bytes);
@@ -235,15 +272,11 @@ impl Memory {
             self.stale.push((number, offset as u32, N as u32));
             self.undisturbed = 0;
         }
-        let kind = region.kind;
         self.access.address = address;
         self.access.more = true;
         self.access.stored += N as u32;
         self.access.unaligned |= address & (N as u32 - 1) != 0;
         self.writes += 1;
-        if kind != MemoryKind::Tcm {
-            self.charge(address, N as u32, true, time.now());
-        }
         true
     }
 
@@ -293,22 +326,38 @@ impl Memory {
         }
     }
 
+    /// Charges a read. Returns whether the bytes have changed for the core.
     #[inline(never)]
-    fn charge(&mut self, address: u32, size: u32, write: bool, now: u64) {
+    fn charge_read(&mut self, address: u32, size: u32, now: u64) -> bool {
+        self.charge(address, size, false, now)
+    }
+
+    /// Charges an access of the core to a memory behind the bus, before a write is performed. Returns whether the
+    /// bytes have changed for the core.
+    #[inline(always)]
+    fn charge(&mut self, address: u32, size: u32, write: bool, now: u64) -> bool {
         let number = self.region_of(address);
         let region = &self.regions[number];
         let (kind, cacheable) = (region.kind, region.cacheable);
+        let mut changed = false;
         if cacheable && self.data.enabled {
+            if self.checker.is_some() {
+                self.check_core(address, size, write);
+            }
             let last = address.wrapping_add(size - 1);
             self.charge_line(kind, address, write, now);
             if last >> 5 != address >> 5 {
                 self.charge_line(kind, last, write, now);
             }
         } else {
+            if self.has_engines {
+                changed = self.bypass_cache(address, size);
+            }
             self.charge_bus(kind, address, size, write, now);
             self.take_turn(1, write);
+            self.access.note_bus();
         }
-        self.access.note_bus();
+        changed
     }
 
     fn charge_bus(&mut self, kind: MemoryKind, address: u32, size: u32, write: bool, now: u64) {
@@ -325,9 +374,28 @@ impl Memory {
         }
     }
 
+    #[inline(always)]
     fn charge_line(&mut self, kind: MemoryKind, address: u32, write: bool, now: u64) {
         let found = self.data.access(address, write);
-        if found == Found::Hit {
+        if found != Found::Hit {
+            self.charge_change(kind, found, address, write, now);
+        }
+    }
+
+    /// Charges an access that changed a line's state.
+    #[inline(never)]
+    fn charge_change(
+        &mut self,
+        kind: MemoryKind,
+        found: Found,
+        address: u32,
+        write: bool,
+        now: u64,
+    ) {
+        if self.has_engines {
+            self.line_changes(address, write);
+        }
+        if found == Found::FirstWrite {
             return;
         }
         let (fill, cause) = self.line(kind, address, now);
@@ -343,6 +411,7 @@ impl Memory {
             self.take_turn(LINE_BEATS, true);
         }
         self.access.cause = cause as usize;
+        self.access.note_bus();
     }
 
     /// The core's transfer waits for its turn if an engine uses the bus as well, and the engine waits for it.
@@ -392,6 +461,7 @@ impl Memory {
         } else if self.instructions.access(address, false) == Found::Hit {
             return (0, Cause::Fetch);
         } else {
+            self.settle();
             self.line(kind, address, now)
         };
         (wait + self.turn(LINE_BEATS), cause)

@@ -5,7 +5,7 @@ use crate::decode;
 use crate::fault::{Exit, Fault};
 use crate::insn::{Insn, Op, watch};
 use crate::machine::Machine;
-use crate::memory::PAGE;
+use crate::memory::{CacheMistake, PAGE};
 
 /// The number of instruction slots on a page.
 const PER_PAGE: usize = (PAGE / 2) as usize;
@@ -87,9 +87,7 @@ impl Pages {
 impl Machine {
     /// The opcode at an address: its one or two halfwords.
     pub(crate) fn opcode(&self, address: u32) -> u32 {
-        let half = |at: u32| {
-            self.memory.bytes(at).first_chunk().map_or(0, |b| u32::from(u16::from_le_bytes(*b)))
-        };
+        let half = |at: u32| u32::from(self.memory.code_at(at).unwrap_or(0));
         let first = half(address);
         if decode::is_wide(first as u16) {
             first << 16 | half(address.wrapping_add(2))
@@ -145,8 +143,7 @@ impl Machine {
 
     #[cold]
     pub(crate) fn decode_at(&mut self, address: u32, code: &mut Code) {
-        let half =
-            |at: u32| self.memory.bytes(at).first_chunk().map_or(0, |b| u16::from_le_bytes(*b));
+        let half = |at: u32| self.memory.code_at(at).unwrap_or(0);
         let mut insn = decode::decode(address, half(address), half(address.wrapping_add(2)));
         if self.measure.is_timed(address) {
             insn.watched |= watch::TIMED;
@@ -155,6 +152,28 @@ impl Machine {
             insn.watched |= watch::STACK;
         }
         code.insns[self.pages.place(address)] = insn;
+    }
+
+    /// Reports writes of engines over instructions that are decoded, and so have been executed.
+    pub(crate) fn check_code(&mut self, code: &Code) {
+        let Some(checker) = &mut self.memory.checker else { return };
+        for (engine, address, size) in std::mem::take(&mut checker.over_code) {
+            let last = address.saturating_add(size.max(1) - 1);
+            let executed = (address..=last).step_by(2).filter(|at| self.is_decoded(*at, code));
+            let executed: Vec<u32> = executed.collect();
+            let Some(checker) = &mut self.memory.checker else { return };
+            for at in executed {
+                checker.add_range((CacheMistake::CodeOverwritten, engine, 0), (at & !1, at | 1));
+            }
+        }
+    }
+
+    fn is_decoded(&self, address: u32, code: &Code) -> bool {
+        let region = self.memory.region(self.memory.region_of(address));
+        let offset = address.wrapping_sub(region.base);
+        let page = region.decoded.get((offset / PAGE) as usize).copied().unwrap_or(0) as usize;
+        let half = offset as usize / 2 % PER_PAGE;
+        page != 0 && code.insns[(page - 1) * PER_PAGE + half].op != Op::Pending
     }
 
     pub(crate) fn forget_stale(&mut self, code: &mut Code) {

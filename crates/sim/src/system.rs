@@ -153,8 +153,7 @@ impl System {
             0xE000_ED10 => self.scr = value & 0x16,
             0xE000_ED14 => {
                 self.ccr = value | 1 << 9 | 1 << 18;
-                memory.data.enabled = value & DATA_CACHE != 0;
-                memory.instructions.enabled = value & INSTRUCTION_CACHE != 0;
+                memory.enable_caches(value & DATA_CACHE != 0, value & INSTRUCTION_CACHE != 0);
                 return Effect::Memory;
             }
             0xE000_ED18..0xE000_ED24 => {
@@ -199,6 +198,12 @@ fn maintain(memory: &mut Memory, register: u32, value: u32) {
         0x74 => memory.data.maintain_way(value, true, true),
         _ => false,
     };
+    memory.settle();
+    match register {
+        0x5C | 0x70 => memory.check_invalidate(value),
+        0x60 | 0x74 => memory.check_invalidate_set(value),
+        _ => {}
+    }
     if written {
         memory.write_line_back();
     }

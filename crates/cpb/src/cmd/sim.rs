@@ -19,7 +19,8 @@ const MAX_CYCLES: u64 = 10_000_000_000;
     cpb sim bench.elf --time mbedtls_sha256_process\n  \
     cpb sim bench.elf --profile bench    writes bench.txt and bench.folded\n\n\
     The program's output (UART or semihosting) goes to standard output, the cycle report to standard \
-    error. Exit status: 0 the program ended normally, 1 it did not, 2 bad input.")]
+    error. Exit status: 0 the program ended normally, 1 it did not or --check-caches found a mistake, 2 bad \
+    input.")]
 pub(super) struct Arguments {
     /// The program, an ELF file
     firmware: PathBuf,
@@ -35,6 +36,9 @@ pub(super) struct Arguments {
     /// Write cycles by function and cause to NAME.txt, and by call stack to NAME.folded
     #[arg(long, value_name = "NAME")]
     profile: Option<PathBuf>,
+    /// Report missing cleans and invalidates of caches around an engine's jobs, and buffers that share a cache line
+    #[arg(long)]
+    check_caches: bool,
     /// Print everything as JSON, including the program's output
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -68,6 +72,9 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     image.load(&mut machine).with_context(|| path.display().to_string())?;
     machine.boot(&image);
     machine.set_max_cycles(arguments.max_cycles);
+    if arguments.check_caches {
+        machine.check_caches();
+    }
     let kept = Kept::default();
     let output: Box<dyn Write + Send> =
         if arguments.json { Box::new(kept.clone()) } else { Box::new(std::io::stdout()) };
@@ -78,7 +85,8 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     }
     let stop = machine.run();
     account(&machine, &image, stop, &arguments, &kept)?;
-    Ok(if stop.is_success() { DONE } else { FAILED })
+    let clean = machine.cache_findings(&image).is_none_or(|findings| findings.is_empty());
+    Ok(if stop.is_success() && clean { DONE } else { FAILED })
 }
 
 fn chip(name: &str) -> Result<Chip> {
@@ -130,5 +138,8 @@ fn account(
         output::say(&machine.diagnose(stop, image));
     }
     output::say(&report::render(machine));
+    if let Some(findings) = machine.cache_findings(image) {
+        output::say(&report::cache_findings(&findings, image));
+    }
     Ok(())
 }

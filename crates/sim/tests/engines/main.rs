@@ -1,5 +1,6 @@
 //! Engines as bus masters: their interrupts, their time on the bus, and the memory as they see it.
 
+mod caches;
 mod copier;
 mod program;
 

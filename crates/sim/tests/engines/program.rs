@@ -23,6 +23,7 @@ const PROLOGUE: &str = "
 .equ STATUS, 20
 .equ DCIMVAC, 0xE000EF5C
 .equ DCCMVAC, 0xE000EF68
+.equ DCCIMVAC, 0xE000EF70
 .equ ICIALLU, 0xE000EF50
 .equ ICIMVAU, 0xE000EF58
 .macro caches_on
@@ -56,6 +57,10 @@ const PROLOGUE: &str = "
     ldr r0, =\\address
     ldr r1, =\\value
     str r1, [r0]
+.endm
+.macro load register, address
+    ldr r0, =\\address
+    ldr \\register, [r0]
 .endm
 .macro end
     movs r0, #0x18
@@ -121,7 +126,15 @@ pub(crate) fn run(test: &str, body: &str, prepare: impl Fn(&mut Machine)) -> Opt
 
 /// Like [`run`], for a program that must end normally.
 pub(crate) fn done(test: &str, body: &str) -> Option<Ended> {
-    let ended = run(test, body, |_| {})?;
+    ended_normally(run(test, body, |_| {})?)
+}
+
+/// The same, with a check of the caches.
+pub(crate) fn checked(test: &str, body: &str) -> Option<Ended> {
+    ended_normally(run(test, body, Machine::check_caches)?)
+}
+
+fn ended_normally(ended: Ended) -> Option<Ended> {
     let diagnosis = ended.machine.diagnose(ended.stop, &ended.image);
     assert!(ended.stop == Stop::Exit(0), "{diagnosis}");
     Some(ended)

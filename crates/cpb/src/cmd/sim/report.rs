@@ -1,7 +1,7 @@
 //! The report of `cpb sim` on a run.
 
 use anyhow::Result;
-use cpb_sim::{CAUSE_NAMES, CAUSES, Image, Machine, Profile, Stop};
+use cpb_sim::{CAUSE_NAMES, CAUSES, CacheFinding, CacheMistake, Image, Machine, Profile, Stop};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -95,12 +95,44 @@ pub(super) fn json(machine: &Machine, image: &Image, stop: Stop, output: &str) -
         "bus_writes": machine.accesses()[3],
         "mispredicted_branches": machine.timing().predictor.missed,
         "spent": causes(&machine.timing().spent()),
+        "cache_findings": machine.cache_findings(image).map(|all| findings_json(&all, image)),
         "markers": marks,
         "markers_not_listed": measure.more_marks,
         "timed": timed.collect::<Vec<_>>(),
         "output": output,
     });
     Ok(serde_json::to_string_pretty(&value)? + "\n")
+}
+
+fn findings_json(findings: &[CacheFinding], image: &Image) -> Value {
+    let finding = |finding: &CacheFinding| {
+        json!({
+            "mistake": match finding.mistake {
+                CacheMistake::NotCleaned => "not-cleaned",
+                CacheMistake::NotInvalidated => "not-invalidated",
+                CacheMistake::SharedLine => "shared-line",
+                CacheMistake::CodeOverwritten => "code-overwritten",
+            },
+            "engine": finding.engine,
+            "first": finding.first,
+            "last": finding.last,
+            "pc": finding.pc,
+            "at": image.describe(finding.pc),
+            "description": finding.describe(image),
+        })
+    };
+    findings.iter().map(finding).collect()
+}
+
+/// What `--check-caches` found, with one line for each finding.
+pub(super) fn cache_findings(findings: &[CacheFinding], image: &Image) -> String {
+    if findings.is_empty() {
+        return "caches       no mistake found".to_owned();
+    }
+    let lines = findings.iter().map(|finding| format!("\n  {}", finding.describe(image)));
+    let count = findings.len();
+    let noun = if count == 1 { "mistake" } else { "mistakes" };
+    format!("caches       {count} {noun} in their use:{}", lines.collect::<String>())
 }
 
 /// Cycles by function and by cause, as a table.
