@@ -50,8 +50,11 @@ impl<C: Clock> Bus for ChipBus<'_, C> {
 
     #[inline]
     fn clean(&mut self, buffer: &[u8]) {
-        if is_cached(buffer) {
-            self.scb.clean_dcache_by_address(buffer.as_ptr() as usize, buffer.len());
+        if is_cached(buffer) && !buffer.is_empty() {
+            // Whole lines: the function counts them by the length alone.
+            let start = buffer.as_ptr() as usize / LINE * LINE;
+            let end = (buffer.as_ptr() as usize + buffer.len()).next_multiple_of(LINE);
+            self.scb.clean_dcache_by_address(start, end - start);
         }
     }
 

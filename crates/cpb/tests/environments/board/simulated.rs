@@ -3,6 +3,7 @@
 use super::image;
 use cpb_test_support::{lab, lines, of, of_kind};
 use serde_json::Value;
+use std::path::Path;
 
 const WHAT: &str = "-a sha-256,aes-128-cbc -s 64,1K --budget 0.1s -q";
 
@@ -71,10 +72,18 @@ fn all_of_a_boards_memory_behind_the_bus_can_be_used() {
 /// The driver, by polling and by interrupt, and Mbed TLS over the engine.
 const ENGINES: &str = "dcp,dcp-interrupts,mbedtls-dcp";
 
+/// In tightly coupled memory, and in memory that the core caches: there, a line that was not cleaned or invalidated
+/// gives a wrong answer.
 #[test]
 fn the_dcp_s_known_answers_are_right_by_every_way_to_it() {
     let test = "the_dcp_s_known_answers_are_right_by_every_way_to_it";
-    let Some(firmware) = image(test, "imxrt1060-evk-O2") else { return };
+    for name in ["imxrt1060-evk-O2", "imxrt1060-evk-O2-stack-ocram-buffers-ocram"] {
+        let Some(firmware) = image(test, name) else { return };
+        known_answers_are_right(&firmware);
+    }
+}
+
+fn known_answers_are_right(firmware: &Path) {
     let target = format!("imxrt1060-sim:{}", firmware.display());
     let ran = lab!().run(&format!("check --target {target} -p {ENGINES}"));
     assert_eq!(ran.status, Some(0), "{}", ran.all());
