@@ -16,7 +16,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lib import build, flash, machine, placement, simulated
+from lib import build, dcp, flash, machine, placement, simulated
 from lib.result import Result
 from lib.text import columns
 
@@ -48,10 +48,14 @@ def main():
     ours = simulate(program, images, arguments.levels)
     print(table(published(), ours), end="")
     print(placement.table(published(), ours, LEVELS) + flash.table(), end="")
+    engine = dcp.table(ours, arguments.levels)
+    if not arguments.check:
+        engine += dcp.crossovers(images, build.scratch("imxrt"))
+    print(engine, end="")
     print(f"\n{time.monotonic() - began:.0f} s, {len(ours)} images")
     if arguments.check:
         sys.exit(check(ours, lambda name: simulated.measure(program, images, name)))
-    write(published(), ours, watch)
+    write(published(), ours, engine, watch)
 
 
 def published():
@@ -162,7 +166,7 @@ def differences(name, image, known, margin):
             yield f"{name}, {row}: {found}, kept is {known['rows'][row]}"
 
 
-def write(published, ours, watch):
+def write(published, ours, engine, watch):
     GOLDEN.write_text(json.dumps(ours, indent=1, sort_keys=True) + "\n")
     result = Result("imxrt", __doc__.split("\n\n")[0].replace("\n", " "), "make imxrt")
     head = ["chip", "algorithm", ">IAR none", ">IAR high"] + [f">GCC -{level}" for level in LEVELS]
@@ -183,7 +187,7 @@ def write(published, ours, watch):
         ],
     )
     fits = placement.table(published, ours, LEVELS) + flash.table()
-    result.text("```", fits.strip(), "```")
+    result.text("```", fits.strip(), engine.strip("\n"), "```")
     result.write(watch)
 
 

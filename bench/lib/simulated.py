@@ -10,7 +10,7 @@ import sys
 # uncertain.
 BYTES = 16 * 1024
 SLACK = 250
-FIGURE = re.compile(r"^(\S+)/\w+/message/1024: ([0-9.]+) ticks/byte, output (\w+)")
+FIGURE = re.compile(r"^((?:\S+ )?\S+)/\w+/message/1024: ([0-9.]+) ticks/byte, output (\w+)")
 # Loads and stores of registers, and how many of them went over the bus.
 COUNTS = ["loads_since", "stores_since", "bus_reads_since", "bus_writes_since"]
 

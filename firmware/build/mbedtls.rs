@@ -69,6 +69,17 @@ pub(crate) const KEY_PAIRS: [&str; 10] = [
     "rsa_internal",
 ];
 
+/// The files of the second build, in which an engine replaces the modules with an `_ALT`.
+const ALT_FILES: [&str; 8] =
+    ["aes", "cipher", "cipher_wrap", "cmac", "gcm", "md", "sha1", "sha256"];
+
+/// Functions that the image itself defines for the second build begin with one of these.
+const ALT_PREFIXES: [&str; 4] =
+    ["mbedtls_aes_", "mbedtls_sha1_", "mbedtls_sha256_", "mbedtls_internal_sha"];
+
+/// The prefix of all names of the second build.
+const ALT_PREFIX: &str = "dcp_";
+
 /// Builds the library and tells cargo to link it, together with the C library of the compiler.
 pub(crate) fn build(options: &Options) -> Result<(), String> {
     let source = registry_source::find(&SOURCE)?;
@@ -79,24 +90,15 @@ pub(crate) fn build(options: &Options) -> Result<(), String> {
     flags.extend([&level, "-ffunction-sections", "-fdata-sections"]);
 
     let library = source.join("library");
-    let mut build = cc::Build::new();
-    build
-        .compiler(COMPILER)
-        .archiver("arm-none-eabi-ar")
-        .no_default_flags(true)
-        .inherit_rustflags(false)
-        .cargo_warnings(true)
-        .include("mbedtls")
-        .include(source.join("include"))
-        .include(&library)
-        .define("MBEDTLS_CONFIG_FILE", "\"cpb_config.h\"")
-        .file("mbedtls/layout.c");
-    flags.iter().for_each(|flag| _ = build.flag(flag));
+    let mut build = compiler(&source, &flags);
     FILES
         .iter()
         .chain(&KEY_PAIRS)
         .for_each(|name| _ = build.file(library.join(format!("{name}.c"))));
     build.try_compile("mbedtls").map_err(|error| format!("Mbed TLS did not build: {error}"))?;
+    if env::var_os("CARGO_FEATURE_IMXRT1060_EVK").is_some() {
+        build_for_dcp(&source, &flags)?;
+    }
 
     for (name, question) in [("c", "-print-file-name=libc.a"), ("gcc", "-print-libgcc-file-name")] {
         let path = PathBuf::from(run(&[&TARGET[..], &[question]].concat())?);
@@ -114,6 +116,52 @@ pub(crate) fn build(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
+/// The C compiler with the options that both builds have.
+fn compiler(source: &Path, flags: &[&str]) -> cc::Build {
+    let mut build = cc::Build::new();
+    build
+        .compiler(COMPILER)
+        .archiver("arm-none-eabi-ar")
+        .no_default_flags(true)
+        .inherit_rustflags(false)
+        .cargo_warnings(true)
+        .include("mbedtls")
+        .include(source.join("include"))
+        .include(source.join("library"))
+        .define("MBEDTLS_CONFIG_FILE", "\"cpb_config.h\"")
+        .file("mbedtls/layout.c");
+    flags.iter().for_each(|flag| _ = build.flag(flag));
+    build
+}
+
+/// Builds the modules that reach the DCP a second time, with other names, so that both are in one image.
+fn build_for_dcp(source: &Path, flags: &[&str]) -> Result<(), String> {
+    let library = source.join("library");
+    let mut build = compiler(source, flags);
+    build.include("mbedtls/dcp").define("CPB_MBEDTLS_DCP", None);
+    ALT_FILES.iter().for_each(|name| _ = build.file(library.join(format!("{name}.c"))));
+    build
+        .try_compile("mbedtls_dcp")
+        .map_err(|error| format!("Mbed TLS for the DCP did not build: {error}"))?;
+    let out = env::var("OUT_DIR").map_err(|error| error.to_string())?;
+    let archive = format!("{out}/libmbedtls_dcp.a");
+    let names = |kind: &str| -> Result<Vec<String>, String> {
+        let listed = tool("arm-none-eabi-nm", &["-g", "-P", kind, &archive])?;
+        let name = |line: &str| line.split(' ').next().map(str::to_owned);
+        Ok(listed.lines().filter(|line| line.contains(' ')).filter_map(name).collect())
+    };
+    let mut renamed = names("--defined-only")?;
+    let own = |name: &String| ALT_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    renamed.extend(names("--undefined-only")?.into_iter().filter(own));
+    renamed.sort();
+    renamed.dedup();
+    let map: String = renamed.iter().map(|name| format!("{name} {ALT_PREFIX}{name}\n")).collect();
+    let list = format!("{out}/dcp_names.txt");
+    std::fs::write(&list, map).map_err(|error| format!("{list}: {error}"))?;
+    tool("arm-none-eabi-objcopy", &[&format!("--redefine-syms={list}"), &archive])?;
+    Ok(())
+}
+
 fn version(source: &Path) -> Result<String, String> {
     let path = source.join("include/mbedtls/version.h");
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -124,15 +172,20 @@ fn version(source: &Path) -> Result<String, String> {
 }
 
 fn run(arguments: &[&str]) -> Result<String, String> {
+    tool(COMPILER, arguments)
+}
+
+/// The standard output of a program of the bare-metal toolchain.
+fn tool(program: &str, arguments: &[&str]) -> Result<String, String> {
     println!("cargo:rerun-if-env-changed=PATH");
-    let output = Command::new(COMPILER).args(arguments).output().map_err(|error| {
+    let output = Command::new(program).args(arguments).output().map_err(|error| {
         format!(
-            "cannot run {COMPILER}: {error}\nDebian's packages are gcc-arm-none-eabi and \
+            "cannot run {program}: {error}\nDebian's packages are gcc-arm-none-eabi and \
              libnewlib-arm-none-eabi; `make setup` installs them"
         )
     })?;
     if !output.status.success() {
-        return Err(format!("{COMPILER} {}: {}", arguments.join(" "), output.status));
+        return Err(format!("{program} {}: {}", arguments.join(" "), output.status));
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

@@ -25,19 +25,24 @@
     _Static_assert(sizeof(type) == (bytes), "size of " #type);                                    \
     _Static_assert(_Alignof(type) == (alignment), "alignment of " #type)
 
+HOLDS(mbedtls_cipher_context_t, 68, 4);
+HOLDS(mbedtls_gcm_context, 400, 8);
+HOLDS(mbedtls_md_context_t, 12, 4);
+#ifdef CPB_MBEDTLS_DCP
+HOLDS(mbedtls_aes_context, 20, 4);
+HOLDS(mbedtls_sha1_context, 176, 4);
+HOLDS(mbedtls_sha256_context, 176, 4);
+#else
 HOLDS(mbedtls_aes_context, 280, 4);
 HOLDS(mbedtls_aes_xts_context, 560, 4);
 HOLDS(mbedtls_camellia_context, 276, 4);
 HOLDS(mbedtls_ccm_context, 68, 4);
 HOLDS(mbedtls_chacha20_context, 132, 4);
-HOLDS(mbedtls_cipher_context_t, 68, 4);
 HOLDS(mbedtls_des_context, 128, 4);
 HOLDS(mbedtls_des3_context, 384, 4);
 HOLDS(mbedtls_md5_context, 88, 4);
 HOLDS(mbedtls_poly1305_context, 72, 4);
-HOLDS(mbedtls_gcm_context, 400, 8);
 HOLDS(mbedtls_chachapoly_context, 232, 8);
-HOLDS(mbedtls_md_context_t, 12, 4);
 HOLDS(mbedtls_sha1_context, 92, 4);
 HOLDS(mbedtls_sha256_context, 108, 4);
 HOLDS(mbedtls_sha512_context, 216, 8);
@@ -47,3 +52,4 @@ HOLDS(mbedtls_rsa_context, 172, 4);
 HOLDS(mbedtls_mpi, 12, 4);
 HOLDS(mbedtls_ecp_group, 124, 4);
 HOLDS(mbedtls_ecp_point, 36, 4);
+#endif

@@ -18,9 +18,15 @@ mod allocator;
 #[cfg_attr(feature = "imxrt1170-evk", path = "../boards/imxrt1170-evk/board.rs")]
 #[cfg_attr(feature = "mps2-an500", path = "../boards/mps2-an500/board.rs")]
 mod board;
+#[cfg(feature = "imxrt1060-evk")]
+mod bus;
 mod clock;
+#[cfg(feature = "imxrt1060-evk")]
+mod dcp;
 #[cfg(feature = "imxrt")]
 mod imxrt;
+#[cfg(feature = "imxrt1060-evk")]
+mod interrupt;
 mod mbedtls;
 mod memory;
 #[cfg(not(feature = "solo"))]
@@ -29,7 +35,11 @@ mod serve;
 mod solo;
 mod startup;
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 use cortex_m::peripheral::{DCB, DWT};
+use cpb_core::Provider;
+use cpb_core::null::Null;
 
 /// Called by the startup code once the image is where it runs.
 #[unsafe(no_mangle)]
@@ -39,10 +49,33 @@ extern "C" fn main() -> ! {
     let mut core = unsafe { cortex_m::Peripherals::steal() };
     let cycle_counter = counts(&mut core.DCB, &mut core.DWT);
     let (board, clock) = board::Board::start(&mut core);
+    // Interrupts and engines use it as long as the image runs.
+    let clock = &*Box::leak(Box::new(clock));
+    let mbedtls = mbedtls::MbedTls::new();
+    let copies = mbedtls.copies();
+    #[allow(unused_mut, reason = "only some chips have an engine")]
+    let mut providers: Vec<&dyn Provider> = alloc::vec![&Null, &mbedtls, &copies];
+    #[cfg(feature = "imxrt1060-evk")]
+    let engine = dcp::start(core.SCB, clock);
+    // An engine that does not answer is not listed.
+    #[cfg(feature = "imxrt1060-evk")]
+    let ways = engine.map(|engine| dcp::ways(engine, mbedtls.options()));
+    #[cfg(feature = "imxrt1060-evk")]
+    let through = mbedtls::MbedTlsDcp { software: &mbedtls };
+    #[cfg(feature = "imxrt1060-evk")]
+    if let Ok(ways) = &ways {
+        providers.push(&through);
+        providers.extend(ways.iter().map(|way| way as &dyn Provider));
+    }
     #[cfg(not(feature = "solo"))]
-    serve::serve(board, &clock, serve::Core { id: core.CPUID.base.read(), cycle_counter });
+    serve::serve(
+        board,
+        clock,
+        serve::Core { id: core.CPUID.base.read(), cycle_counter },
+        &providers,
+    );
     #[cfg(feature = "solo")]
-    solo::run(board, &clock, cycle_counter);
+    solo::run(board, clock, cycle_counter, mbedtls.identity(), &providers);
 }
 
 /// Whether the core's cycle counter works. Every known Cortex-M7 has one; QEMU's does not.

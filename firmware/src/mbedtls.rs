@@ -1,7 +1,14 @@
 //! Mbed TLS 2.28 as a provider, with the same sessions as on Linux: those of the crate cpb-mbedtls.
 
+#[cfg(feature = "imxrt1060-evk")]
+mod alt;
+#[cfg(feature = "imxrt1060-evk")]
+mod for_dcp;
 mod library;
 mod rng;
+
+#[cfg(feature = "imxrt1060-evk")]
+pub(crate) use for_dcp::MbedTlsDcp;
 
 use crate::memory;
 use alloc::format;
@@ -33,6 +40,15 @@ impl MbedTls {
                 env!("CPB_PLACEMENT"),
             ),
         }
+    }
+
+    /// How the image was built.
+    #[cfg_attr(
+        not(feature = "imxrt1060-evk"),
+        allow(dead_code, reason = "no other provider needs them")
+    )]
+    pub(crate) fn options(&self) -> &str {
+        &self.options
     }
 
     /// The provider that copies with the same image's `memcpy`: the memory's own bound.

@@ -2,14 +2,13 @@
 //! received while a round is timed.
 
 use crate::board::{self, Board};
-use crate::mbedtls::MbedTls;
 use crate::{clock, memory};
 use alloc::boxed::Box;
 use cpb_core::check::check;
 use cpb_core::frame::{self, Decoder, FrameError, MAX_FRAME};
 use cpb_core::measure::Budget;
 use cpb_core::message::{self, ClockDescription, Counters, Hello, Reply, Request, Round};
-use cpb_core::null::{NULL, Null};
+use cpb_core::null::NULL;
 use cpb_core::{Clock, Error, Provider, Unsupported, Workload};
 use cpb_round::{Plan, Seen, Stage};
 
@@ -23,12 +22,15 @@ pub(crate) struct Core {
 }
 
 /// Answers requests forever.
-pub(crate) fn serve<C: Clock>(board: Board, clock: &C, core: Core) -> ! {
-    let mbedtls = MbedTls::new();
-    let copies = mbedtls.copies();
+pub(crate) fn serve<C: Clock>(
+    board: Board,
+    clock: &C,
+    core: Core,
+    providers: &[&dyn Provider],
+) -> ! {
     let described = clock::describe(clock, board::COUNTS_CYCLES);
     let mut runner = Runner {
-        providers: [&Null, &mbedtls, &copies],
+        providers,
         clock,
         described,
         core,
@@ -60,7 +62,7 @@ fn zeroed<const N: usize>() -> Box<[u8; N]> {
 }
 
 struct Runner<'a, C> {
-    providers: [&'a dyn Provider; 3],
+    providers: &'a [&'a dyn Provider],
     clock: &'a C,
     described: ClockDescription,
     core: Core,
@@ -138,6 +140,7 @@ impl<C: Clock> Runner<'_, C> {
         let plan = Plan { provider, workload, budget, clock: self.clock, computes, memory };
         let (mut opened, mut begin, mut end) = (0, self.clock.now(), self.clock.now());
         let mut stack = 0;
+        let before = (provider.interrupts(), provider.jobs());
         let seen = cpb_round::run(plan, &mut |stage| match stage {
             Stage::Prepared | Stage::WarmedUp => {}
             Stage::Open => {
@@ -156,11 +159,18 @@ impl<C: Clock> Runner<'_, C> {
             wall_ns,
             cpu_ns: wall_ns,
             stack: Some(stack),
+            interrupts: since(before.0, provider.interrupts()),
+            jobs: since(before.1, provider.jobs()),
             ..Counters::default()
         };
         let round = Round { iterations: seen.iterations, output: seen.output, counters };
         Ok((seen, round))
     }
+}
+
+/// What a count grew by.
+fn since(before: Option<u64>, after: Option<u64>) -> Option<u64> {
+    after.zip(before).map(|(after, before)| after - before)
 }
 
 /// The connection to the host.

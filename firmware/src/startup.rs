@@ -23,28 +23,39 @@ union Vector {
 // SAFETY: it is constant, and only the CPU reads it.
 unsafe impl Sync for Vector {}
 
-/// The system exceptions (ARMv7-M Architecture Reference Manual, B1.5.2). The firmware takes no
-/// interrupts.
+/// The number of interrupt lines with a handler: more than the engines of these chips have.
+const LINES: usize = 96;
+
+/// The system exceptions (ARMv7-M Architecture Reference Manual, B1.5.2).
 #[used]
 #[unsafe(link_section = ".vectors")]
-static VECTORS: [Vector; 16] = [
-    Vector { stack: &raw const __stack_top },
-    Vector { handler: reset },
-    Vector { handler: fault }, // NMI
-    Vector { handler: fault }, // HardFault
-    Vector { handler: fault }, // MemManage
-    Vector { handler: fault }, // BusFault
-    Vector { handler: fault }, // UsageFault
-    Vector { none: 0 },
-    Vector { none: 0 },
-    Vector { none: 0 },
-    Vector { none: 0 },
-    Vector { handler: fault }, // SVCall
-    Vector { handler: fault }, // DebugMonitor
-    Vector { none: 0 },
-    Vector { handler: fault }, // PendSV
-    Vector { handler: board::tick },
-];
+static VECTORS: ([Vector; 16], [Vector; LINES]) = (
+    [
+        Vector { stack: &raw const __stack_top },
+        Vector { handler: reset },
+        Vector { handler: fault }, // NMI
+        Vector { handler: fault }, // HardFault
+        Vector { handler: fault }, // MemManage
+        Vector { handler: fault }, // BusFault
+        Vector { handler: fault }, // UsageFault
+        Vector { none: 0 },
+        Vector { none: 0 },
+        Vector { none: 0 },
+        Vector { none: 0 },
+        Vector { handler: fault }, // SVCall
+        Vector { handler: fault }, // DebugMonitor
+        Vector { none: 0 },
+        Vector { handler: fault }, // PendSV
+        Vector { handler: board::tick },
+    ],
+    [const { Vector { handler: INTERRUPT } }; LINES],
+);
+
+/// The handler of every interrupt.
+#[cfg(feature = "imxrt1060-evk")]
+const INTERRUPT: unsafe extern "C" fn() = crate::interrupt::interrupted;
+#[cfg(not(feature = "imxrt1060-evk"))]
+const INTERRUPT: unsafe extern "C" fn() = fault;
 
 /// A fault cannot be recovered from. The host sees that no answer comes.
 unsafe extern "C" fn fault() {

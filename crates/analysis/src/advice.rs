@@ -217,7 +217,7 @@ pub fn same(paths: &[Path], compared: &[PathPair]) -> Vec<(String, String)> {
 }
 
 /// The paths to take, by ascending size, if a path may cost up to `loss` more than the fastest, as a share of the
-/// fastest path's cost. Empty if no size was measured or there is no choice.
+/// fastest path's cost. Empty if no size was measured.
 pub fn advise(
     paths: &[Path],
     fits: &[Result<Fit, NoFit>],
@@ -232,9 +232,6 @@ pub fn advise(
         compared,
         loss,
     };
-    if contest.places.len() < 2 && same.is_empty() || paths.len() < 2 {
-        return Vec::new();
-    }
     let ranges = contest.ranges();
     let mut advice: Vec<Advice> = ranges
         .iter()

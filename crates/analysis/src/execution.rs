@@ -1,9 +1,9 @@
 //! Where a cell was executed: the provider's claim, compared with what the system counted.
 //!
 //! A driver's name alone proves nothing: a driver may pass a request that it cannot run to software, and an interface
-//! may select a different driver than expected. An engine that did the work raised interrupts for it. So a cell
-//! counts as *accelerated* only if both the driver's name **and** its interrupts are known. Every other claim of an
-//! engine is *unproven*, with the reason.
+//! may select a different driver than expected. An engine that did the work raised interrupts for it, or its registers
+//! counted the jobs. So a cell counts as *accelerated* only if the driver's name is known **and** its interrupts or
+//! jobs are. Every other claim of an engine is *unproven*, with the reason.
 //!
 //! All shares are of wall-clock time, which a finished round always has. Unlike a rate over CPU time, none can be a
 //! division by zero.
@@ -48,6 +48,9 @@ pub struct Execution {
     /// Interrupts per operation of the executor's engine. For software, those of all engines of the machine, which
     /// should be idle then. `None` without such interrupt lines.
     pub interrupts_per_operation: Option<f64>,
+    /// Jobs per operation that the executor's engine finished by its own count. `None` unless the provider drives the
+    /// engine itself.
+    pub jobs_per_operation: Option<f64>,
     /// Context switches per operation; `None` if no operation was counted.
     pub switches: Option<Switches>,
     /// The cell's CPU use.
@@ -58,7 +61,7 @@ pub struct Execution {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExecutorVerdict {
-    /// An engine did it: the driver is known, and its interrupts were counted.
+    /// An engine did it: the driver is known, and its interrupts or its jobs were counted.
     Accelerated,
     /// The CPU did it, with ordinary instructions or with its extensions.
     Software,
@@ -139,6 +142,7 @@ pub fn of(record: &Record, cell: &Cell, rounds: &[Round]) -> Option<Execution> {
         reason,
         operations: totals.operations,
         interrupts_per_operation: totals.interrupts.and_then(per_operation),
+        jobs_per_operation: totals.jobs.and_then(per_operation),
         switches: per_operation(totals.voluntary)
             .zip(per_operation(totals.involuntary))
             .map(|(voluntary, involuntary)| Switches { voluntary, involuntary }),
@@ -185,6 +189,9 @@ fn proof(workload: &Workload, rounds: &[Round]) -> Result<(), NoProof> {
     if operations < LEAST_OPERATIONS {
         return Err(NoProof(format!("only {operations} operations were counted")));
     }
+    if finished_jobs(&rounds) {
+        return Ok(());
+    }
     let per_operation: Option<Vec<(f64, f64)>> = rounds
         .iter()
         .map(|round| {
@@ -194,7 +201,13 @@ fn proof(workload: &Workload, rounds: &[Round]) -> Result<(), NoProof> {
         })
         .collect();
     let Some(per_operation) = per_operation else {
-        return Err(NoProof("it has no dedicated interrupt lines that could prove it".to_owned()));
+        let counts = rounds.iter().all(|round| round.counters.jobs.is_some());
+        let words = if counts {
+            "it finished fewer jobs than there were operations: something else may have done the work"
+        } else {
+            "it has no dedicated interrupt lines that could prove it"
+        };
+        return Err(NoProof(words.to_owned()));
     };
     let enough = per_operation.iter().filter(|(share, least)| share >= least).count();
     if enough as f64 >= MOST_ROUNDS * rounds.len() as f64 {
@@ -208,6 +221,14 @@ fn proof(workload: &Workload, rounds: &[Round]) -> Result<(), NoProof> {
         ),
     };
     Err(NoProof(format!("{words}: something else may have done the work")))
+}
+
+/// Whether the engine's own registers counted at least one finished job for nearly every operation of every round.
+fn finished_jobs(rounds: &[&Round]) -> bool {
+    rounds.iter().all(|round| {
+        let operations = round.counters.operations as f64;
+        round.counters.jobs.is_some_and(|jobs| jobs as f64 >= MOST_ROUNDS * operations)
+    })
 }
 
 /// The number of jobs that one interrupt can have ended.
@@ -229,6 +250,7 @@ struct Totals {
     voluntary: u64,
     involuntary: u64,
     interrupts: Option<u64>,
+    jobs: Option<u64>,
     busy_ns: u64,
     softirq_ns: u64,
     total_ns: u64,
@@ -236,7 +258,7 @@ struct Totals {
 
 impl Totals {
     fn of(rounds: &[Round]) -> Totals {
-        let mut totals = Totals { interrupts: Some(0), ..Totals::default() };
+        let mut totals = Totals { interrupts: Some(0), jobs: Some(0), ..Totals::default() };
         for counters in rounds.iter().map(|round| &round.counters) {
             let machine = counters.machine.unwrap_or_default();
             let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
@@ -252,6 +274,8 @@ impl Totals {
             add(&mut totals.total_ns, machine.total_ns);
             let sum = totals.interrupts.zip(counters.interrupts);
             totals.interrupts = sum.map(|(sum, more)| sum.saturating_add(more));
+            let sum = totals.jobs.zip(counters.jobs);
+            totals.jobs = sum.map(|(sum, more)| sum.saturating_add(more));
         }
         totals
     }

@@ -51,6 +51,22 @@ fn an_engine_that_interrupted_for_each_operation_is_what_accelerated_it() {
 }
 
 #[test]
+fn jobs_that_an_engine_counted_prove_it_without_interrupts() {
+    let with_jobs = |jobs: u64, interrupts| {
+        let mut rounds = rounds(&[interrupts; 12]);
+        rounds.iter_mut().for_each(|round| round.counters.jobs = Some(jobs));
+        judge(Claim::Engine, DRIVER, &workload(), &rounds)
+    };
+    for jobs in [1_000, 2_000, 900] {
+        assert_eq!(with_jobs(jobs, Some(0)), Ok(ExecutorVerdict::Accelerated));
+        assert_eq!(with_jobs(jobs, None), Ok(ExecutorVerdict::Accelerated));
+    }
+    // Software did most of the work.
+    let few = with_jobs(500, None).expect_err("unproven");
+    assert!(few.contains("fewer jobs than there were operations"), "{few}");
+}
+
+#[test]
 fn a_driver_s_name_without_its_interrupts_proves_nothing() {
     let none = reason(Claim::Engine, &[None; 12]);
     assert!(none.contains(DRIVER) && none.contains("no dedicated interrupt lines"), "{none}");

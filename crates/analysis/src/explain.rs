@@ -7,7 +7,7 @@ use crate::evidence_policy::{Metric, meaningful};
 use crate::fit::{self, Fit, NoFit};
 use crate::location::Confidence;
 use crate::missing::NoFigure;
-use crate::paths::{self, Path, Subject, Task};
+use crate::paths::{self, Path, Subject, Task, WrongPath};
 use crate::ratio::Verdict;
 use crate::run_info;
 use crate::uncertain::{Bounded, Uncertain};
@@ -82,7 +82,10 @@ pub struct Explained {
     pub single_readings: bool,
     /// The costs of each path.
     pub paths: Vec<Costs>,
-    /// The pairs of paths, or the reason why they are not compared.
+    /// The paths that are not recommended at any size, because they gave a wrong answer at some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wrong: Vec<WrongPath>,
+    /// The pairs of the other paths, or the reason why they are not compared.
     pub pairs: Result<Vec<PathPair>, &'static str>,
     /// The paths to take. They lose at most [`advice::LOSS`] to the fastest path at each measured size.
     pub advice: Vec<Advice>,
@@ -192,15 +195,18 @@ fn without_interval(tasks: &[Task]) -> Option<String> {
 
 fn one(task: &Task, question: Option<Question>) -> Explained {
     let fits: Vec<Result<Fit, NoFit>> = task.paths.iter().map(fit_of).collect();
+    let right: Vec<Path> = task.right().cloned().collect();
+    let right_fits: Vec<Result<Fit, NoFit>> = right.iter().map(fit_of).collect();
     let pairs = meaningful(Metric::AcrossExecutors, task.evidence)
-        .map(|()| advice::compare(&task.paths, &fits));
+        .map(|()| advice::compare(&right, &right_fits));
     let (advice, verdict, same) = match &pairs {
-        Ok(pairs) => (
-            advice::advise(&task.paths, &fits, pairs, advice::LOSS),
-            advice::verdict(&task.paths, &fits, pairs),
-            advice::same(&task.paths, pairs),
+        // One path is no choice, unless it is what wrong answers left.
+        Ok(pairs) if task.paths.len() > 1 => (
+            advice::advise(&right, &right_fits, pairs, advice::LOSS),
+            advice::verdict(&right, &right_fits, pairs),
+            advice::same(&right, pairs),
         ),
-        Err(_) => Default::default(),
+        _ => Default::default(),
     };
     let points = task.paths.iter().flat_map(|path| &path.points);
     let asked = |path: &Path| {
@@ -222,6 +228,7 @@ fn one(task: &Task, question: Option<Question>) -> Explained {
         single_readings: points.clone().all(|point| point.time.is_single()),
         answer: bytes.and_then(|bytes| answer(bytes, &advice, &paths)),
         paths,
+        wrong: task.wrong.clone(),
         pairs,
         advice,
         verdict,

@@ -4,7 +4,7 @@
 //! paths that cannot be told apart. The answer is the path that wins most cases. If one path wins clearly more cases
 //! at small sizes and another one at large sizes, the answer is both, with the sizes.
 
-use crate::explain::Explained;
+use crate::explain::{Costs, Explained};
 use crate::units::Nanoseconds;
 
 /// Two paths must win more cases than one path by this share of all cases; otherwise a switch is not worthwhile.
@@ -76,7 +76,9 @@ pub fn cases<'a>(tasks: &[&'a Explained]) -> Vec<Case<'a>> {
             let advice =
                 task.advice.iter().find(|advice| (advice.least..=advice.largest).contains(&bytes));
             let Some(advice) = advice else { continue };
-            let times = task.paths.iter().filter_map(|costs| {
+            let is_right =
+                |costs: &&Costs| task.wrong.iter().all(|wrong| wrong.provider != costs.provider);
+            let times = task.paths.iter().filter(is_right).filter_map(|costs| {
                 let cost = costs.sizes.iter().find(|cost| cost.bytes == bytes)?;
                 Some((costs.provider.as_str(), cost.time.value))
             });

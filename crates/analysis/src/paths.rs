@@ -20,6 +20,7 @@ use cpb_core::catalog;
 use cpb_core::{Algorithm, Workload, memory_read};
 use cpb_record::{Cell, Evidence, Outcome, Published, Record};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// A task, without its size.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -113,6 +114,29 @@ pub struct Task {
     pub evidence: Evidence,
     /// The paths, in the order of the records.
     pub paths: Vec<Path>,
+    /// Those of the paths that gave a wrong answer to this algorithm and operation at some size. They have figures for
+    /// the other sizes, but are not recommended for any.
+    pub wrong: Vec<WrongPath>,
+}
+
+/// A path that gave a wrong answer to an algorithm and operation, at any of its sizes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WrongPath {
+    /// Name of the provider.
+    pub provider: String,
+    /// The sizes of the messages with wrong answers, ascending.
+    pub sizes: Vec<u32>,
+    /// How it is known.
+    pub why: String,
+}
+
+impl Task {
+    /// The paths that can be recommended.
+    pub fn right(&self) -> impl Iterator<Item = &Path> {
+        let is_right =
+            |path: &&Path| self.wrong.iter().all(|wrong| wrong.provider != path.provider);
+        self.paths.iter().filter(is_right)
+    }
 }
 
 /// A path, with the sizes at which it was measured.
@@ -205,6 +229,7 @@ fn measured(run: usize, record: &Record, tasks: &mut Tasks, own: usize) {
     let evidence = record.header.evidence;
     let suspects = agreement::disagreements(record);
     let alone = Alone::of_record(record);
+    let mut wrong = Vec::new();
     for (cell, outcome) in &record.cells {
         // Floors compute nothing, so they are not paths.
         if !catalog::computes(&cell.provider) {
@@ -227,15 +252,44 @@ fn measured(run: usize, record: &Record, tasks: &mut Tasks, own: usize) {
                     None => {
                         let (threads, paths) = (cell.threads, Vec::new());
                         let machine = record.header.machine.words();
-                        tasks.all.push(Task { run, machine, subject, threads, evidence, paths });
+                        let wrong = Vec::new();
+                        let task = Task { run, machine, subject, threads, evidence, paths, wrong };
+                        tasks.all.push(task);
                         tasks.all.last_mut().unwrap_or_else(|| unreachable!("just added"))
                     }
                 };
                 add(&mut task.paths, &cell.provider, point);
             }
-            Err(reason) => tasks.without.push((cell.to_string(), reason)),
+            Err(reason) => {
+                if let NoFigure::WrongAnswer(why) = &reason {
+                    wrong.push((cell, why.clone()));
+                }
+                tasks.without.push((cell.to_string(), reason));
+            }
         }
     }
+    for task in &mut tasks.all[own..] {
+        task.wrong = wrong_paths(task, &wrong);
+    }
+}
+
+/// The paths of a task with a wrong answer to its algorithm and operation, in any phase, at any size, with any number of
+/// threads.
+fn wrong_paths(task: &Task, wrong: &[(&Cell, String)]) -> Vec<WrongPath> {
+    let of_path = |path: &Path| {
+        let is_its = |(cell, _): &&(&Cell, String)| {
+            let subject = Subject::Measured(cell.workload);
+            cell.provider == path.provider
+                && (subject.algorithm(), subject.operation())
+                    == (task.subject.algorithm(), task.subject.operation())
+        };
+        let (_, why) = wrong.iter().find(is_its)?;
+        let sizes = wrong.iter().filter(is_its).map(|(cell, _)| cell.workload.size());
+        let sizes: BTreeSet<u32> = sizes.collect();
+        let (provider, sizes) = (path.provider.clone(), sizes.into_iter().collect());
+        Some(WrongPath { provider, sizes, why: why.clone() })
+    };
+    task.paths.iter().filter_map(of_path).collect()
 }
 
 fn point(record: &Record, cell: &Cell, outcome: &Outcome, passes: &Passes) -> Option<Point> {
@@ -278,7 +332,8 @@ fn published(run: usize, evidence: Evidence, cell: &Published, tasks: &mut Tasks
     });
     let place = place.unwrap_or_else(|| {
         let machine = cell.machine.clone();
-        tasks.all.push(Task { run, machine, subject, threads: 1, evidence, paths: Vec::new() });
+        let (paths, wrong) = Default::default();
+        tasks.all.push(Task { run, machine, subject, threads: 1, evidence, paths, wrong });
         tasks.all.len() - 1
     });
     let time = Uncertain::single(time);

@@ -46,6 +46,17 @@ impl Selection {
                 || self.providers.is_empty()
                 || self.providers.iter().any(|wanted| contents.is_meant(wanted, name))
         };
+        // A wrong answer at a size that is not selected still speaks against its provider.
+        let any_size = Selection { sizes: Vec::new(), ..self.clone() };
+        for (cell, outcome) in &record.cells {
+            let its = provider(&cell.provider) && any_size.has_cell(cell) && !self.has_cell(cell);
+            if let Some(why) = wrong_answer(outcome).filter(|_| its) {
+                record.warnings.push(format!(
+                    "{cell}, which is not selected: wrong answer: {why}. Do not rely on {} for this operation.",
+                    cell.provider
+                ));
+            }
+        }
         record.cells.retain(|(cell, _)| provider(&cell.provider) && self.has_cell(cell));
         record.published.retain(|cell| provider(&cell.provider) && self.has_published(cell));
         record.checks.retain(|check| {
@@ -100,6 +111,16 @@ impl Selection {
         named(&self.algorithms, &cell.algorithm)
             && named(&self.operations, first_words(operation))
             && (self.sizes.is_empty() || length() || of_a_pair())
+    }
+}
+
+/// What is wrong with a cell's answers, if anything is.
+fn wrong_answer(outcome: &Outcome) -> Option<&str> {
+    match outcome {
+        Outcome::NotMeasured(NotMeasuredReason::Failed { error: Error::WrongAnswer, detail }) => {
+            Some(detail)
+        }
+        _ => None,
     }
 }
 
@@ -237,12 +258,15 @@ mod tests {
         }
         let alone = Selection { providers: vec!["openssl".into()], ..Selection::default() };
         let kept = alone.of(record);
-        let wrong = |outcome: &Outcome| {
-            matches!(
-                outcome,
-                Outcome::NotMeasured(NotMeasuredReason::Failed { error: Error::WrongAnswer, .. })
-            )
-        };
-        assert!(wrong(&kept.cells[0].1) && !wrong(&kept.cells[1].1), "{:?}", kept.cells);
+        let is_wrong = |place: usize| wrong_answer(&kept.cells[place].1).is_some();
+        assert!(is_wrong(0) && !is_wrong(1), "{:?}", kept.cells);
+        let others = Selection { sizes: vec![1024], ..Selection::default() }.of(kept);
+        let said =
+            "openssl aes-128-cbc/encrypt/message/16, which is not selected: wrong answer: its";
+        assert!(
+            others.warnings.iter().any(|words| words.starts_with(said)),
+            "{:?}",
+            others.warnings
+        );
     }
 }

@@ -206,6 +206,7 @@ impl Parts {
                     cycles: (self.small > 9).then_some(self.numbers[0]),
                     instructions: (self.small > 19).then_some(self.numbers[1]),
                     interrupts: (self.small > 29).then_some(self.numbers[6]),
+                    jobs: (self.small > 31).then_some(self.numbers[5]),
                     stack: (self.small > 27).then_some(self.short(5)),
                     machine: (self.small > 39).then_some(CpuTime {
                         busy_ns: self.numbers[3],

@@ -110,6 +110,13 @@ pub trait Provider {
         None
     }
 
+    /// How many jobs the executor's engine has finished since some fixed moment, as its own registers count
+    /// them. `None` for a provider that does not drive an engine itself. Called like
+    /// [`Provider::interrupts`].
+    fn jobs(&self) -> Option<u64> {
+        None
+    }
+
     /// Whether the same keys and messages always give the same outputs. If a generator adds entropy that
     /// cannot be set, its outputs cannot be known. They are then checked for their length and for being
     /// distinct.

@@ -8,7 +8,8 @@ use anyhow::{Context, Error, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use cpb_core::Operation;
 use cpb_import::{FORMATS, Options, naming};
-use cpb_record::{Evidence, Published, Record, foreign};
+use cpb_record::foreign::{self, shell_word};
+use cpb_record::{Evidence, Published, Record};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
@@ -204,7 +205,7 @@ fn share_a_machine(found: &mut [(PathBuf, Record)], logs: &[Log<'_>]) {
                 "{} names no machine; cpb assumes that it is {because}. If it is not, run `cpb import {} \
                  --machine NAME`.",
                 file.display(),
-                file.display()
+                shell_word(&file.to_string_lossy())
             ));
         }
     }
@@ -284,10 +285,11 @@ fn doubt_two_machines(found: &mut [(PathBuf, Record)]) {
         if let Some((first, other, _)) = other {
             record.warnings.push(format!(
                 "{} and {} have the same tasks and are assumed to be from two machines, {other} and {machine}. If it \
-                 is one machine, run `cpb import {} --machine {other} -o FILE`, and explain FILE together with {}.",
+                 is one machine, run `cpb import {} --machine {} -o FILE`, and explain FILE together with {}.",
                 first.display(),
                 file.display(),
-                file.display(),
+                shell_word(&file.to_string_lossy()),
+                shell_word(other),
                 first.display()
             ));
         }

@@ -1,5 +1,15 @@
-//! Models of crypto engines, at the level of registers, descriptors and memory: the contract.
+//! Models of crypto engines, at the level of registers, descriptors and memory.
+//!
+//! An engine is driven from outside and knows nothing of what drives it: a simulated chip, a test, or a virtual
+//! machine. Its owner passes register accesses on, tells the time, lends the memory that the engine reaches as a bus
+//! master, and connects its interrupt lines. Outputs are exact to the bit; times come from constants that the owner
+//! supplies.
+//!
+//! To add an engine: a file with its registers and jobs that implements [`Engine`], and known answers in its tests.
+
 #![forbid(unsafe_code)]
+
+pub mod dcp;
 
 use core::fmt;
 

@@ -4,6 +4,7 @@
 //! the seeds, and inputs that once revealed a bug.
 
 pub mod core;
+pub mod engines;
 pub mod import;
 pub mod providers;
 pub mod record;

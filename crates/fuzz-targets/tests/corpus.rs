@@ -1,6 +1,6 @@
 //! Replays the seeds of the fuzz targets, and inputs that once revealed a bug.
 
-use cpb_fuzz_targets::{core, import, providers, record, sim};
+use cpb_fuzz_targets::{core, engines, import, providers, record, sim};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -95,4 +95,9 @@ fn no_program_of_chance_stops_the_host() {
         }
         sim::program(&bytes);
     }
+}
+
+#[test]
+fn the_models_of_engines_take_their_corpus() {
+    replay("dcp", engines::dcp);
 }

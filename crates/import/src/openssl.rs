@@ -9,7 +9,8 @@
 //!   processes, without the heading of its table.
 //! - Ciphers process one step of an endless message (phase `update`), hashes and MACs a whole message. Only the
 //!   command shows whether `-decrypt` was given.
-//! - Progress goes to stderr and tables to stdout, so a log may have only one of them.
+//! - Progress goes to stderr and tables to stdout, so a log may have only one of them, or the tables first if the two
+//!   were saved apart. Progress below tables is of the same call if its algorithms, sizes and rates are in the tables.
 
 mod call;
 mod command;
@@ -20,7 +21,7 @@ mod separators;
 
 use super::draft::Draft;
 use super::speed_table;
-use super::text::Text;
+use super::text::{Line, Text};
 use super::{Format, Options};
 use anyhow::{Result, bail};
 use call::Call;
@@ -38,6 +39,9 @@ const MOST_PUBLIC: usize = 500;
 /// The first line that openssl prints on stderr if it was given -elapsed.
 const ELAPSED: &str = "You have chosen to measure elapsed time";
 
+/// The beginning of the first line on stdout, since 3.0.
+const VERSION: &str = "version:";
+
 fn tells(line: &str) -> bool {
     doing::line(line, 0).is_some()
         || speed_table::heading(line).is_some()
@@ -54,8 +58,12 @@ fn read(text: &Text, options: &Options) -> Result<Draft> {
     let mut next = Call::default();
     // Calls of a line with several commands whose output has not begun.
     let mut waiting: VecDeque<Call> = VecDeque::new();
-    for line in text.lines() {
+    let lines: Vec<Line<'_>> = text.lines().collect();
+    for (place, line) in lines.iter().enumerate() {
         let text = line.text.as_ref();
+        // The first lines of a call, unless they are the stderr of the call whose tables came before.
+        let begins =
+            |next: &Call| !(next.lacks_progress() && next.has_progress_in(&lines[place..]));
         if let Some(word) = separators::found(text) {
             bail!(
                 "line {}: {word} has a separator or a comma that openssl speed does not print; write numbers as it \
@@ -72,12 +80,13 @@ fn read(text: &Text, options: &Options) -> Result<Draft> {
             waiting = all.collect();
             begin(&mut calls, &mut next, &mut waiting);
         } else if text.starts_with(ELAPSED) {
-            if !next.is_fresh() {
+            if !next.is_fresh() && begins(&next) {
                 begin(&mut calls, &mut next, &mut waiting);
             }
             next.elapsed = true;
             progress = true;
-        } else if text.to_lowercase().starts_with("engine \"") && !next.is_empty() {
+        } else if text.to_lowercase().starts_with("engine \"") && !next.is_empty() && begins(&next)
+        {
             // The first line of the next call, without its command.
             begin(&mut calls, &mut next, &mut waiting);
             next.property(text);
@@ -91,14 +100,22 @@ fn read(text: &Text, options: &Options) -> Result<Draft> {
                 line.number
             ));
         } else if let Some(doing) = doing::line(text, line.number) {
-            if !next.rows.is_empty() || !next.public.is_empty() {
-                begin(&mut calls, &mut next, &mut waiting);
+            if next.has_table() {
+                next.tables_first |= next.lacks_progress();
+                if !(next.tables_first && next.has(&doing)) {
+                    begin(&mut calls, &mut next, &mut waiting);
+                }
             }
             next.told = true;
             next.counts.push(doing);
         } else if text.starts_with("Doing ") {
             progress = true;
             draft.warn(format!("Line {} is cut off and gives no figure.", line.number));
+        } else if next.tables_first && (tells(text) || text.starts_with(VERSION)) {
+            begin(&mut calls, &mut next, &mut waiting);
+            next.sizes = speed_table::heading(text).unwrap_or_default();
+            heading = Heading::of(text);
+            next.property(text);
         } else if let Some(sizes) = speed_table::heading(text) {
             next.sizes = sizes;
         } else if speed_table::is_cut_heading(text) {

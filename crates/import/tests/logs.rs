@@ -458,3 +458,40 @@ proptest! {
         }
     }
 }
+
+/// Two streams that were saved apart and put together in the other order gave two paths for one engine.
+#[test]
+fn tables_before_their_progress_are_one_call_of_openssl_speed() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/logs");
+    let log = std::fs::read_to_string(folder.join("openssl-elapsed.txt")).expect("a log");
+    let is_progress = |line: &&str| line.starts_with("You have") || line.starts_with("Doing");
+    let join = |lines: Vec<&str>| lines.join("\n") + "\n";
+    let (progress, tables): (Vec<&str>, Vec<&str>) = log.lines().partition(is_progress);
+    let engine = "engine \"devcrypto\" set.\n";
+    let (progress, tables) = (format!("{engine}{}", join(progress)), join(tables));
+    let figures = |record: &Record| {
+        let of = |cell: &cpb_record::Published| {
+            let printed = |figure: &cpb_record::Printed| (figure.quantity, figure.printed.clone());
+            (
+                cell.provider.clone(),
+                cell.bytes,
+                cell.figures.iter().map(printed).collect::<Vec<_>>(),
+            )
+        };
+        record.published.iter().map(of).collect::<Vec<_>>()
+    };
+    let usual = parse("log", format!("{progress}{tables}").as_bytes());
+    let turned = parse("log", format!("{tables}{progress}").as_bytes());
+    assert_eq!(figures(&turned), figures(&usual));
+    assert_eq!((turned.sources.len(), turned.published.len()), (1, 6));
+    // A second call in the same order is another call.
+    let both = parse("log", format!("{tables}{progress}{tables}{progress}").as_bytes());
+    assert_eq!((both.sources.len(), both.published.len()), (2, 12));
+    let version =
+        |source: &Source| source.paths.values().all(|path| path.version == "OpenSSL 3.0.19");
+    assert!(both.sources.iter().all(version), "{:?}", both.sources);
+    // Progress of other figures is another call.
+    let other = progress.replace("32796381", "22796381");
+    let apart = parse("log", format!("{tables}{other}").as_bytes());
+    assert_eq!(apart.sources.len(), 2);
+}

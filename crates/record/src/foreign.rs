@@ -40,6 +40,15 @@ fn replaced(text: &str, unwanted: fn(char) -> bool) -> Cow<'_, str> {
     }
 }
 
+/// A word of a command that readers may copy into a shell: quoted if the shell would change or split it.
+pub fn shell_word(word: &str) -> Cow<'_, str> {
+    let is_safe = |c: char| c.is_alphanumeric() || "_-./:@%+=,".contains(c);
+    match !word.is_empty() && word.chars().all(is_safe) {
+        true => Cow::Borrowed(word),
+        false => Cow::Owned(format!("'{}'", word.replace('\'', r"'\''"))),
+    }
+}
+
 /// The characters that a spreadsheet takes for the beginning of a formula.
 const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
 
@@ -87,6 +96,18 @@ mod tests {
         for text in ["", "-", "-1.5", "+3e-7", "openssl", "a=b", "'quoted'", "12"] {
             assert_eq!(field(text.to_owned()), text);
             assert_eq!(unquoted(text), text);
+        }
+    }
+
+    #[test]
+    fn a_word_that_a_shell_would_change_is_quoted() {
+        for word in ["imx6", "a-b_c.txt", "ssh:root@board", "cpb-results/x=1.jsonl", "Zürich"] {
+            assert_eq!(shell_word(word), word);
+        }
+        for (word, quoted) in
+            [("", "''"), ("NXP i.MX6", "'NXP i.MX6'"), ("$(x)", "'$(x)'"), ("a'b", r"'a'\''b'")]
+        {
+            assert_eq!(shell_word(word), quoted);
         }
     }
 }

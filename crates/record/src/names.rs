@@ -17,7 +17,14 @@ impl fmt::Display for Unknown {
             "record" => write!(f, "no file and no published record is called '{}'; ", self.typed)?,
             kind => write!(f, "unknown {kind} '{}'; ", self.typed)?,
         }
+        if self.kind == "provider" && names_library(&self.typed) {
+            return write!(
+                f,
+                "a C library of your own is library:FILE, and a comma ends FILE: rename a file that has one"
+            );
+        }
         match self.nearest.as_slice() {
+            [] => write!(f, "no name is similar")?,
             [only] => write!(f, "did you mean {only}?")?,
             several => write!(f, "did you mean one of {}?", several.join(", "))?,
         }
@@ -31,10 +38,18 @@ impl fmt::Display for Unknown {
 
 impl std::error::Error for Unknown {}
 
-/// An error that lists the valid names nearest to `typed`, or all of them if none is near.
+/// Whether a name is that of a shared library's file, or the rest of one after a comma.
+fn names_library(name: &str) -> bool {
+    name.contains('/') || name.contains(".so") || name.ends_with(".dylib")
+}
+
+/// If none is near, this many names are still listed; a command lists more.
+const MOST_LISTED: usize = 30;
+
+/// An error that lists the valid names nearest to `typed`, or all of them if none is near and they are not too many.
 fn unknown(kind: &'static str, typed: &str, valid: &[&str]) -> Unknown {
     let mut nearest = near(typed, valid);
-    if nearest.is_empty() {
+    if nearest.is_empty() && valid.len() <= MOST_LISTED {
         nearest = valid.to_vec();
     }
     let nearest = nearest.into_iter().map(str::to_owned).collect();
@@ -42,7 +57,7 @@ fn unknown(kind: &'static str, typed: &str, valid: &[&str]) -> Unknown {
 }
 
 /// The members of `valid` that are close to `typed`: those that have all its parts, as `aes-128-gcm` has those of
-/// `aes-gcm`, or else those that differ in the fewest letters.
+/// `aes-gcm` and of `aes128`, or else those that differ in the fewest letters.
 pub fn near<'a>(typed: &str, valid: &[&'a str]) -> Vec<&'a str> {
     let parts = parts(typed);
     let has_them = |name: &&&str| {
@@ -50,7 +65,7 @@ pub fn near<'a>(typed: &str, valid: &[&'a str]) -> Vec<&'a str> {
         parts.iter().all(|part| its.contains(part))
     };
     let with_parts: Vec<&str> = valid.iter().filter(has_them).copied().collect();
-    if parts.len() > 1 && !with_parts.is_empty() {
+    if !parts.is_empty() && !with_parts.is_empty() {
         return with_parts;
     }
     let distance = |name: &&str| {
@@ -65,10 +80,20 @@ pub fn near<'a>(typed: &str, valid: &[&'a str]) -> Vec<&'a str> {
     valid.iter().filter(|name| distance(name) <= best).copied().collect()
 }
 
-/// The parts of a name, between its punctuation.
+/// The parts of a name: its words and its numbers.
 fn parts(name: &str) -> Vec<String> {
-    let parts = name.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
-    parts.map(str::to_lowercase).collect()
+    let words = name.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    let mut parts = Vec::new();
+    for word in words {
+        let mut rest = word;
+        while let Some(first) = rest.chars().next() {
+            let of_another_kind = |c: char| c.is_ascii_digit() != first.is_ascii_digit();
+            let (part, after) = rest.split_at(rest.find(of_another_kind).unwrap_or(rest.len()));
+            parts.push(part.to_lowercase());
+            rest = after;
+        }
+    }
+    parts
 }
 
 /// Parses a list of names.
@@ -140,7 +165,8 @@ mod tests {
         let wrong = list("algorithm", &["sha".into()], Algorithm::ALL).unwrap_err();
         assert!(wrong.to_string().contains("sha-256"), "{wrong}");
         let wrong = list("algorithm", &["qqqqqqqqq".into()], Algorithm::ALL).unwrap_err();
-        assert!(wrong.to_string().contains("chacha20-poly1305"), "{wrong}");
+        let words = "unknown algorithm 'qqqqqqqqq'; no name is similar (`cpb list` shows all)";
+        assert_eq!(wrong.to_string(), words, "not all 55 of them");
         assert!(list::<Algorithm>("algorithm", &["".into()], Algorithm::ALL).is_err());
     }
 
@@ -151,6 +177,18 @@ mod tests {
             let all = "did you mean one of aes-128-gcm, aes-192-gcm, aes-256-gcm?";
             assert!(wrong.contains(all), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_name_without_punctuation_is_answered_with_those_that_have_its_words_and_numbers() {
+        let all = |typed: &str| {
+            list("algorithm", &[typed.into()], Algorithm::ALL).unwrap_err().to_string()
+        };
+        let words = "did you mean one of aes-256-cbc, aes-256-ecb, aes-256-ctr, aes-256-xts, aes-256-gcm, aes-256-ccm, \
+                     aes-256-cmac, ctr-drbg-aes-256? (`cpb list` shows all)";
+        assert!(all("aes256").contains(words), "{}", all("aes256"));
+        assert!(all("AES256GCM").contains("did you mean aes-256-gcm?"));
+        assert!(all("sha3").contains("did you mean one of sha3-256, sha3-512?"));
     }
 
     #[test]

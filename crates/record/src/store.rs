@@ -1,6 +1,6 @@
 //! Records on disk: append-only files of JSON lines.
 
-use crate::foreign;
+use crate::foreign::{self, shell_word};
 use crate::{Header, Line, Record, SCHEMA};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Deserialize;
@@ -81,7 +81,7 @@ impl Store {
                 "cannot write {}; earlier lines are kept: free space and continue with \
                  `cpb run --resume {}`",
                 self.path.display(),
-                self.path.display()
+                shell_word(&self.path.to_string_lossy())
             )
         })
     }
@@ -121,7 +121,7 @@ pub fn read(path: &Path) -> Result<Record> {
         record.warnings.push(format!(
             "The record ends in the middle of line {line}: it was cut off, or cpb was killed. The \
              rest is complete; continue with `cpb run --resume {}`.",
-            path.display()
+            shell_word(&path.to_string_lossy())
         ));
     }
     Ok(record)

@@ -22,12 +22,13 @@ pub(crate) const LEGEND: &str = "Operations in 3 s and MB/s (1 MB = 1,000,000 by
 /// A figure: its name, and the function that gets it from a cell.
 type SizeFigure = (&'static str, fn(&Row) -> Known<String>);
 
-const FIGURES: [SizeFigure; 7] = [
+const FIGURES: [SizeFigure; 8] = [
     ("operations in 3 s", |row| timed(row, |figures| Some(large(SPAN / figures.time.value.0)))),
     ("MB/s", |row| timed(row, |figures| figures.rate.map(|rate| megabytes(rate.value)))),
     ("interrupts per operation", |row| {
         counted(row, |execution| execution.interrupts_per_operation.map(count))
     }),
+    ("jobs per operation", |row| counted(row, |execution| execution.jobs_per_operation.map(count))),
     ("context switches per operation", |row| {
         counted(row, |execution| execution.switches.map(|switches| count(switches.all())))
     }),

@@ -60,7 +60,7 @@ pub fn of_records(records: &[(String, Record)]) -> Result<String> {
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-const COLUMNS: [&str; 63] = [
+const COLUMNS: [&str; 64] = [
     "provider",
     "algorithm",
     "operation",
@@ -116,6 +116,7 @@ const COLUMNS: [&str; 63] = [
     "executed_reason",
     "counted_operations",
     "interrupts_per_operation",
+    "jobs_per_operation",
     "voluntary_switches_per_operation",
     "involuntary_switches_per_operation",
     "cpu_ratio",
@@ -216,6 +217,7 @@ fn write_execution(values: &mut Vec<String>, execution: &Execution) {
         execution.reason.clone().unwrap_or_default(),
         execution.operations.to_string(),
         number(execution.interrupts_per_operation),
+        number(execution.jobs_per_operation),
         number(execution.switches.map(|switches| switches.voluntary)),
         number(execution.switches.map(|switches| switches.involuntary)),
     ]);

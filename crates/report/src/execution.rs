@@ -23,13 +23,13 @@ fn outside(provider: &ProviderRecord) -> bool {
 }
 
 /// The columns of [`blocks`] after the provider.
-pub(crate) const COLUMNS: [&str; 5] = ["", "irq/op", "ctx/op", "CPU", "all CPUs"];
+pub(crate) const COLUMNS: [&str; 6] = ["", "irq/op", "jobs/op", "ctx/op", "CPU", "all CPUs"];
 
 /// The meaning of the columns.
 pub(crate) const LEGEND: &str = "irq/op: interrupts of the executor's engine per operation, or of all engines \
-     for software; ctx/op: context switches per operation; CPU: share of one CPU's time that the \
-     measuring threads used; all CPUs: busy share of the time of all CPUs; ranges are over message \
-     sizes.";
+     for software; jobs/op: jobs that the engine finished, by its own count; ctx/op: context switches per \
+     operation; CPU: share of one CPU's time that the measuring threads used; all CPUs: busy share of the \
+     time of all CPUs; ranges are over message sizes.";
 
 /// One block for each group with a known executor.
 pub(crate) fn blocks(groups: &[Group<'_>]) -> Vec<Block> {
@@ -87,6 +87,7 @@ fn places(all: &[&Execution]) -> Vec<Place> {
     vec![
         Place::Word(verdict(all)),
         numbers(&|execution| execution.interrupts_per_operation, count),
+        numbers(&|execution| execution.jobs_per_operation, count),
         numbers(&|execution| execution.switches.map(|switches| switches.all()), count),
         numbers(&cpu(|cpu| Some(cpu.own)), share),
         numbers(&cpu(|cpu| cpu.machine), share),

@@ -1,6 +1,8 @@
 //! An explanation for a terminal: which path to take, its costs, and the crossovers.
 
-use super::explain_text::{about, advise, answer, notes, remarks, size, title, whole_percent};
+use super::explain_text::{
+    about, advise, answer, not_recommended, notes, remarks, size, title, whole_percent,
+};
 use super::format::{margin, megabytes, percent, short, time};
 use super::table::{Block, Place, fits, paint, render as table, wrap};
 use super::terminal::{Styles, write_note, write_styled_note, write_verdict};
@@ -36,6 +38,9 @@ pub fn render(explanation: &Explanation, width: usize, colour: bool) -> String {
         for advice in &task.advice {
             let words = advise(advice, task).sentence();
             write_styled_note(&mut text, "take", &words, width, styles.fastest);
+        }
+        for words in not_recommended(task) {
+            write_styled_note(&mut text, "do not take", &words, width, styles.warning);
         }
         if let Err(why) = &task.pairs {
             write_note(&mut text, "no advice", why, width);

@@ -7,7 +7,8 @@ use cpb_analysis::crossover::{Contest, Crossing};
 use cpb_analysis::explain::{Explained, Explanation, PathScaling};
 use cpb_analysis::fit::Shape;
 use cpb_analysis::missing::NoFigure;
-use cpb_analysis::paths::Subject;
+use cpb_analysis::paths::{Subject, WrongPath};
+use cpb_analysis::ratio::TIE;
 use cpb_analysis::units::{Bytes, Nanoseconds};
 use cpb_core::{Algorithm, Operation, Workload};
 use cpb_record::Evidence;
@@ -99,6 +100,51 @@ fn times(ratio: f64) -> String {
     short(ratio)
 }
 
+/// How many times as fast a path is as another at several sizes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Factors {
+    /// All factors are near 1: they differ from it by at most this share.
+    Tie(f64),
+    /// Between these factors, all above 1.
+    Faster { least: f64, most: f64 },
+    /// As fast at some sizes, and up to this many times as fast at others.
+    UpTo(f64),
+    /// Slower by this share at some sizes, and up to this many times as fast at others.
+    FromSlower { slower: f64, most: f64 },
+}
+
+/// A smaller factor would be written as 1.00.
+pub(crate) const LEAST_SHOWN: f64 = 1.005;
+
+impl Factors {
+    fn of(least: f64, most: f64) -> Factors {
+        let off = (1.0 - least).max(most - 1.0);
+        match () {
+            _ if least >= LEAST_SHOWN => Factors::Faster { least, most },
+            _ if off <= TIE => Factors::Tie(off),
+            _ if 1.0 - least <= TIE => Factors::UpTo(most),
+            _ => Factors::FromSlower { slower: 1.0 - least, most },
+        }
+    }
+
+    /// The factors in words; `unit` follows a factor.
+    fn words(self, unit: &str, than: &str) -> String {
+        match self {
+            Factors::Tie(off) => format!("as fast as {than}, within {}", lost(off)),
+            Factors::UpTo(most) => format!("up to {}{unit} as fast as {than}", times(most)),
+            Factors::Faster { least, most } => {
+                let (least, most) = (times(least), times(most));
+                let range = if least == most { least } else { format!("{least} to {most}") };
+                format!("{range}{unit} as fast as {than}")
+            }
+            Factors::FromSlower { slower, most } => {
+                let (slower, most) = (percent(slower), times(most));
+                format!("from {slower} slower to {most}{unit} as fast as {than}")
+            }
+        }
+    }
+}
+
 /// A recommendation, in parts.
 pub(crate) struct Advised {
     /// The recommended paths.
@@ -178,12 +224,12 @@ pub(crate) fn advise(advice: &Advice, task: &Explained) -> Advised {
     let who = any_of(&advice.take);
     let sizes = range(advice, task, task.advice.len() == 1);
     let why = match &advice.reason {
-        Reason::Only => "it is the only path".to_owned(),
+        Reason::Only if task.wrong.is_empty() => "it is the only path".to_owned(),
+        Reason::Only => "it is the only path whose answers are not in doubt".to_owned(),
         Reason::Tie => format!("they differ by at most {}", lost(advice.loss)),
         Reason::Faster { than, least, most } => {
-            let (least, most) = (times(*least), times(*most));
-            let times = if least == most { least } else { format!("{least} to {most}") };
-            format!("it is {times} times as fast as {than}, the next best")
+            let factors = Factors::of(*least, *most);
+            format!("it is {}", factors.words(" times", &format!("{than}, the next best")))
         }
         Reason::Fixed { than, own, other } if own.0 > 0.0 => {
             let (own, other) = (time(*own), time(*other));
@@ -221,6 +267,9 @@ fn lost(loss: f64) -> String {
 /// The recommendations for a task in a sentence, in as few ranges as the verdict has. `None` without recommendations.
 pub(crate) fn verdict(task: &Explained) -> Option<String> {
     let all = task.verdict.len() == 1;
+    let refused: Vec<String> =
+        not_recommended(task).into_iter().map(|words| format!("; not {words}")).collect();
+    let refused = refused.concat();
     let parts: Vec<String> = task
         .verdict
         .iter()
@@ -241,20 +290,54 @@ pub(crate) fn verdict(task: &Explained) -> Option<String> {
         })
         .collect();
     if parts.is_empty() {
-        return None;
+        return (!refused.is_empty()).then(|| format!("no path can be recommended{refused}"));
     }
     let worst = task.verdict.iter().map(|advice| advice.loss).fold(0.0, f64::max);
     let worst = (worst > LOSS).then(|| format!(" (within {} of the fastest)", percent(worst)));
     let most = task.verdict.iter().filter_map(|advice| match &advice.reason {
-        Reason::Faster { than, least, most } if all && *least >= 1.0 => {
-            let [least, most] = [*least, *most].map(times);
-            let times = if least == most { least } else { format!("{least} to {most}") };
-            Some(format!(", {times}× as fast as {than}"))
-        }
+        Reason::Faster { than, least, most } if all => match Factors::of(*least, *most) {
+            Factors::FromSlower { .. } => None,
+            factors => Some(format!(", {}", factors.words("×", than))),
+        },
         _ => None,
     });
     let most: String = most.collect();
-    Some(format!("{}{}{most}", parts.join(", "), worst.unwrap_or_default()))
+    Some(format!("{}{}{most}{refused}", parts.join(", "), worst.unwrap_or_default()))
+}
+
+/// The paths that are not recommended because of wrong answers, with the sizes and the reason; paths with the same
+/// reason together.
+pub(crate) fn not_recommended(task: &Explained) -> Vec<String> {
+    let mut groups: Vec<(&WrongPath, Vec<String>)> = Vec::new();
+    for wrong in &task.wrong {
+        let same = |(known, _): &&mut (&WrongPath, Vec<String>)| {
+            known.sizes == wrong.sizes && known.why == wrong.why
+        };
+        match groups.iter_mut().find(same) {
+            Some((_, names)) => names.push(wrong.provider.clone()),
+            None => groups.push((wrong, vec![wrong.provider.clone()])),
+        }
+    }
+    let words = |(wrong, names): (&WrongPath, Vec<String>)| {
+        let at = match task.subject.has_sizes() {
+            true => format!("at {}, ", sizes_in_words(&wrong.sizes)),
+            false => String::new(),
+        };
+        format!("{}: {at}{}", any_of(&names), wrong.why)
+    };
+    groups.into_iter().map(words).collect()
+}
+
+/// Ascending sizes: all if they are few, otherwise their number and range.
+fn sizes_in_words(sizes: &[u32]) -> String {
+    let sizes: Vec<String> = sizes.iter().map(|bytes| size((*bytes).into())).collect();
+    match sizes.as_slice() {
+        [first, .., last] if sizes.len() > NAMED => {
+            format!("{} sizes from {first} to {last}", sizes.len())
+        }
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        few => few.concat(),
+    }
 }
 
 /// The answer to "which path at this size?" in words.
@@ -262,7 +345,11 @@ pub(crate) fn answer(task: &Explained) -> Option<(&'static str, String)> {
     let answer = task.answer.as_ref()?;
     let at = size(answer.bytes.into());
     if answer.take.is_empty() {
-        return Some(("at", format!("{at}: there is only one path")));
+        let words = match task.wrong.is_empty() {
+            true => "there is only one path",
+            false => "no path can be recommended",
+        };
+        return Some(("at", format!("{at}: {words}")));
     }
     let costs = |name: &String| task.paths.iter().find(|costs| costs.provider == *name)?.asked;
     let best = answer
@@ -442,13 +529,8 @@ fn contest(pair: &PathPair, task: &Explained) -> String {
             )
         }
         Contest::Partly { faster, sure } => {
-            let sizes: Vec<String> = sure.iter().map(|bytes| size(*bytes)).collect();
-            let at = match sizes.as_slice() {
-                [first, .., last] if sizes.len() > NAMED => {
-                    format!("{} sizes from {first} to {last}", sizes.len())
-                }
-                few => few.join(" and "),
-            };
+            let sure: Vec<u32> = sure.iter().map(|bytes| bytes.0 as u32).collect();
+            let at = sizes_in_words(&sure);
             format!(
                 "{} is faster than {} at {at}; at the other sizes they tie, or it is unclear",
                 pair.name(*faster),
@@ -497,4 +579,21 @@ fn threads(scaling: &PathScaling) -> String {
         false => String::new(),
     };
     format!("{} {what}{size}: {}; {stops}", scaling.provider, rates.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_around_one_are_a_tie_in_words() {
+        let words = |least, most| Factors::of(least, most).words(" times", "x");
+        assert_eq!(words(0.983, 1.02), "as fast as x, within 2.0%");
+        assert_eq!(words(1.0, 1.01), "as fast as x, within 1.0%");
+        assert_eq!(words(1.0, 1.0), "as fast as x, within 0.1%");
+        assert_eq!(words(1.001, 8.9), "up to 8.90 times as fast as x");
+        assert_eq!(words(1.01, 1.02), "1.01 to 1.02 times as fast as x");
+        assert_eq!(words(1.5, 1.5), "1.50 times as fast as x");
+        assert_eq!(words(0.85, 1.4), "from 15% slower to 1.40 times as fast as x");
+    }
 }

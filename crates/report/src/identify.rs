@@ -34,6 +34,8 @@ const LEAST_WORD: usize = 10;
 /// Clocks that are closer than this count as the same.
 const SAME_CLOCK: f64 = 0.015;
 const MOST_CANDIDATES: usize = 3;
+/// For a log without suitable figures.
+const NOTHING: &str = "there are no figures for AES-CBC encryption of a stream";
 
 /// Renders for a terminal of `width` columns.
 pub fn render(found: &[Found], width: usize, colour: bool) -> String {
@@ -48,12 +50,7 @@ pub fn render(found: &[Found], width: usize, colour: bool) -> String {
             text.push('\n');
         }
         if found.cores.is_empty() {
-            write_note(
-                &mut text,
-                "nothing",
-                "there are no figures for AES-CBC encryption of a stream",
-                width,
-            );
+            write_note(&mut text, "nothing", NOTHING, width);
             continue;
         }
         let cores = merged(&found.cores);
@@ -90,6 +87,10 @@ pub fn render_markdown(found: &[Found]) -> String {
     );
     for found in found {
         let merged = merged(&found.cores);
+        if merged.is_empty() {
+            let file = found.file.replace('|', "\\|");
+            let _ = writeln!(text, "| {file} | - | - | - | - | - | - | - | {NOTHING} |");
+        }
         for (cores, row) in merged.iter().zip(rows(&merged)) {
             let said = verdicts(std::slice::from_ref(cores)).into_iter();
             let said: Vec<String> = said.map(|(_, words, _)| words).collect();

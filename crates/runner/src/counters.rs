@@ -39,6 +39,7 @@ impl ThreadCounters {
             cycles: hardware.map(|(cycles, _)| cycles),
             instructions: hardware.map(|(_, instructions)| instructions),
             interrupts: None,
+            jobs: None,
             stack: None,
             machine: None,
         }
@@ -48,6 +49,7 @@ impl ThreadCounters {
 /// Counts that belong to no thread. They are read while all threads wait, before and after their work.
 pub(crate) struct SharedCounters {
     interrupts: Option<u64>,
+    jobs: Option<u64>,
     machine: Option<CpuTime>,
 }
 
@@ -62,7 +64,8 @@ impl SharedCounters {
             Claim::Engine | Claim::Unknown => None,
             Claim::Process | Claim::Kernel | Claim::Fallback => interrupts::of_engines(),
         };
-        SharedCounters { interrupts: provider.interrupts().or_else(engines), machine }
+        let interrupts = provider.interrupts().or_else(engines);
+        SharedCounters { interrupts, jobs: provider.jobs(), machine }
     }
 
     /// Adds what happened between `self` and `after` to the threads' counts. A count that went backwards, for
@@ -70,6 +73,8 @@ impl SharedCounters {
     pub(crate) fn add_to(&self, counters: &mut Counters, after: &SharedCounters) {
         let interrupts = after.interrupts.zip(self.interrupts);
         counters.interrupts = interrupts.and_then(|(now, then)| now.checked_sub(then));
+        let jobs = after.jobs.zip(self.jobs);
+        counters.jobs = jobs.and_then(|(now, then)| now.checked_sub(then));
         counters.machine = after.machine.zip(self.machine).and_then(|(now, then)| {
             Some(CpuTime {
                 busy_ns: now.busy_ns.checked_sub(then.busy_ns)?,
@@ -121,6 +126,7 @@ pub(crate) fn sum(all: &[Counters]) -> Counters {
         cycles: add(total.cycles, one.cycles),
         instructions: add(total.instructions, one.instructions),
         interrupts: None,
+        jobs: None,
         stack: None,
         machine: None,
     })
@@ -172,7 +178,8 @@ mod tests {
     #[test]
     fn a_count_that_went_backwards_is_none() {
         let time = |busy_ns| Some(CpuTime { busy_ns, softirq_ns: 0, total_ns: 100 });
-        let read = |interrupts, busy| SharedCounters { interrupts, machine: time(busy) };
+        let read =
+            |interrupts, busy| SharedCounters { interrupts, jobs: None, machine: time(busy) };
         let mut counters = Counters::default();
         read(Some(5), 1).add_to(&mut counters, &read(Some(12), 3));
         assert_eq!(counters.interrupts, Some(7));

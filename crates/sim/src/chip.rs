@@ -1,6 +1,7 @@
 //! A chip: one data file with memories, clocks, devices and timing constants, each with its source.
 
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The built-in chips, with one file each in `chips/`.
@@ -124,6 +125,9 @@ pub struct DeviceDescription {
     /// The interrupt numbers of a device with several, in the order of its lines.
     #[serde(default)]
     pub interrupts: Vec<u16>,
+    /// For an engine: its clock in MHz, and by name the time of each step in cycles of that clock.
+    #[serde(default)]
+    pub timing: BTreeMap<String, Constant>,
     /// For `registers`: bits that always read as one, by offset.
     #[serde(default)]
     pub ones: Vec<(u32, u32)>,
@@ -135,6 +139,48 @@ pub struct DeviceDescription {
     pub set_clear_toggle: bool,
     /// Source document.
     pub source: String,
+}
+
+/// The name of an engine's clock, MHz, among its times. All others are in cycles of it.
+pub(crate) const ENGINE_CLOCK: &str = "clock";
+
+impl DeviceDescription {
+    /// The names of the times that an engine of this kind needs; `None` for a device that is no engine.
+    pub(crate) fn engine_times(&self) -> Option<&'static [&'static str]> {
+        match self.kind.as_str() {
+            "dcp" => Some(&[
+                ENGINE_CLOCK,
+                "fetch",
+                "context",
+                "payload",
+                "aes-block",
+                "sha1-block",
+                "sha256-block",
+                "word",
+                "finish",
+            ]),
+            _ => None,
+        }
+    }
+
+    /// Whether it states exactly the times that its engine needs, all of them possible.
+    fn check(&self) -> Result<(), String> {
+        let kind = &self.kind;
+        let wanted = self.engine_times().unwrap_or_default();
+        if let Some(name) = wanted.iter().find(|name| !self.timing.contains_key(**name)) {
+            return Err(format!("device {kind}: timing.{name} is missing"));
+        }
+        for (name, constant) in &self.timing {
+            if !wanted.contains(&name.as_str()) {
+                return Err(format!("device {kind}: timing.{name} is not known"));
+            }
+            let least = if name == ENGINE_CLOCK { 1e-3 } else { 0.0 };
+            if !(least..1e9).contains(&constant.value) {
+                return Err(format!("device {kind}: timing.{name} is out of range"));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Where the boot ROM looks, as offsets from `flash`.
@@ -239,6 +285,9 @@ impl Chip {
     /// Returns an error if the text is not a valid chip file, or if memories overlap.
     pub fn parse(text: &str) -> Result<Chip, ChipError> {
         let chip: Chip = toml::from_str(text).map_err(|e| ChipError(e.to_string()))?;
+        for device in &chip.device {
+            device.check().map_err(ChipError)?;
+        }
         let mut taken: Vec<(u64, u64, &str)> = Vec::new();
         for memory in &chip.memory {
             let (first, size) = (u64::from(memory.base), u64::from(memory.size));

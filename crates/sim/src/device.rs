@@ -1,6 +1,7 @@
 //! The chip's devices, one file each. A device is selected by the name of its file.
 
 mod cmsdk_uart;
+mod engine;
 mod lpuart;
 mod registers;
 mod unmodelled;
@@ -35,8 +36,10 @@ pub(crate) struct Devices {
     all: Vec<Device>,
 }
 
-/// The model of a device. A model of `crates/engines` is one more line here: a [`Model::Engine`].
-fn model(description: &chip::DeviceDescription) -> Model {
+fn model(description: &chip::DeviceDescription, core_mhz: f64) -> Model {
+    if let Some(engine) = engine::new(description, core_mhz) {
+        return Model::Engine(engine);
+    }
     match description.kind.as_str() {
         "cmsdk_uart" => Model::CmsdkUart(cmsdk_uart::CmsdkUart::default()),
         "lpuart" => Model::Lpuart(lpuart::Lpuart::default()),
@@ -52,7 +55,7 @@ impl Devices {
             size: d.size,
             interrupts: d.interrupt.iter().chain(&d.interrupts).copied().collect(),
             raised: 0,
-            model: model(d),
+            model: model(d, chip.clock.core.value),
         };
         Devices { all: chip.device.iter().map(device).collect() }
     }

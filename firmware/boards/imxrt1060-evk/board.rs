@@ -50,6 +50,8 @@ impl Board {
         ccm::ipg_clk::set_divider(&mut ccm, 4);
         ccm::ahb_clk::set_selection(&mut ccm, ccm::ahb_clk::Selection::PrePeriphClkSel);
 
+        // CCGR0, gate 5: the clock of the DCP (i.MX RT1060 reference manual, "CCM Clock Gating Register 0").
+        ral::modify_reg!(ral::ccm, ccm, CCGR0, CG5: 0b11);
         clock_gate::lpuart::<1>().set(&mut ccm, clock_gate::OFF);
         ccm::uart_clk::set_selection(&mut ccm, ccm::uart_clk::Selection::Oscillator);
         ccm::uart_clk::set_divider(&mut ccm, 1);

@@ -1,28 +1,49 @@
-//! The library that the image is linked with: Mbed TLS 2.28 for this core.
+//! The libraries that the image is linked with: Mbed TLS 2.28 for this core, and its second build for the DCP.
 
 use cpb_mbedtls::linked_2;
+
+/// A constant for each context.
+macro_rules! layout_table {
+    ($($Context:ident: $size:literal, $align:literal;)+) => {$(
+        pub(in crate::mbedtls::library) const $Context: core::alloc::Layout =
+            match core::alloc::Layout::from_size_align($size, $align) {
+                Ok(layout) => layout,
+                Err(_) => panic!("a size and an alignment that C gave"),
+            };
+    )+};
+}
+use layout_table;
 
 linked_2! {
     /// Mbed TLS 2.28 in plain C.
     mod names: Library, "mbedtls_", layouts, crate::mbedtls::rng::fill
 }
 
+#[cfg(feature = "imxrt1060-evk")]
+linked_2! {
+    /// The modules of Mbed TLS 2.28 that reach the DCP, and those above them. Functions of other modules must not be
+    /// called: they are not linked.
+    mod names_for_dcp: DcpLibrary, "dcp_mbedtls_", layouts_for_dcp, crate::mbedtls::rng::fill
+}
+
+/// The sizes for the DCP, where they differ.
+#[cfg(feature = "imxrt1060-evk")]
+#[allow(non_upper_case_globals)]
+mod layouts_for_dcp {
+    pub(super) use super::layouts::*;
+
+    super::layout_table! {
+        AesContext: 20, 4;
+        Sha1Context: 176, 4;
+        Sha256Context: 176, 4;
+    }
+}
+
 /// Sizes and alignments of contexts, under the names of the types in `cpb_mbedtls::types`. mbedtls/layout.c
 /// checks them against the headers.
 #[allow(non_upper_case_globals)]
 mod layouts {
-    use core::alloc::Layout;
-
-    macro_rules! layouts {
-        ($($Context:ident: $size:literal, $align:literal;)+) => {$(
-            pub(super) const $Context: Layout = match Layout::from_size_align($size, $align) {
-                Ok(layout) => layout,
-                Err(_) => panic!("a size and an alignment that C gave"),
-            };
-        )+};
-    }
-
-    layouts! {
+    super::layout_table! {
         AesContext: 280, 4;
         AesXtsContext: 560, 4;
         CamelliaContext: 276, 4;

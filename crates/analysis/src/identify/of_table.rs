@@ -15,7 +15,7 @@ pub(super) fn observed(record: &Record, source: &Source) -> Vec<Observed> {
     let cells = record.published.iter().filter(|cell| cell.table == source.table);
     let cells: Vec<&Published> = cells.filter(|cell| key(cell).is_some()).collect();
     let tool = tool(source);
-    match source.cores.as_deref() {
+    let mut found = match source.cores.as_deref() {
         Some(cores) if !cells.is_empty() => {
             vec![Observed { tool, ..of_cores(record, source, cores, &cells) }]
         }
@@ -24,7 +24,26 @@ pub(super) fn observed(record: &Record, source: &Source) -> Vec<Observed> {
             let rows = cells.chunk_by(|a, b| who(a) == who(b));
             rows.map(|cells| Observed { tool: tool.clone(), ..of_rows(record, cells) }).collect()
         }
+    };
+    for core in found.iter_mut().filter(|core| core.architecture.is_empty()) {
+        let mut words = source.paths.values().map(|path| path.options.as_str());
+        if words.any(names_x86) || names_x86(&core.reported) {
+            X86.clone_into(&mut core.architecture);
+        }
     }
+    found
+}
+
+/// The architecture of a log that does not name it, but has other words that only x86 has.
+const X86: &str = "x86";
+
+/// Whether a build's options or a processor's name are of an x86. OpenSSL prints `CPUINFO: OPENSSL_ia32cap=...`, and
+/// options such as `-DOPENSSL_IA32_SSE2`.
+fn names_x86(words: &str) -> bool {
+    let words = words.to_ascii_lowercase();
+    let mut parts = words.split(|c: char| !c.is_ascii_alphanumeric());
+    words.contains("openssl_ia32")
+        || parts.any(|part| ["x86", "intel", "epyc", "ryzen"].contains(&part))
 }
 
 /// One of the cores that a log names.

@@ -3,7 +3,7 @@
 use super::{DONE, FAILED, output};
 use crate::discovery::Discovered;
 use crate::run::known_answers;
-use crate::target::{Local, Target};
+use crate::target::{self, Local, Request, Target, Wanted};
 use crate::transport::conversation::Conversation;
 use crate::transport::{Affinity, RunnerError, Timeouts};
 use crate::vectors::Vectors;
@@ -16,6 +16,7 @@ use cpb_record::budget::Seconds;
 use cpb_record::names;
 use cpb_record::{Check, Checked, NotMeasuredReason, ProviderRecord};
 use cpb_report::{left, right};
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
@@ -35,6 +36,12 @@ pub(super) struct Arguments {
     /// Check only these algorithms
     #[arg(short, long, value_delimiter = ',')]
     algorithm: Vec<String>,
+    /// Check the providers of another machine, such as imxrt1060-sim or ssh:HOST (`cpb list targets`)
+    #[arg(long, value_name = "TARGET")]
+    target: Option<String>,
+    /// Speed of a board's serial line, in bits per second [default: 115200]
+    #[arg(long, value_name = "NUMBER")]
+    baud: Option<u32>,
     /// Also check the providers of this program
     #[arg(long, value_name = "PROGRAM")]
     runner: Vec<PathBuf>,
@@ -44,19 +51,23 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
-    let here = Local::new(arguments.timeout, &Arc::default());
+    let place = place(&arguments)?;
     let vectors = Vectors::load()?;
     let mut algorithms = names::list("algorithm", &arguments.algorithm, Algorithm::ALL)?;
     if algorithms.is_empty() {
         algorithms = Algorithm::ALL.to_vec();
     }
-    let known = here.discover(&arguments.provider, &arguments.runner, &Affinity::default())?;
+    let known = place.discover(&arguments.provider, &arguments.runner, &Affinity::default())?;
     let known: Vec<&Discovered> =
         known.iter().filter(|known| catalog::computes(&known.spec.name)).collect();
     let names: Vec<&str> = known.iter().map(|known| known.spec.name.as_str()).collect();
     let rows = rows(&algorithms, &names);
-    let columns = columns(&known, &rows, &vectors, &here.timeouts);
-    output::print(&matrix(&rows, &columns, output::width()))?;
+    let at_once = if place.is_here() { cpus() } else { 1 };
+    let columns = columns(&known, &rows, &vectors, place.timeouts(), at_once);
+    // A library of one's own or an engine has a few algorithms; the rows of all others would hide them.
+    let named = arguments.target.is_some() || names.iter().all(|name| is_own_library(name));
+    let brief = arguments.algorithm.is_empty() && named;
+    output::print(&matrix(&rows, &columns, output::width(), brief))?;
     if columns.iter().any(|column| column.gave_up || !column.wrong.is_empty()) {
         return Ok(FAILED);
     }
@@ -68,16 +79,50 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     Ok(DONE)
 }
 
-/// The answers of all providers, in their order. As many providers are asked at once as there are CPUs,
+/// The machine whose providers are checked.
+fn place(arguments: &Arguments) -> Result<Box<dyn Target>> {
+    let stop = Arc::default();
+    let Some(name) = &arguments.target else {
+        return Ok(Box::new(Local::new(arguments.timeout, &stop)));
+    };
+    target::open(Request {
+        name,
+        board: None,
+        runners: &arguments.runner,
+        baud: arguments.baud,
+        timeout: arguments.timeout,
+        wanted: Wanted { providers: &arguments.provider, ..Wanted::default() },
+        say: &output::say,
+        stop: &stop,
+    })
+}
+
+fn cpus() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+fn is_own_library(name: &str) -> bool {
+    catalog::find(name).is_some_and(|choice| choice.entry.name == catalog::C_LIBRARY)
+}
+
+/// The answers of all providers, in their order. Here, as many providers are asked at once as there are CPUs,
 /// because nothing is timed. Their runners are started before that: qemu-user may hang a process that is
-/// started while another thread computes.
+/// started while another thread computes. Elsewhere there may be a single line, so they take turns.
 fn columns(
     known: &[&Discovered],
     rows: &[Checked],
     vectors: &Vectors,
     timeouts: &Timeouts,
+    at_once: usize,
 ) -> Vec<Column> {
     let start = |known: &Discovered| known.spec.launch.start(&Affinity::default(), timeouts);
+    if at_once == 1 {
+        let check = |known: &&Discovered| {
+            let runner = known.available().then(|| start(known));
+            Column::check(known, runner, || start(known), rows, vectors)
+        };
+        return known.iter().map(check).collect();
+    }
     let runners: Vec<Option<Result<Conversation, RunnerError>>> =
         known.iter().map(|known| known.available().then(|| start(known))).collect();
     let waiting = Mutex::new(known.iter().zip(runners).enumerate());
@@ -90,9 +135,8 @@ fn columns(
         }
         done
     };
-    let cpus = thread::available_parallelism().map_or(1, NonZero::get);
     let mut done: Vec<(usize, Column)> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..cpus.min(known.len())).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..at_once.min(known.len())).map(|_| scope.spawn(work)).collect();
         let joined = workers.into_iter().map(|worker| worker.join());
         joined.flat_map(|done| done.unwrap_or_else(|panic| resume_unwind(panic))).collect()
     });
@@ -260,13 +304,13 @@ fn blocks(columns: &[Column], most: usize) -> Vec<&[Column]> {
 }
 
 /// Algorithms down, providers across, as many at a time as fit; failures follow in words. A block leaves out
-/// algorithms that none of its providers supports.
-fn matrix(rows: &[Checked], columns: &[Column], width: usize) -> String {
+/// algorithms that none of its providers supports, if there are several blocks or the matrix is to be brief.
+fn matrix(rows: &[Checked], columns: &[Column], width: usize, brief: bool) -> String {
     let mut text = String::new();
     let mut heading = "known answers right";
     let blocks = blocks(columns, width);
     for block in &blocks {
-        text += &block_text(heading, rows, block, blocks.len() > 1);
+        text += &block_text(heading, rows, block, brief || blocks.len() > 1);
         text.push('\n');
         heading = "";
     }
@@ -279,7 +323,9 @@ fn matrix(rows: &[Checked], columns: &[Column], width: usize) -> String {
         text += &format!(", {} without an answer", unanswered.len());
     }
     text.push('\n');
-    if columns.iter().any(|column| column.right.iter().any(Option::is_none)) {
+    if brief {
+        text += &unsupported(rows, columns);
+    } else if columns.iter().any(|column| column.right.iter().any(Option::is_none)) {
         text += "- not supported: `cpb run` with this algorithm shows the reason\n";
     }
     if counts().any(|shown| shown.distinct > 0) {
@@ -297,6 +343,26 @@ fn matrix(rows: &[Checked], columns: &[Column], width: usize) -> String {
         }
     }
     text
+}
+
+/// The number of algorithms that no provider supports, as a line.
+fn unsupported(rows: &[Checked], columns: &[Column]) -> String {
+    let mut all = BTreeMap::new();
+    for (row, what) in rows.iter().enumerate() {
+        let is_meant = |algorithm| columns.iter().any(|c| catalog::is_for(&c.name, algorithm));
+        if let Checked::Crypto { algorithm, .. } = what
+            && is_meant(*algorithm)
+        {
+            let any = columns.iter().any(|column| column.cell(row) != "-");
+            *all.entry(algorithm.name()).or_insert(false) |= any;
+        }
+    }
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    match all.values().filter(|any| !**any).count() {
+        0 => String::new(),
+        1 => format!("1 algorithm is not supported by {}\n", names.join(", ")),
+        many => format!("{many} algorithms are not supported by {}\n", names.join(", ")),
+    }
 }
 
 fn block_text(title: &str, rows: &[Checked], columns: &[Column], only_theirs: bool) -> String {
@@ -364,7 +430,7 @@ mod tests {
             "mbedtls:c",
         ];
         let columns: Vec<Column> = names.into_iter().enumerate().map(column).collect();
-        let text = matrix(&rows, &columns, WIDTH);
+        let text = matrix(&rows, &columns, WIDTH, false);
         let longest = 2 + names[4].len() - "af_alg:".len() + FIRST;
         for line in text.lines() {
             let wide = line.contains("as-long") || columns[4].name.len() > 60 && line.len() > WIDTH;
@@ -379,7 +445,7 @@ mod tests {
 
         // A block without any answer has no table.
         let none = |column: Column| Column { right: vec![None; 4], ..column };
-        let text = matrix(&rows, &columns.into_iter().map(none).collect::<Vec<_>>(), WIDTH);
+        let text = matrix(&rows, &columns.into_iter().map(none).collect::<Vec<_>>(), WIDTH, false);
         assert!(
             text.contains("no known answers: mbedtls:c\n") && !text.contains("sha-256"),
             "{text}"

@@ -1,6 +1,7 @@
 //! `cpb run`: measure this machine and show the result.
 
 mod connect;
+mod own_library;
 mod segment;
 mod since;
 
@@ -13,6 +14,7 @@ use clap::{Args, Command, FromArgMatches};
 use cpb_analysis::agreement;
 use cpb_core::catalog;
 use cpb_record::budget::{Percent, Seconds};
+use cpb_record::foreign::shell_word;
 use cpb_record::plan::Plan;
 use cpb_record::store;
 use cpb_record::{Cell, NotMeasuredReason, Outcome, Record};
@@ -94,10 +96,11 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PROGRAM", help_heading = "What")]
     runner: Vec<PathBuf>,
 
-    /// Time for the whole run
+    /// Time for the whole run, such as 500ms, 20s, 5m or 1h; without a unit, in seconds
     #[arg(long, value_name = "TIME", help_heading = "How", allow_hyphen_values = true)]
     budget: Option<Seconds>,
-    /// Measure until the half-width of each interval is below this share
+    /// Measure until the half-width of each interval is below this share of its figure, in percent, such as 0.5%;
+    /// without a --budget for at most 10 minutes
     #[arg(long, value_name = "SHARE", help_heading = "How", allow_hyphen_values = true)]
     precision: Option<Percent>,
     /// Measure more sizes where the fastest path changes; the default plan always does
@@ -259,9 +262,9 @@ fn show(record: &Record, arguments: &Arguments) -> Result<u8> {
 
 /// The command that continues a record.
 fn go_on(record: &Path, runners: &[PathBuf]) -> String {
-    let mut command = format!("cpb run --resume {}", record.display());
+    let mut command = format!("cpb run --resume {}", shell_word(&record.to_string_lossy()));
     for runner in runners {
-        command.push_str(&format!(" --runner {}", runner.display()));
+        command.push_str(&format!(" --runner {}", shell_word(&runner.to_string_lossy())));
     }
     command
 }

@@ -23,6 +23,8 @@ pub struct Conversation {
     clock: ClockDescription,
     board: Option<BoardIdentity>,
     timeouts: Timeouts,
+    /// Why cpb ended it, which is also the reason why later requests fail.
+    ended: Option<RunnerError>,
 }
 
 /// The other end of a conversation. Dropping it ends it.
@@ -33,6 +35,11 @@ pub trait Peer: Send {
     /// Whether the machine that it ran on is gone.
     fn is_gone(&self) -> bool {
         false
+    }
+
+    /// What [`Peer::kill`] does to it, in words that follow the reason.
+    fn killed_words(&self) -> &'static str {
+        ""
     }
 
     /// What happened to it after it closed its stream.
@@ -60,6 +67,7 @@ impl Conversation {
             clock: ClockDescription::default(),
             board: None,
             timeouts: timeouts.clone(),
+            ended: None,
         };
         conversation.send(&Request::Hello)?;
         let hello = conversation.wait(Duration::ZERO, |reply| match reply {
@@ -74,7 +82,7 @@ impl Conversation {
         let sent = frame::encode(request, &mut self.frame)
             .map_err(|error| error.to_string())
             .and_then(|frame| self.requests.write_all(frame).map_err(|error| error.to_string()));
-        sent.map_err(|_| self.peer.gone())
+        sent.map_err(|_| self.gone())
     }
 
     /// Waits for replies until `wanted` accepts one. `work` is how long the answer may take beyond the usual time.
@@ -88,14 +96,16 @@ impl Conversation {
             // The deadline also applies to a runner that keeps sending other frames.
             if Instant::now() >= deadline {
                 let waited = (self.timeouts.answer + work).as_secs_f32();
-                return Err(self.kill(Error::Timeout, format!("{NO_ANSWER}{waited:.1} s")));
+                let killed = self.peer.killed_words();
+                let detail = format!("{NO_ANSWER}{waited:.1} s{killed}");
+                return Err(self.kill(Error::Timeout, detail));
             }
             // In slices, so that the user can stop the wait.
             let slice = Duration::from_millis(50).min(deadline - Instant::now());
             let message = match self.replies.recv_timeout(slice) {
                 Ok(Ok(message)) => message,
                 Ok(Err(error)) => return Err(self.kill(Error::Contract, error.to_string())),
-                Err(RecvTimeoutError::Disconnected) => return Err(self.peer.gone()),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.gone()),
                 Err(RecvTimeoutError::Timeout) => {
                     if self.timeouts.stop.load(Ordering::Relaxed) {
                         let stopped = "stopped by the user".to_owned();
@@ -132,7 +142,14 @@ impl Conversation {
     fn kill(&mut self, error: Error, detail: String) -> RunnerError {
         self.peer.kill(error);
         // A runner that hangs once costs its whole timeout; it is not tried again.
-        RunnerError { error, detail, again: error != Error::Timeout }
+        let lost = RunnerError { error, detail, again: error != Error::Timeout };
+        self.ended = Some(lost.clone());
+        lost
+    }
+
+    /// Why it does not answer.
+    fn gone(&mut self) -> RunnerError {
+        self.ended.clone().unwrap_or_else(|| self.peer.gone())
     }
 
     /// The board that it runs on, if it has no operating system.

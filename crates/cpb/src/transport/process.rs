@@ -97,6 +97,10 @@ impl Peer for RunnerProcess {
         }
     }
 
+    fn killed_words(&self) -> &'static str {
+        ", so it was stopped"
+    }
+
     /// Why it ended.
     fn gone(&mut self) -> RunnerError {
         // Its pipe is closed, so it should end; otherwise it is killed.

@@ -161,6 +161,9 @@ fn a_library_of_one_s_own_is_checked_and_measured() {
         "run -p library:./liblong.so,openssl,rustcrypto -a chacha20 --operation encrypt -s 64,8K --budget 0.5s",
     );
     assert_eq!(long.status, Some(1), "{}", long.all());
+    let words: Vec<&str> = long.stdout.split_whitespace().collect();
+    let words = words.join(" ");
+    assert!(words.contains("not library:./liblong.so: at 8 KiB, its outputs differ"), "{words}");
 
     build("cpb_library_close => other_close", "libpart.so");
     let part = lab.run("run -p library:./libpart.so -a chacha20 -s 64 --budget 0.3s");

@@ -150,3 +150,23 @@ fn what_cannot_be_read_is_named_and_nothing_is_printed() {
         assert!(output.stdout.is_empty() && errors.contains(why), "{file}: {errors}");
     }
 }
+
+#[test]
+fn a_log_of_an_x86_is_not_compared_with_arm_cores() {
+    let logs = Path::new(HERE).join("../import/tests/logs");
+    // Its library prints its x86 features, and it has no clock.
+    let text = identify(&["--from"], &[logs.join("openssl-elapsed.txt")]);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("the constants are for Arm cores, but this is x86"), "{text}");
+    assert!(!words.contains("Cortex"), "{text}");
+}
+
+#[test]
+fn a_log_without_figures_has_a_row_in_markdown() {
+    let logs = Path::new(HERE).join("../import/tests/logs");
+    let files = ["bssl.txt", "openssl-elapsed.txt"].map(|name| logs.join(name));
+    let table = identify(&["--markdown", "--from"], &files);
+    let row = "| bssl.txt | - | - | - | - | - | - | - | there are no figures for AES-CBC";
+    assert!(table.contains(row), "{table}");
+    assert_eq!(table.lines().count(), 4, "{table}");
+}

@@ -79,6 +79,16 @@ fn logs_of_two_machines_are_not_put_together() {
     let words = apart.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("`cpb import b.txt --machine imx6 -o FILE`"), "{apart}");
 
+    // A remedy can be copied into a shell.
+    lab.write("a.txt", of("imx6", software()));
+    let named = lab.shell("cpb import a.txt --machine 'NXP i.MX6' -o a.jsonl");
+    assert_eq!(named.status, Some(0), "{}", named.all());
+    lab.write("it's.txt", of("imx8", engine()));
+    let apart = lab.shell("cpb explain a.jsonl \"it's.txt\"").stdout;
+    let words = apart.split_whitespace().collect::<Vec<_>>().join(" ");
+    let remedy = r"`cpb import 'it'\''s.txt' --machine 'NXP i.MX6' -o FILE`";
+    assert!(words.contains(remedy), "{apart}");
+
     lab.write("b.txt", engine());
     let told = lab.run("explain a.txt b.txt").stdout;
     let words = told.split_whitespace().collect::<Vec<_>>().join(" ");

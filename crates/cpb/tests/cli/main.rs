@@ -12,6 +12,7 @@ mod import;
 mod library;
 mod logs;
 mod output;
+mod own_library;
 mod providers_page;
 mod report;
 mod schema;

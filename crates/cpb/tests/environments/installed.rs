@@ -149,14 +149,13 @@ fn a_provider_that_gives_no_answer_in_time_is_not_called_absent() {
     let list = lab.run_with("list --timeout 1s", &variables);
     assert_eq!(list.status, Some(0), "{}", list.all());
     let words = list.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let silent = "openssl-system no answer for 1.0 s; give a slow machine more time with --timeout";
+    let silent = "openssl-system no answer for 1.0 s, so it was stopped; give a slow machine more time with --timeout";
     assert!(words.contains(silent), "{}", list.all());
     assert!(!words.contains("openssl-system not available"), "{}", list.all());
 
     let check =
         lab.run_with("check -p openssl-system,mbedtls:c -a sha-256 --timeout 1s", &variables);
-    let silent =
-        "openssl-system: no answer for 1.0 s; give a slow machine more time with --timeout";
+    let silent = "openssl-system: no answer for 1.0 s, so it was stopped; give a slow machine more time with --timeout";
     assert!(check.stdout.contains(silent), "{}", check.all());
     assert_eq!(check.status, Some(1), "{}", check.all());
 }

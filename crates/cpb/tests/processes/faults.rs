@@ -97,7 +97,7 @@ fn a_runner_that_hangs_costs_one_cell_and_its_time_out() {
     assert_eq!(ran.status, Some(1), "{}", ran.all());
     let failed = why(&lines, "rigged:hang");
     assert_eq!(failed["error"], "timeout");
-    assert_eq!(failed["detail"], "no answer for 2.0 s");
+    assert_eq!(failed["detail"], "no answer for 2.0 s, so it was stopped");
     assert_eq!(of(&lines, "round", "rigged:hang").iter().filter(at_16).count(), 0);
     assert!(timed(&lines, "mbedtls:c", 64), "{}", ran.all());
 }

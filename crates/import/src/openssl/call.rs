@@ -3,7 +3,9 @@
 use super::super::algorithms;
 use super::super::draft::{Draft, flagged, printed};
 use super::super::speed_table::{self, SIZES, SpeedRow};
-use super::doing::Doing;
+use super::super::text::Line;
+use super::VERSION;
+use super::doing::{self, Doing};
 use super::public::{KeyOperation, PublicRow};
 use anyhow::Result;
 use cpb_core::{Operation, Phase};
@@ -46,6 +48,8 @@ pub(super) struct Call {
     pub(super) public: Vec<PublicRow>,
     /// Whether its rows are in bytes a second.
     pub(super) in_bytes: bool,
+    /// Whether the log has its tables before its progress.
+    pub(super) tables_first: bool,
 }
 
 impl Call {
@@ -84,9 +88,45 @@ impl Call {
         self.counts.is_empty() && self.rows.is_empty() && self.public.is_empty()
     }
 
+    pub(super) fn has_table(&self) -> bool {
+        !self.rows.is_empty() || !self.public.is_empty()
+    }
+
+    /// Whether it has tables and no progress so far.
+    pub(super) fn lacks_progress(&self) -> bool {
+        self.has_table() && self.counts.is_empty()
+    }
+
+    /// Whether the first line with progress among `lines` is of a measurement in its tables.
+    pub(super) fn has_progress_in(&self, lines: &[Line<'_>]) -> bool {
+        /// A call prints fewer lines before its progress.
+        const FIRST_LINES: usize = 20;
+        let lines = lines.iter().take(FIRST_LINES);
+        let mut doing = lines.filter_map(|line| doing::line(&line.text, line.number));
+        doing.next().is_some_and(|first| self.has(&first))
+    }
+
+    /// Whether its tables have this measurement, with the same rate as far as rates are known.
+    pub(super) fn has(&self, doing: &Doing) -> bool {
+        let Some(bytes) = doing.bytes else {
+            let key = KeyOperation::of(&doing.what);
+            return self.public.iter().flat_map(|row| &row.rates).any(|(_, own, _)| own.is(&key));
+        };
+        let algorithm = algorithms::ours(&doing.what);
+        let rows = self.rows.iter().filter(|row| algorithms::ours(&row.name) == algorithm);
+        rows.into_iter().any(|row| {
+            let column = self.sizes(row, &[]).iter().position(|size| *size == bytes);
+            column.and_then(|column| row.rates.get(column)).is_some_and(|(rate, line)| {
+                let rate = speed_table::figure(rate, *line).number().map(|rate| rate * 1e3);
+                let near = |(one, other): (f64, f64)| (one / other - 1.0).abs() <= ROUNDING;
+                rate.zip(doing.rate(bytes)).is_none_or(near)
+            })
+        })
+    }
+
     /// Reads a property of the library.
     pub(super) fn property(&mut self, text: &str) {
-        if let Some(version) = text.strip_prefix("version:") {
+        if let Some(version) = text.strip_prefix(VERSION) {
             self.version = format!("OpenSSL {}", version.trim());
         } else if text.starts_with("OpenSSL ") && self.version.is_empty() {
             let words: Vec<&str> = text.split_whitespace().take(2).collect();

@@ -3,7 +3,7 @@
 use super::marks::Marks;
 use super::operations::refused;
 use super::{Measured, Part, lead};
-use crate::explain_text::{advise, what};
+use crate::explain_text::{advise, not_recommended, what};
 use crate::format::thousands;
 use cpb_analysis::explain::Explained;
 use cpb_record::Evidence;
@@ -33,6 +33,18 @@ fn of_part(part: &Part<'_>, marks: &Marks) -> Markup {
     if let (Some(why), Part::Measured(measured)) = (why, part) {
         return without(measured, why, marks);
     }
+    let refused = html! {
+        @for task in tasks {
+            @for words in not_recommended(task) {
+                p class="refused" {
+                    (what(&task.subject, task.threads)) ": do not take " (whole(&words)) "."
+                }
+            }
+        }
+    };
+    if advised.is_empty() && tasks.iter().any(|task| !task.wrong.is_empty()) {
+        return html! { p class="lead" { "No path can be recommended." } (refused) };
+    }
     if advised.is_empty() {
         let words = "No path can be recommended: no task has two measured paths.";
         return html! { p class="lead" { (words) } };
@@ -47,6 +59,7 @@ fn of_part(part: &Part<'_>, marks: &Marks) -> Markup {
             }
         }
         (table(part, &advised, marks))
+        (refused)
         @for task in tasks.iter().filter(|task| task.advice.is_empty()) {
             @if let Err(why) = &task.pairs {
                 p class="refused" { (what(&task.subject, task.threads)) ": no advice, " (why) }

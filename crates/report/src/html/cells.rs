@@ -71,6 +71,7 @@ const COLUMNS: &[Column] = &[
         found.map(|found| found.executor.clone()).unwrap_or_default()
     }),
     N("irq/op", |cell| execution(cell)?.interrupts_per_operation),
+    N("jobs/op", |cell| execution(cell)?.jobs_per_operation),
     N("ctx/op", |cell| Some(execution(cell)?.switches?.all())),
     N("CPU (%)", |cell| Some(cpu(cell)?.own * 100.0)),
     N("CPU user (%)", |cell| Some(cpu(cell)?.user? * 100.0)),

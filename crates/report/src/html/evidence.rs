@@ -104,7 +104,7 @@ fn measured(part: &Measured<'_>, marks: &Marks) -> Markup {
         (scrolled("Paths and their executors", table))
         @if wanted {
             p class="faint" {
-                "Accelerated: the driver is known, and its engine raised interrupts for the operations. "
+                "Accelerated: the driver is known, and its engine raised interrupts for the operations or counted them as jobs. "
                 (execution::LEGEND)
             }
         } @else {

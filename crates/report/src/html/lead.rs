@@ -2,8 +2,8 @@
 
 use super::answer::{paths, whole};
 use super::marks::Marks;
-use crate::explain_text::{advise, size, what};
-use crate::format::significant;
+use crate::explain_text::{LEAST_SHOWN, advise, size, what};
+use crate::format::{percent, significant};
 use cpb_analysis::explain::Explained;
 use cpb_analysis::headline::{self, Exception, Headline};
 use maud::{Markup, html};
@@ -117,7 +117,9 @@ fn except(
             " for " (what(&task.subject, task.threads))
             @if machines { " on " (task.machine) }
             @if let Some(sizes) = sizes(exception) { " " (whole(&sizes)) }
-            @if let Some(gain) = exception.gain {
+            @if let Some(gain) = exception.gain.filter(|gain| *gain < LEAST_SHOWN) {
+                " (as fast as the other within " (percent((gain - 1.0).abs())) ")"
+            } @else if let Some(gain) = exception.gain {
                 " (" @if exception.least != exception.largest { "up to " }
                 (times(gain)) "\u{a0}times as fast)"
             } @else { " (the other was not measured there)" }

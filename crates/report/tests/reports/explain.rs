@@ -1,9 +1,10 @@
 //! The output of `cpb explain` for published tables and for synthetic records.
 
-use cpb_analysis::explain::{Explanation, Question, explain};
+use cpb_analysis::explain::{Explained, Explanation, Question, explain};
 use cpb_analysis::units::OperationsPerSecond;
-use cpb_record::Record;
+use cpb_core::Algorithm;
 use cpb_record::store;
+use cpb_record::{Outcome, Record};
 use cpb_report::explain::render;
 use cpb_test_support::records::{self, Case};
 use std::path::Path;
@@ -72,6 +73,53 @@ fn made_up_records_are_explained() {
     insta::assert_snapshot!("threads_80", render(&case(Case::Threads), 80, false));
     insta::assert_snapshot!("empty_80", render(&case(Case::Empty), 80, false));
     insta::assert_snapshot!("memory_reads_80", render(&case(Case::MemoryReads), 80, false));
+}
+
+/// A record in which only these providers have wrong outputs, each its own, and only of AES-256-CBC at 16 KiB.
+fn wrong(providers: &[&str]) -> Record {
+    let mut record = records::record(Case::Failures);
+    for (cell, outcome) in &mut record.cells {
+        let workload = cell.workload.crypto().expect("cryptography");
+        if let Outcome::Measured(rounds) = outcome
+            && workload.algorithm == Algorithm::Aes256Cbc
+            && cell.workload.size() > 16
+        {
+            let wrong = providers.contains(&cell.provider.as_str());
+            let output = if wrong { cell.provider.as_str() } else { "right" };
+            rounds.iter_mut().for_each(|round| round.output = output.into());
+        }
+    }
+    record
+}
+
+/// A library that is wrong only for long messages was recommended for short ones.
+#[test]
+fn a_path_with_a_wrong_answer_at_one_size_is_recommended_for_none() {
+    let of = |providers: &[&str]| {
+        let mut explanation = explain(&[wrong(providers)], None);
+        explanation.tasks.retain(|task| task.subject.algorithm() == "aes-256-cbc");
+        let text = render(&explanation, 80, false);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        (words.join(" "), explanation.tasks.remove(0))
+    };
+    let takes = |task: &Explained, name: &str| {
+        task.advice.iter().any(|advice| advice.take.iter().any(|taken| taken == name))
+    };
+    let (text, task) = of(&[]);
+    assert!(takes(&task, "openssl") && !text.contains("do not take"), "{text}");
+    let (text, task) = of(&["openssl"]);
+    assert!(!takes(&task, "openssl") && takes(&task, "openssl:nocrypto"), "{text}");
+    assert!(
+        task.paths.iter().any(|path| path.provider == "openssl"),
+        "its costs are shown: {text}"
+    );
+    let said = "do not take openssl: at 16 KiB, its outputs differ from those of most providers";
+    assert!(text.contains(said), "{text}");
+    let (text, task) = of(&["openssl", "mbedtls:c"]);
+    assert!(task.advice.is_empty() && !text.contains(" use "), "{text}");
+    let said =
+        "at 16 KiB, providers disagree on the outputs, and no majority shows which are right";
+    assert!(text.contains(said), "{text}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::Arguments;
 use super::connect::{affinity, connect, cpus};
+use super::own_library;
 use crate::cmd::output;
 use crate::company::Company;
 use crate::discovery::{self, Discovered};
@@ -84,14 +85,8 @@ impl Segment {
     /// Begins with a new record.
     pub(super) fn begin(arguments: &Arguments, stop: &Arc<AtomicBool>) -> Result<Begun> {
         let (mut plan, usual_target) = plan(arguments)?;
-        plan.change(&Changes {
-            algorithms: arguments.filter.algorithm.clone(),
-            operations: arguments.filter.operation.clone(),
-            phases: arguments.phase.clone(),
-            sizes: arguments.sizes.size.clone(),
-            providers: arguments.filter.provider.clone(),
-            threads: arguments.threads.clone(),
-        })?;
+        let changes = changes(arguments);
+        plan.change(&changes)?;
         plan.precision =
             arguments.precision.or(plan.precision.filter(|_| arguments.budget.is_none()));
         // If the user selects sizes, exactly these are measured.
@@ -142,6 +137,14 @@ impl Segment {
                 );
             }
             bail!("none of the providers can run here: {}", why.join("; "));
+        }
+        if measures_usual_algorithms(arguments) {
+            let (affinity, quiet) = (affinity(&cpus), arguments.quiet);
+            let its = own_library::algorithms(&known, target.as_ref(), &affinity, quiet)?;
+            if !its.is_empty() {
+                let algorithms = its.iter().map(|algorithm| algorithm.name().to_owned()).collect();
+                plan.change(&Changes { algorithms, ..changes })?;
+            }
         }
         let machine = target.machine(cpus.first().copied().unwrap_or(0))?;
         let mut header = header(plan, name, target.as_ref(), machine, cpus, &known);
@@ -328,6 +331,26 @@ impl Segment {
         self.store.sync()?;
         Ok(ended)
     }
+}
+
+/// The changes of a plan that the command line asks for.
+fn changes(arguments: &Arguments) -> Changes {
+    Changes {
+        algorithms: arguments.filter.algorithm.clone(),
+        operations: arguments.filter.operation.clone(),
+        phases: arguments.phase.clone(),
+        sizes: arguments.sizes.size.clone(),
+        providers: arguments.filter.provider.clone(),
+        threads: arguments.threads.clone(),
+    }
+}
+
+/// Whether the user selected neither algorithms nor a plan.
+fn measures_usual_algorithms(arguments: &Arguments) -> bool {
+    arguments.filter.algorithm.is_empty()
+        && arguments.plan.is_none()
+        && arguments.against.is_none()
+        && arguments.brought.is_none()
 }
 
 /// What changed since the record was started: a library that was updated meanwhile or is configured differently.

@@ -2,6 +2,7 @@
 
 use cpb_analysis::compare::{Pairs, runs};
 use cpb_record::Record;
+use cpb_record::foreign::shell_word;
 use cpb_record::store;
 use cpb_report::compare::counts;
 use std::path::{Path, PathBuf};
@@ -16,9 +17,10 @@ pub(super) fn since(record: &Record, path: &Path) -> Option<String> {
     }
     let name = before.display();
     Some(format!(
-        "since {name}: {}; details: `cpb compare {name} {}`",
+        "since {name}: {}; details: `cpb compare {} {}`",
         counts(&compared),
-        path.display()
+        shell_word(&before.to_string_lossy()),
+        shell_word(&path.to_string_lossy())
     ))
 }
 

@@ -102,11 +102,11 @@ fn counters() -> impl Strategy<Value = Counters> {
     let counts = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u64>());
     let optional = || option::of(any::<u64>());
     let rest = (option::of(any::<u32>()), option::of(any::<[u64; 3]>()));
-    (times, counts, (optional(), optional(), optional(), rest)).prop_map(
+    (times, counts, (optional(), optional(), [optional(), optional()], rest)).prop_map(
         |(
             [wall_ns, cpu_ns, user_ns, system_ns],
             counts,
-            (cycles, instructions, interrupts, (stack, machine)),
+            (cycles, instructions, [interrupts, jobs], (stack, machine)),
         )| {
             Counters {
                 operations: counts.3,
@@ -120,6 +120,7 @@ fn counters() -> impl Strategy<Value = Counters> {
                 cycles,
                 instructions,
                 interrupts,
+                jobs,
                 stack,
                 machine: machine.map(|[busy_ns, softirq_ns, total_ns]| CpuTime {
                     busy_ns,

@@ -68,6 +68,69 @@ fn all_of_a_boards_memory_behind_the_bus_can_be_used() {
     assert!(ran.stdout.contains("sha-256/hash/message/1024: "), "{}", ran.all());
 }
 
+/// The driver, by polling and by interrupt, and Mbed TLS over the engine.
+const ENGINES: &str = "dcp,dcp-interrupts,mbedtls-dcp";
+
+#[test]
+fn the_dcp_s_known_answers_are_right_by_every_way_to_it() {
+    let test = "the_dcp_s_known_answers_are_right_by_every_way_to_it";
+    let Some(firmware) = image(test, "imxrt1060-evk-O2") else { return };
+    let target = format!("imxrt1060-sim:{}", firmware.display());
+    let ran = lab!().run(&format!("check --target {target} -p {ENGINES}"));
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    let total = ran.stdout.lines().find(|line| line.contains(" known answers right, 0 algorithms"));
+    let total = total.and_then(|line| line.split(' ').next()?.parse::<u32>().ok());
+    assert!(total > Some(4000), "{}", ran.all());
+    for row in ["aes-128-cbc       encrypt", "sha-256           hash", "hmac-sha-1", "aes-128-gcm"]
+    {
+        assert!(ran.stdout.contains(row), "{row}: {}", ran.all());
+    }
+}
+
+#[test]
+fn the_dcp_is_proved_by_the_jobs_and_interrupts_that_it_counted() {
+    let test = "the_dcp_is_proved_by_the_jobs_and_interrupts_that_it_counted";
+    let Some(firmware) = image(test, "imxrt1060-evk-O2") else { return };
+    let lab = lab!();
+    let target = format!("imxrt1060-sim:{}", firmware.display());
+    let what = "-a sha-256 -s 1K --budget 0.5s -q";
+    let ran = lab.run(&format!("run --target {target} -p {ENGINES} {what} --json -o record.jsonl"));
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    let summary: Value = serde_json::from_str(&ran.stdout).expect("a summary");
+    let mut seen = 0;
+    for cell in summary["cells"].as_array().expect("cells") {
+        let (name, execution) = (cell["provider"].as_str().expect("a name"), &cell["execution"]);
+        if name == "null" {
+            continue;
+        }
+        seen += 1;
+        assert_eq!(execution["verdict"], "accelerated", "{name}: {execution}");
+        let count = |what: &str| execution[what].as_f64().unwrap_or(0.0);
+        // NXP's port hashes a message in two packets; computing the answers takes some operations more.
+        let packets = if name == "mbedtls-dcp" { 2.0 } else { 1.0 };
+        assert!((count("jobs_per_operation") - packets).abs() < 0.1, "{name}: {execution}");
+        let interrupts = if name == "dcp-interrupts" { 1.0 } else { 0.0 };
+        assert!(
+            (count("interrupts_per_operation") - interrupts).abs() < 0.1,
+            "{name}: {execution}"
+        );
+    }
+    assert_eq!(seen, 3, "{summary}");
+}
+
+#[test]
+fn a_chip_without_a_dcp_has_no_such_provider() {
+    let test = "a_chip_without_a_dcp_has_no_such_provider";
+    let Some(firmware) = image(test, "imxrt1170-evk-O2") else { return };
+    let target = format!("imxrt1170-sim:{}", firmware.display());
+    let lab = lab!();
+    for command in ["run -o record.jsonl", "check"] {
+        let ran = lab.run(&format!("{command} --target {target} -p dcp -a sha-256"));
+        assert_eq!(ran.status, Some(2), "{}", ran.all());
+        assert!(ran.stderr.contains("dcp") && ran.stderr.contains("mbedtls"), "{}", ran.all());
+    }
+}
+
 #[test]
 fn what_cannot_be_simulated_is_named() {
     let lab = lab!();

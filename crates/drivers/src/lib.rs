@@ -1,0 +1,10 @@
+//! Register-level drivers of crypto engines.
+//!
+//! A driver is written for [`cpb_core::Bus`]. It runs unchanged on a board, in the simulator, and against a device
+//! model in a test. Each engine has a folder: `registers.rs` and `packet.rs` state what its manual says, the driver
+//! proper knows how to use it, and `provider.rs` offers it to the timed loop.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+pub mod dcp;

@@ -1,0 +1,598 @@
+//! The DCP: its driver, its provider, and what the model does with packets that no driver would write.
+
+use crate::bus::Board;
+use cpb_core::measure::Budget;
+use cpb_core::{
+    Algorithm, Build, CryptoWorkload, Data, Depth, Dispatch, Error, Interrupt, Job, KeyUse,
+    Meaning, Notice, Operation, Phase, Placement, Provider, Ticks, Unsupported, Workload, check,
+};
+use cpb_drivers::dcp::packet::{Words, control0};
+use cpb_drivers::dcp::port::HashState;
+use cpb_drivers::dcp::provider::DcpProvider;
+use cpb_drivers::dcp::registers::{channel, status};
+use cpb_drivers::dcp::{Cipher, Completion, Dcp, Hash, Key, Mode, QUEUE, Work};
+use cpb_engines::dcp::{Dcp as Model, Fuses, Timing};
+use cpb_engines::{Engine, Memory};
+use proptest::prelude::*;
+use std::cell::RefCell;
+
+const BASE: u32 = 0x402F_C000;
+const LINE: Interrupt = Interrupt(50);
+
+/// Times of the order of the RT1060's, in nanoseconds.
+const TIMING: Timing = Timing {
+    fetch: 100.0,
+    context: 100.0,
+    payload: 50.0,
+    aes_block: 230.0,
+    sha1_block: 640.0,
+    sha256_block: 530.0,
+    word: 7.0,
+    finish: 30.0,
+};
+
+fn board() -> Board<Model> {
+    Board::new(Model::new(TIMING, Fuses::default()), BASE)
+}
+
+/// Runs `body` with a driver whose engine is set up.
+fn with_dcp<R>(body: impl FnOnce(&mut Dcp<'_, Board<Model>>) -> R) -> R {
+    let mut work = Box::new(Work::EMPTY);
+    body(&mut Dcp::new(board(), BASE, LINE, &mut work).expect("an engine"))
+}
+
+fn hex<const N: usize>(text: &str) -> [u8; N] {
+    core::array::from_fn(|at| u8::from_str_radix(&text[2 * at..][..2], 16).expect("hex"))
+}
+
+/// SP 800-38A, F.1.1 and F.2.1: key, IV, and the first two blocks of plaintext and ciphertext.
+fn sp_800_38a(mode: Mode) -> ([u8; 16], [u8; 16], [u8; 32], [u8; 32]) {
+    let cipher = match mode {
+        Mode::Ecb => "3ad77bb40d7a3660a89ecaf32466ef97f5d3d58503b9699de785895a96fdbaaf",
+        Mode::Cbc => "7649abac8119b246cee98e9b12e9197d5086cb9b507219ee95db113a917678b2",
+    };
+    (
+        hex("2b7e151628aed2a6abf7158809cf4f3c"),
+        hex("000102030405060708090a0b0c0d0e0f"),
+        hex("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"),
+        hex(cipher),
+    )
+}
+
+/// FIPS 180-2, appendices A.1 and B.1.
+const ABC: [(Hash, &str); 2] = [
+    (Hash::Sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
+    (Hash::Sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+];
+
+fn abc(dcp: &mut Dcp<'_, Board<Model>>) {
+    for how in [Completion::Polling, Completion::Interrupt] {
+        for (hash, right) in ABC {
+            let mut digest = vec![0; hash.length()];
+            dcp.hash(hash, b"abc", &mut digest, how).expect("a digest");
+            assert_eq!(digest, hex::<32>(&format!("{right:0<64}"))[..hash.length()], "{hash:?}");
+        }
+    }
+}
+
+#[test]
+fn aes_gives_the_published_answers_with_a_key_in_a_slot_or_in_the_payload() {
+    for mode in [Mode::Ecb, Mode::Cbc] {
+        let (key, iv, plain, right) = sp_800_38a(mode);
+        with_dcp(|dcp| {
+            dcp.load_key(2, &key);
+            for how in [Completion::Polling, Completion::Interrupt] {
+                let mut output = [0; 32];
+                let cipher = Cipher { mode, encrypts: true, key: Key::Slot(2) };
+                dcp.cipher(cipher, &iv, &plain, &mut output, how).expect("a ciphertext");
+                assert_eq!(output, right, "{mode:?}");
+                let cipher = Cipher { encrypts: false, ..cipher };
+                dcp.cipher(cipher, &iv, &right, &mut output, how).expect("a plaintext");
+                assert_eq!(output, plain, "{mode:?}");
+            }
+        });
+    }
+}
+
+#[test]
+fn hashes_give_the_published_answers_and_nothing_has_a_digest_too() {
+    with_dcp(|dcp| {
+        abc(dcp);
+        let mut digest = [0; 20];
+        dcp.hash(Hash::Sha1, b"", &mut digest, Completion::Polling).expect("a digest");
+        assert_eq!(digest, hex("da39a3ee5e6b4b0d3255bfef95601890afd80709"));
+        // NXP's example for this engine.
+        let mut sum = [0; 4];
+        let message = b"abcdbcdecdefdefgefghfghighijhijk";
+        dcp.hash(Hash::Crc32, message, &mut sum, Completion::Polling).expect("a sum");
+        assert_eq!(sum, [0x7f, 0x04, 0x6a, 0xdd]);
+    });
+}
+
+/// In pieces that end within a block, at its end, and behind it: the same digest as at once.
+#[test]
+fn the_port_s_hash_in_pieces_is_the_hash_of_the_whole_and_two_of_them_can_alternate() {
+    let message: Vec<u8> = (0..1000).map(|n| (n * 7 % 251) as u8).collect();
+    with_dcp(|dcp| {
+        for (hash, _) in ABC {
+            let mut whole = vec![0; hash.length()];
+            dcp.hash(hash, &message, &mut whole, Completion::Polling).expect("a digest");
+            for piece in [1, 63, 64, 65, 127, 128, 129, 500, 1000] {
+                let mut states = [HashState::NEW, HashState::NEW];
+                for part in message.chunks(piece) {
+                    for state in &mut states {
+                        dcp.port_hash_update(hash, state, part).expect("an update");
+                    }
+                }
+                for state in &mut states {
+                    let mut digest = vec![0; hash.length()];
+                    dcp.port_hash_finish(hash, state, &mut digest).expect("a digest");
+                    assert_eq!(digest, whole, "{hash:?} in pieces of {piece}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn the_port_loads_a_key_only_for_another_owner() {
+    let (key, iv, plain, right) = sp_800_38a(Mode::Cbc);
+    with_dcp(|dcp| {
+        for (owner, key, is_right) in
+            [(1, key, true), (2, [0; 16], false), (2, key, false), (1, key, true)]
+        {
+            let mut output = [0; 32];
+            let (mode, encrypts) = (Mode::Cbc, true);
+            let ran = dcp.port_cipher(owner, &key, mode, encrypts, &iv, &plain, &mut output);
+            assert_eq!((ran, output == right), (Ok(()), is_right), "{owner}");
+        }
+    });
+}
+
+#[test]
+fn copies_and_fills_are_exact_to_the_last_byte() {
+    with_dcp(|dcp| {
+        let input: Vec<u8> = (0..10_001).map(|n| (n % 251) as u8).collect();
+        let mut output = vec![0; input.len()];
+        dcp.copy(&input, &mut output, Completion::Interrupt).expect("a copy");
+        assert_eq!(output, input);
+        dcp.fill(0x0403_0201, &mut output[..9000], Completion::Polling).expect("a fill");
+        assert!(output[..9000].chunks_exact(4).all(|word| word == [1, 2, 3, 4]));
+        assert_eq!(output[9000..], input[9000..]);
+    });
+}
+
+#[test]
+fn lengths_that_the_engine_cannot_take_are_refused_before_it_sees_them() {
+    with_dcp(|dcp| {
+        let cipher = Cipher { mode: Mode::Ecb, encrypts: true, key: Key::Slot(0) };
+        let (how, mut out) = (Completion::Polling, [0; 40]);
+        let length = Err(Error::Unsupported(Unsupported::Length));
+        for input in [0, 15, 17] {
+            let tried = dcp.cipher(cipher, &[0; 16], &[0; 17][..input], &mut out[..input], how);
+            assert_eq!(tried, length, "{input}");
+        }
+        assert_eq!(dcp.cipher(cipher, &[0; 16], &[0; 16], &mut out[..32], how), length);
+        assert_eq!(dcp.fill(0, &mut out[..6], how), length);
+        assert_eq!(dcp.copy(&[], &mut [], how), length);
+        assert_eq!(dcp.hash(Hash::Sha256, b"abc", &mut out[..20], how), length);
+        assert_eq!(dcp.bus().engine.finished(), 0);
+    });
+}
+
+#[test]
+fn each_status_is_an_error_with_its_meaning_and_the_next_job_is_right() {
+    let words = |control0| Words { control0, size: 16, ..Words::default() };
+    let bad = 0xFFFF_0000;
+    with_dcp(|dcp| {
+        let buffer = Box::new([0u8; 64]);
+        let place = cpb_core::Bus::dma_address(dcp.bus(), &*buffer).expect("an address").0;
+        let cipher = words(control0::CIPHER);
+        let hash = words(control0::HASH | control0::HASH_INIT | control0::HASH_TERM);
+        let cases = [
+            (
+                "copy and cipher",
+                words(control0::COPY | control0::CIPHER),
+                status::INVALID_MODE,
+                Meaning::Descriptor,
+            ),
+            ("blit", words(control0::BLIT), status::INVALID_MODE, Meaning::Descriptor),
+            (
+                "no such hash",
+                Words { control1: 3 << 16, source: place, ..hash },
+                status::INVALID_MODE,
+                Meaning::Descriptor,
+            ),
+            (
+                "no such mode",
+                Words { control1: 2 << 4, source: place, ..cipher },
+                status::INVALID_MODE,
+                Meaning::Descriptor,
+            ),
+            (
+                "no such key slot",
+                Words { control1: 7 << 8, source: place, ..cipher },
+                0,
+                Meaning::Descriptor,
+            ),
+            ("half a block", Words { size: 8, source: place, ..cipher }, 0, Meaning::Descriptor),
+            ("no source", Words { source: bad, destination: place, ..cipher }, 0, Meaning::Read),
+            (
+                "no destination",
+                Words { source: place, destination: bad, ..cipher },
+                0,
+                Meaning::Write,
+            ),
+            (
+                "no payload",
+                Words { source: place, payload: bad, ..hash },
+                status::PAYLOAD_ERROR,
+                Meaning::Read,
+            ),
+            ("4 GiB", Words { size: u32::MAX, source: place, ..hash }, 0, Meaning::Read),
+        ];
+        for (name, words, code, meaning) in cases {
+            for how in [Completion::Polling, Completion::Interrupt] {
+                match dcp.run(words, how) {
+                    Err(Error::Engine { code: status, meaning: told }) => {
+                        assert_eq!(
+                            (status >> status::CODE & 0xFF, told),
+                            (code, meaning),
+                            "{name}"
+                        );
+                    }
+                    other => panic!("{name}: {other:?}"),
+                }
+                abc(dcp);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_digest_that_is_not_the_expected_one_is_a_refusal() {
+    with_dcp(|dcp| {
+        let message = Box::new(*b"abc");
+        cpb_core::Bus::clean(dcp.bus(), &*message);
+        let source = cpb_core::Bus::dma_address(dcp.bus(), &*message).expect("an address").0;
+        let control0 =
+            control0::HASH | control0::HASH_INIT | control0::HASH_TERM | control0::CHECK_HASH;
+        let words = Words { control0, source, payload: source, size: 3, ..Words::default() };
+        let longer = Box::new([0u8; 20]);
+        let payload = cpb_core::Bus::dma_address(dcp.bus(), &*longer).expect("an address").0;
+        assert_eq!(dcp.run(Words { payload, ..words }, Completion::Polling), Err(Error::Refused));
+        abc(dcp);
+    });
+}
+
+#[test]
+fn an_engine_that_never_ends_and_a_bus_error_in_the_middle_are_told_and_got_over() {
+    for how in [Completion::Polling, Completion::Interrupt] {
+        let never = Timing { sha1_block: 1e18, ..TIMING };
+        let mut work = Box::new(Work::EMPTY);
+        let bus = Board::new(Model::new(never, Fuses::default()), BASE);
+        let mut dcp = Dcp::new(bus, BASE, LINE, &mut work).expect("an engine");
+        let mut digest = [0; 32];
+        let told = dcp.hash(Hash::Sha1, b"abc", &mut digest[..20], how);
+        assert_eq!(told, Err(Error::Timeout), "{how:?}");
+        dcp.hash(Hash::Sha256, b"abc", &mut digest, how).expect("a digest");
+        assert_eq!(digest, hex::<32>(ABC[1].1));
+
+        let message = vec![7; 20_000];
+        let start = cpb_core::Bus::dma_address(dcp.bus(), &message).expect("an address").0;
+        let middle = u64::from(start) + 9_999;
+        dcp.bus().memory.broken = Some(middle..middle + 1);
+        let told = dcp.hash(Hash::Sha256, &message, &mut digest, how);
+        assert!(matches!(told, Err(Error::Engine { meaning: Meaning::Read, .. })), "{told:?}");
+        dcp.bus().memory.broken = None;
+        dcp.hash(Hash::Sha256, b"abc", &mut digest, how).expect("a digest");
+        assert_eq!(digest, hex::<32>(ABC[1].1));
+    }
+}
+
+/// Every form of dispatch with `depth` jobs or a whole ring in flight.
+fn forms(depth: u16) -> Vec<Dispatch> {
+    let mut forms = Vec::new();
+    for &build in Build::ALL {
+        for depth in [Depth::Jobs(1), Depth::Jobs(depth), Depth::Jobs(QUEUE as u16), Depth::Ring] {
+            for &notice in Notice::ALL {
+                forms.push(Dispatch { build, depth, notice });
+            }
+        }
+    }
+    forms
+}
+
+const BUDGET: Budget = Budget {
+    warmup: Ticks(0),
+    batch: Ticks(0),
+    limit: Ticks(u64::MAX),
+    batches: 2,
+    latencies: 4,
+    iterations: 130,
+    counted: Ticks(0),
+};
+
+/// Runs `body` with the provider.
+fn with_provider<R>(how: Completion, body: impl FnOnce(&dyn Provider, crate::bus::Time) -> R) -> R {
+    let mut work = Box::new(Work::EMPTY);
+    let bus = board();
+    let time = bus.time.clone();
+    let dcp = RefCell::new(Dcp::new(bus, BASE, LINE, &mut work).expect("an engine"));
+    body(&DcpProvider::new(&dcp, how, "model"), time)
+}
+
+#[test]
+fn every_form_of_dispatch_gives_right_answers_in_the_loop() {
+    let mut ran = 0;
+    for how in [Completion::Polling, Completion::Interrupt] {
+        with_provider(how, |provider, clock| {
+            for (algorithm, operation) in [
+                (Algorithm::Aes128Cbc, Operation::Decrypt),
+                (Algorithm::Aes128Ecb, Operation::Encrypt),
+                (Algorithm::Sha256, Operation::Hash),
+                (Algorithm::Memcpy, Operation::Copy),
+            ] {
+                for dispatch in forms(5) {
+                    let plain = CryptoWorkload::new(algorithm, operation, 128);
+                    let workload = Workload::from(CryptoWorkload { dispatch, ..plain });
+                    let supported = cpb_round::supports(provider, &workload);
+                    let ring_before =
+                        dispatch.depth == Depth::Ring && dispatch.build == Build::Before;
+                    assert_eq!(supported.is_err(), ring_before, "{workload}: {supported:?}");
+                    if ring_before {
+                        continue;
+                    }
+                    let plan = cpb_round::Plan {
+                        provider,
+                        workload: &workload,
+                        budget: &BUDGET,
+                        clock: &clock,
+                        computes: true,
+                        memory: None,
+                    };
+                    let seen = cpb_round::run(plan, &mut |_| ());
+                    seen.unwrap_or_else(|error| panic!("{workload}: {error}"));
+                    ran += 1;
+                }
+            }
+        });
+    }
+    assert_eq!(ran, 2 * 4 * 14);
+}
+
+#[test]
+fn deeper_queues_raise_fewer_interrupts_and_cost_less_a_job() {
+    let measure = |dispatch| {
+        with_provider(Completion::Interrupt, |provider, clock| {
+            let plain = CryptoWorkload::new(Algorithm::Aes128Ecb, Operation::Encrypt, 16);
+            let workload = Workload::from(CryptoWorkload { dispatch, ..plain });
+            let budget = &Budget { latencies: 0, ..BUDGET };
+            let (computes, memory) = (true, None);
+            let before = provider.interrupts();
+            let plan = cpb_round::Plan {
+                provider,
+                workload: &workload,
+                budget,
+                clock: &clock,
+                computes,
+                memory,
+            };
+            let seen = cpb_round::run(plan, &mut |_| ()).expect("a round");
+            let interrupts =
+                provider.interrupts().zip(before).map(|(after, before)| after - before);
+            let ticks = seen.samples.iter().map(|sample| sample.ticks.0).min();
+            (interrupts.expect("a count") as f64 / seen.operations as f64, ticks.expect("a sample"))
+        })
+    };
+    let serial = measure(Dispatch::SERIAL);
+    let deep = Dispatch { build: Build::Before, depth: Depth::Jobs(32), notice: Notice::Last };
+    let deep = measure(deep);
+    // The answers that the loop checks against are computed one by one.
+    assert!(serial.0 > 0.9 && deep.0 < 0.5, "{serial:?}, {deep:?}");
+    assert!(serial.1 > 2 * deep.1, "{serial:?}, {deep:?}");
+}
+
+/// A known answer of `algorithm`: the first two blocks of SP 800-38A, or `abc`.
+fn case<'c>(algorithm: Algorithm, bytes: &'c [Vec<u8>; 4]) -> check::Case<'c> {
+    let [key, iv, input, answer] = bytes;
+    let operation = algorithm.operations()[0];
+    check::Case {
+        algorithm,
+        operation,
+        key,
+        iv,
+        associated: &[],
+        input,
+        tag: &[],
+        answer: check::Answer::Output(answer),
+    }
+}
+
+#[test]
+fn the_known_answer_check_passes_in_every_phase_and_placement() {
+    let (key, iv, plain, cbc) = sp_800_38a(Mode::Cbc);
+    let (.., ecb) = sp_800_38a(Mode::Ecb);
+    let empty = Vec::new;
+    for how in [Completion::Polling, Completion::Interrupt] {
+        with_provider(how, |provider, _| {
+            for (algorithm, bytes, ways) in [
+                (
+                    Algorithm::Aes128Cbc,
+                    [key.to_vec(), iv.to_vec(), plain.to_vec(), cbc.to_vec()],
+                    4,
+                ),
+                (Algorithm::Aes128Ecb, [key.to_vec(), empty(), plain.to_vec(), ecb.to_vec()], 4),
+                (
+                    Algorithm::Sha1,
+                    [empty(), empty(), b"abc".to_vec(), hex::<20>(ABC[0].1).to_vec()],
+                    1,
+                ),
+                (
+                    Algorithm::Sha256,
+                    [empty(), empty(), b"abc".to_vec(), hex::<32>(ABC[1].1).to_vec()],
+                    1,
+                ),
+            ] {
+                let mut scratch = [0; 256];
+                let found = check::check(provider, &case(algorithm, &bytes), &mut scratch);
+                assert_eq!(found, check::Finding::Right(ways), "{}", algorithm.name());
+            }
+        });
+    }
+}
+
+#[test]
+fn a_session_that_is_abandoned_leaves_no_job_in_flight() {
+    with_provider(Completion::Polling, |provider, _| {
+        let dispatch = Dispatch { depth: Depth::Jobs(4), ..Dispatch::SERIAL };
+        let plain = CryptoWorkload::new(Algorithm::Sha256, Operation::Hash, 3);
+        let workload = CryptoWorkload { dispatch, ..plain };
+        let message = *b"abc";
+        let mut digests = [[0; 32]; 4];
+        let mut jobs: Vec<Job<'_>> = digests
+            .iter_mut()
+            .map(|output| {
+                let data = Data::Apart { input: &message, output };
+                Job { key: 0, iv: &[], associated: &[], data, tag: &mut [] }
+            })
+            .collect();
+        let ended = provider.session(&workload, &[], &mut jobs, &mut |session| {
+            for job in 0..4 {
+                session.build(job)?;
+                session.submit(job)?;
+            }
+            session.start_all()
+        });
+        assert_eq!(ended, Ok(()));
+        let again =
+            provider.session(&workload, &[], &mut jobs, &mut |session| check::once(session, 1));
+        assert_eq!(again, Ok(()));
+        drop(jobs);
+        assert_eq!(digests[1], hex::<32>(ABC[1].1));
+    });
+}
+
+#[test]
+fn what_the_engine_does_not_have_is_not_supported() {
+    with_provider(Completion::Polling, |provider, _| {
+        for (workload, reason) in [
+            (
+                CryptoWorkload::new(Algorithm::Aes256Cbc, Operation::Encrypt, 64),
+                Unsupported::Algorithm,
+            ),
+            (CryptoWorkload::new(Algorithm::Sha512, Operation::Hash, 64), Unsupported::Algorithm),
+            (CryptoWorkload::new(Algorithm::Sha256, Operation::Hash, 0), Unsupported::Length),
+            (
+                CryptoWorkload {
+                    phase: Phase::Update,
+                    ..CryptoWorkload::new(Algorithm::Aes128Cbc, Operation::Encrypt, 64)
+                },
+                Unsupported::Phase,
+            ),
+        ] {
+            assert_eq!(provider.supports(&workload), Err(reason), "{workload}");
+        }
+        let own_keys = CryptoWorkload {
+            keys: KeyUse::PerMessage,
+            placement: Placement::InPlace,
+            ..CryptoWorkload::new(Algorithm::Aes128Cbc, Operation::Encrypt, 64)
+        };
+        assert_eq!(provider.supports(&own_keys), Ok(()));
+    });
+}
+
+#[test]
+fn channels_take_turns_and_one_of_high_priority_goes_first() {
+    let order = |priority: u32| {
+        let mut model = Model::new(TIMING, Fuses::default());
+        let mut memory = Flat(vec![0; 4096]);
+        model.write(0x00, 0x3080_0000, 0);
+        model.write(0x20, 0xF | priority << 8, 0);
+        // A copy of four bytes for each channel, twice.
+        for number in 0..4 {
+            let at = 256 * number;
+            let words = [
+                0,
+                control0::COPY | control0::DECREMENT | control0::CHAIN_CONTIGUOUS,
+                0,
+                0,
+                2048,
+                4,
+                0,
+                0,
+            ];
+            for (place, word) in words.iter().chain(&words).enumerate() {
+                memory.0[at + 4 * place..][..4].copy_from_slice(&word.to_le_bytes());
+            }
+            model.write(channel(number).packet, at as u32, 0);
+        }
+        (0..4).for_each(|number| model.write(channel(number).semaphore, 2, 0));
+        let mut order = Vec::new();
+        let mut left = [2; 4];
+        while let Some(event) = model.next_event() {
+            model.advance(event, &mut memory);
+            for (number, left) in left.iter_mut().enumerate() {
+                let now = model.read(channel(number).semaphore) >> 16;
+                if now < *left {
+                    order.push(number);
+                    *left = now;
+                }
+            }
+        }
+        order
+    };
+    assert_eq!(order(0), [0, 1, 2, 3, 0, 1, 2, 3]);
+    // Channel 0 has begun already. After channel 2, channel 3 is next.
+    assert_eq!(order(0b0100), [0, 2, 2, 3, 0, 1, 3, 1]);
+}
+
+/// Memory from address 0 on.
+struct Flat(Vec<u8>);
+
+impl Memory for Flat {
+    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), cpb_engines::BusError> {
+        let from = self.0.get(address as usize..).and_then(|from| from.get(..bytes.len()));
+        bytes.copy_from_slice(from.ok_or(cpb_engines::BusError { address })?);
+        Ok(())
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), cpb_engines::BusError> {
+        let to = self.0.get_mut(address as usize..).and_then(|to| to.get_mut(..bytes.len()));
+        to.ok_or(cpb_engines::BusError { address })?.copy_from_slice(bytes);
+        Ok(())
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_packets_and_registers_end_without_a_panic(
+        memory in prop::collection::vec(any::<u8>(), 512),
+        writes in prop::collection::vec((0u32..0x440, any::<u32>(), 0u64..10_000), 0..200),
+        controls in prop::collection::vec(any::<u32>(), 8),
+    ) {
+        let mut memory = Flat(memory);
+        for (packet, control) in controls.iter().enumerate() {
+            // Small addresses and sizes, so that some packets get through.
+            let words = [32 * (packet as u32 + 1), *control & !control0::BLIT, control >> 7 & 0xF00F3, 64, 256, control & 0x70, 320];
+            for (place, word) in words.iter().enumerate() {
+                memory.0[32 * packet + 4 * place..][..4].copy_from_slice(&word.to_le_bytes());
+            }
+        }
+        let mut model = Model::new(TIMING, Fuses::default());
+        model.write(0, 0x3080_0000, 0);
+        model.write(0x20, 0xF, 0);
+        model.write(channel(0).semaphore, 8, 0);
+        let mut now = 0;
+        for (offset, value, ticks) in writes {
+            now += ticks;
+            model.advance(now, &mut memory);
+            model.write(offset & !3, value, now);
+            _ = (model.read(offset & !3), model.interrupts(), model.next_event());
+        }
+        for _ in 0..5000 {
+            let Some(event) = model.next_event() else { break };
+            model.advance(event, &mut memory);
+        }
+    }
+}

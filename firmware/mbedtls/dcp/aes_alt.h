@@ -1,0 +1,5 @@
+/* A key for the DCP: src/mbedtls/alt.rs. */
+typedef struct mbedtls_aes_context {
+    unsigned char key[16];
+    uint32_t bits;
+} mbedtls_aes_context;
