@@ -36,6 +36,7 @@ pub(crate) struct Devices {
     all: Vec<Device>,
 }
 
+/// The model of a device.
 fn model(description: &chip::DeviceDescription, core_mhz: f64) -> Model {
     if let Some(engine) = engine::new(description, core_mhz) {
         return Model::Engine(engine);
