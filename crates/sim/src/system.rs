@@ -200,8 +200,10 @@ fn maintain(memory: &mut Memory, register: u32, value: u32) {
     };
     memory.settle();
     match register {
-        0x5C | 0x70 => memory.check_invalidate(value),
-        0x60 | 0x74 => memory.check_invalidate_set(value),
+        0x5C | 0x70 => memory.check_maintenance(value, true, true),
+        0x60 | 0x74 => memory.check_maintenance(value, false, true),
+        0x64 | 0x68 => memory.check_maintenance(value, true, false),
+        0x6C => memory.check_maintenance(value, false, false),
         _ => {}
     }
     if written {

@@ -267,18 +267,18 @@ impl Memory {
         }
     }
 
-    /// Notes that a line of the data cache was invalidated by its address.
-    pub(crate) fn check_invalidate(&mut self, address: u32) {
-        if let Some(checker) = &mut self.checker {
-            checker.invalidated(address);
-        }
-    }
-
-    /// Notes that a line of the data cache was invalidated by its set and way.
-    pub(crate) fn check_invalidate_set(&mut self, word: u32) {
-        if let Some(checker) = &mut self.checker {
-            checker.set_invalidated(|line| self.data.same_set(line, word));
-        }
+    /// Tells the checker that a line of the data cache was cleaned or invalidated by its address, or by set and way.
+    /// Programs do the latter in a loop over all ways, so one of them counts for all lines of the set.
+    pub(crate) fn check_maintenance(&mut self, word: u32, by_address: bool, invalidated: bool) {
+        let Some(checker) = &mut self.checker else { return };
+        let is_meant = |line: u32| {
+            if by_address {
+                line as usize / LINE == word as usize / LINE
+            } else {
+                self.data.same_set(line, word)
+            }
+        };
+        checker.maintained(is_meant, invalidated);
     }
 
     /// Uses what is left of split lines that left their cache: the core now sees what the bus has.

@@ -35,6 +35,9 @@ pub(crate) struct Checker {
     by_core: HashMap<u32, (Bytes, u32)>,
     /// Bytes that an engine has written and that were not invalidated since.
     by_engine: HashMap<u32, (Bytes, &'static str)>,
+    /// Lines with an engine's bytes that the cache held in their old state when the core wrote there: the engine, and
+    /// the instruction. A clean overwrites the engine's bytes, unless the core has replaced all of them by then.
+    outdated: HashMap<u32, (&'static str, u32)>,
     /// Writes of engines to pages with code: engine, address, size.
     pub(crate) over_code: Vec<(&'static str, u32, u32)>,
     /// First and last address of the lines.
@@ -101,8 +104,9 @@ impl Checker {
         let (others, engine) = (*others, *engine);
         if others == 0 {
             self.by_engine.remove(&line);
+            self.outdated.remove(&line);
         } else if was == LineState::Outdated {
-            self.add(CacheMistake::SharedLine, engine, line, self.pc);
+            self.outdated.insert(line, (engine, self.pc));
         }
     }
 
@@ -141,14 +145,14 @@ impl Checker {
         *written = (written.0 | bytes_of(address, size), engine);
     }
 
-    /// The line at an address is invalidated.
-    pub(super) fn invalidated(&mut self, address: u32) {
-        self.by_engine.remove(&line_of(address));
-    }
-
-    /// The lines for which `is_in_set` holds are invalidated by set and way. Programs invalidate all ways of a set
-    /// in a loop, so one of them counts for lines that the cache does not hold as well.
-    pub(super) fn set_invalidated(&mut self, is_in_set: impl Fn(u32) -> bool) {
-        self.by_engine.retain(|line, _| !is_in_set(*line));
+    /// The lines for which `is_meant` holds are cleaned or invalidated.
+    pub(super) fn maintained(&mut self, is_meant: impl Fn(u32) -> bool, invalidated: bool) {
+        let lost: Vec<_> = self.outdated.extract_if(|line, _| is_meant(*line)).collect();
+        for (line, (engine, pc)) in lost {
+            self.add(CacheMistake::SharedLine, engine, line, pc);
+        }
+        if invalidated {
+            self.by_engine.retain(|line, _| !is_meant(*line));
+        }
     }
 }

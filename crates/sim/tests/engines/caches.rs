@@ -133,6 +133,25 @@ fn a_write_to_a_line_that_the_cache_holds_in_its_old_state_loses_the_output() {
 }
 
 #[test]
+fn a_core_that_replaces_all_that_an_engine_wrote_loses_nothing() {
+    let test = "engines::a_core_that_replaces_all_that_an_engine_wrote_loses_nothing";
+    let body = "
+        caches_on
+        store 0x20001000, 0x04030201
+        load r6, 0x20200080
+        job 0x20001000, 0x20200084, 4, 100
+        wait
+        store 0x20200080, 0x11111111
+        store 0x20200084, 0x22222222
+        maintain DCCMVAC, 0x20200080
+        load r7, 0x20200084
+        end";
+    let Some(ended) = checked(test, body) else { return };
+    assert_eq!(ended.register(7), 0x2222_2222);
+    assert_eq!(found(&ended), []);
+}
+
+#[test]
 fn overwritten_code_runs_on_until_the_instruction_cache_is_invalidated() {
     let test = "engines::overwritten_code_runs_on_until_the_instruction_cache_is_invalidated";
     let body = |invalidate: &str| {
