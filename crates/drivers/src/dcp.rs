@@ -137,6 +137,8 @@ pub struct Dcp<'w, B> {
     work: &'w mut Work,
     /// The key in slot 0, which a reset of the engine forgets.
     key: Option<[u8; 16]>,
+    /// The slots that have a key, one bit each.
+    loaded: u8,
     /// Who loaded that key through [`port`]; 0 if it was loaded otherwise.
     owner: usize,
     /// Interrupts so far.
@@ -160,6 +162,7 @@ impl<'w, B: Bus> Dcp<'w, B> {
             line,
             work,
             key: None,
+            loaded: 0,
             owner: 0,
             interrupts: 0,
             finished: 0,
@@ -189,6 +192,7 @@ impl<'w, B: Bus> Dcp<'w, B> {
     pub fn reset(&mut self) -> Result<(), Error> {
         let context = address(&self.bus, &self.work.context.0)?;
         self.in_flight = [0; CHANNELS];
+        self.loaded = 0;
         self.write(
             registers::CTRL,
             ctrl::RESET | ctrl::CLOCK_GATE | ctrl::HAS_CRYPTO | ctrl::HAS_SHA,
@@ -223,6 +227,7 @@ impl<'w, B: Bus> Dcp<'w, B> {
             let word = core::array::from_fn(|byte| word[byte]);
             self.write(registers::KEYDATA, u32::from_le_bytes(word));
         }
+        self.loaded |= 1 << (slot & 3);
         if slot == 0 {
             (self.key, self.owner) = (Some(*key), 0);
         }
@@ -357,7 +362,8 @@ impl<'w, B: Bus> Dcp<'w, B> {
     ///
     /// # Errors
     /// [`Unsupported::Length`] unless input and output have the same length, a multiple of 16 and not 0;
-    /// [`Unsupported::Memory`] if no bus master reaches them; otherwise as for [`Dcp::run`].
+    /// [`Unsupported::Memory`] if no bus master reaches them; [`Meaning::Key`] if the slot has no key since the last
+    /// reset; otherwise as for [`Dcp::run`].
     pub fn cipher(
         &mut self,
         cipher: Cipher,
@@ -367,6 +373,12 @@ impl<'w, B: Bus> Dcp<'w, B> {
         how: Completion,
     ) -> Result<(), Error> {
         blocks(input.len(), output.len())?;
+        if let Key::Slot(slot) = cipher.key
+            && self.loaded >> (slot & 3) & 1 == 0
+        {
+            // The engine would take whatever is in the slot.
+            return Err(Error::Engine { code: 0, meaning: Meaning::Key });
+        }
         self.bus.clean(input);
         self.bus.clean(output);
         let payload = self.payload(0, [iv, &[]])?;

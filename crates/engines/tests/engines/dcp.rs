@@ -4,7 +4,8 @@ use crate::bus::Board;
 use cpb_core::measure::Budget;
 use cpb_core::{
     Algorithm, Build, CryptoWorkload, Data, Depth, Dispatch, Error, Interrupt, Job, KeyUse,
-    Meaning, Notice, Operation, Phase, Placement, Provider, Ticks, Unsupported, Workload, check,
+    Meaning, Notice, Operation, Phase, Placement, Progress, Provider, Ticks, Unsupported, Workload,
+    check,
 };
 use cpb_drivers::dcp::packet::{Words, control0};
 use cpb_drivers::dcp::port::HashState;
@@ -246,6 +247,64 @@ fn each_status_is_an_error_with_its_meaning_and_the_next_job_is_right() {
                 abc(dcp);
             }
         }
+    });
+}
+
+#[test]
+fn a_slot_without_a_key_is_refused_also_after_a_reset() {
+    let (key, iv, plain, right) = sp_800_38a(Mode::Ecb);
+    with_dcp(|dcp| {
+        let mut output = [0; 32];
+        let mut run = |dcp: &mut Dcp<'_, Board<Model>>, slot| {
+            let cipher = Cipher { mode: Mode::Ecb, encrypts: true, key: Key::Slot(slot) };
+            let ran = dcp.cipher(cipher, &iv, &plain, &mut output, Completion::Polling);
+            ran.map(|()| output == right)
+        };
+        let missing = Err(Error::Engine { code: 0, meaning: Meaning::Key });
+        assert_eq!(run(dcp, 0), missing);
+        dcp.load_key(0, &key);
+        dcp.load_key(3, &key);
+        assert_eq!((run(dcp, 0), run(dcp, 3)), (Ok(true), Ok(true)));
+        // The driver loads the key of slot 0 again, which is the one that sessions use.
+        dcp.reset().expect("an engine");
+        assert_eq!((run(dcp, 0), run(dcp, 3)), (Ok(true), missing));
+    });
+}
+
+#[test]
+fn with_a_chain_on_each_channel_no_job_is_taken_until_one_has_finished() {
+    with_provider(Completion::Polling, |provider, _| {
+        let dispatch = Dispatch { depth: Depth::Jobs(5), ..Dispatch::SERIAL };
+        let plain = CryptoWorkload::new(Algorithm::Sha256, Operation::Hash, 3);
+        let workload = CryptoWorkload { dispatch, ..plain };
+        let mut digests = [[0; 32]; 5];
+        let mut jobs: Vec<Job<'_>> = digests
+            .iter_mut()
+            .map(|output| {
+                let data = Data::Apart { input: b"abc", output };
+                Job { key: 0, iv: &[], associated: &[], data, tag: &mut [] }
+            })
+            .collect();
+        let ran = provider.session(&workload, &[], &mut jobs, &mut |session| {
+            for job in 0..4 {
+                session.build(job)?;
+                assert_eq!(session.submit(job), Ok(Progress::Queued));
+                session.start_all()?;
+            }
+            session.build(4)?;
+            assert_eq!(session.submit(4), Ok(Progress::Full));
+            assert_eq!(session.complete()?.map(|done| done.job), Some(0));
+            assert_eq!(session.submit(4), Ok(Progress::Queued));
+            session.start_all()?;
+            for job in 1..5 {
+                assert_eq!(session.complete()?.map(|done| done.job), Some(job));
+            }
+            assert_eq!(session.complete(), Ok(None));
+            Ok(())
+        });
+        assert_eq!(ran, Ok(()));
+        drop(jobs);
+        assert!(digests.iter().all(|digest| *digest == hex::<32>(ABC[1].1)));
     });
 }
 
