@@ -125,8 +125,7 @@ def gains(known, images, algorithms):
         rows.append([algorithm, *(f"{r:.1f}x" for r in ratio), f"{software / hardware:.1f}x", f"{mixed:.1f}x"])
     return (
         "\nGain of mbedtls-dcp over software. GCC's software is faster than IAR's, which lowers our gain and says\n"
-        "nothing about the engine; the last column divides the published software by our engine.\n\n"
-        + columns(rows, 1)
+        "nothing about the engine; the last column divides the published software by our engine.\n\n" + columns(rows, 1)
     )
 
 
@@ -134,8 +133,7 @@ def engine_terms(images):
     """What the published figures determine of the engine, and what they do not."""
     engine, known = Engine(), published()
     cycles = {
-        build: {a: known["dcp", a, build][0] * MESSAGE for a in ("sha-1", "sha-256", "aes-128-cbc")}
-        for build in BUILDS
+        build: {a: known["dcp", a, build][0] * MESSAGE for a in ("sha-1", "sha-256", "aes-128-cbc")} for build in BUILDS
     }
     usual = images.get("O2") or next(iter(images.values()))
     ours = {a: usual[f"mbedtls-dcp {a}"][0] * MESSAGE for a in ("sha-1", "sha-256", "aes-128-cbc")}
@@ -150,14 +148,16 @@ def engine_terms(images):
 
     one_kib = cycles["high-speed"]["aes-128-cbc"]
     low, high = (one_kib - ONE_BLOCK) / AES_BLOCKS, one_kib / AES_BLOCKS
+    single = usual.get("mbedtls-dcp aes-128-ecb", [float("nan")])[0] * 16
     text += (
         "\nAES, core cycles a block: two published figures for two unknowns, by two drivers\n\n"
         f"  at most   {high:.1f}  if a call cost nothing but its blocks\n"
-        f"  at least  {low:.1f}  if a call of 1 KiB cost {ONE_BLOCK} cycles more: a whole call of one block in another library\n"
-        f"  the chip's file has {engine.aes_block:.1f}, fitted to the middle: 2 figures, 2 unknowns, no degree of freedom.\n"
-        "  So the total at 1 KiB validates nothing; left out, either figure leaves the other undetermined.\n"
-        f"  simulated, one call of mbedtls-dcp for one block: "
-        f"{usual.get('mbedtls-dcp aes-128-ecb', [float('nan')])[0] * 16:.0f} cycles; published for the other library: {ONE_BLOCK}\n"
+        f"  at least  {low:.1f}  if a call of 1 KiB cost {ONE_BLOCK} cycles more, as a whole call for one block does\n"
+        "                   in another library\n"
+        f"  the chip's file has {engine.aes_block:.1f}, fitted to the middle: 2 figures, 2 unknowns, no degree of\n"
+        "  freedom. So the total at 1 KiB validates nothing; without either figure the other is undetermined.\n"
+        f"  one call for one block: simulated, by mbedtls-dcp, {single:.0f} cycles; published, by the other library,"
+        f" {ONE_BLOCK}\n"
     )
 
     text += "\nA call without its blocks, core cycles at 1 KiB (not fitted: our driver is run, theirs was measured)\n\n"
@@ -185,7 +185,8 @@ def crossovers(images, scratch):
             rows.append([name, algorithm, f"{software}, {hardware}", *pair(cycles, algorithm, software, hardware)])
     if len(rows) == 1:
         return ""
-    return text + columns(rows, 3) + "software, engine: core cycles of a message of 16 B, and of each further byte to 4 KiB\n"
+    text += columns(rows, 3)
+    return text + "software, engine: core cycles of a message of 16 B, and of each further byte to 4 KiB\n"
 
 
 def by_size(image, record):
