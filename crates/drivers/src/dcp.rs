@@ -307,9 +307,25 @@ impl<'w, B: Bus> Dcp<'w, B> {
     pub fn run(&mut self, words: Words, how: Completion) -> Result<(), Error> {
         let interrupt = if how == Completion::Interrupt { control0::INTERRUPT } else { 0 };
         let control0 = words.control0 | control0::DECREMENT | interrupt;
-        self.work.packets[0].set(&Words { control0, ..words });
+        let first = self.lay(&Words { control0, ..words })?;
+        self.run_at(first, how)
+    }
+
+    /// Writes a packet as it is and returns its address.
+    ///
+    /// # Errors
+    /// [`Unsupported::Memory`] if no bus master reaches it.
+    pub fn lay(&mut self, words: &Words) -> Result<u32, Error> {
+        self.work.packets[0].set(words);
         self.bus.clean(&self.work.packets[0].0);
-        let first = address(&self.bus, &self.work.packets[0].0)?;
+        address(&self.bus, &self.work.packets[0].0)
+    }
+
+    /// Runs the packet at a bus address on channel 0, with the semaphore at 1, and waits for it.
+    ///
+    /// # Errors
+    /// As for [`Dcp::run`].
+    pub fn run_at(&mut self, first: u32, how: Completion) -> Result<(), Error> {
         self.start(0, first, 1);
         self.wait(0, 0, how)
     }

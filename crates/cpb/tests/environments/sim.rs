@@ -147,3 +147,19 @@ fn the_figures_of_make_imxrt_are_those_that_were_kept() {
     }
     assert!(text.contains(" s, 3 images"), "both boards, and behind the bus:\n{text}");
 }
+
+/// The firmware cleans and invalidates what it shares with the DCP: no mistake is found, and the exit status says so.
+#[test]
+fn the_firmware_shares_memory_with_its_engine_without_a_mistake() {
+    let name = "the_firmware_shares_memory_with_its_engine_without_a_mistake";
+    let Some(image) = image(name, "imxrt1060-evk-O2-solo") else { return };
+    let arguments = ["sim", "--check-caches", "--chip", "imxrt1060"];
+    let output = cpb().args(arguments).arg(&image).output().expect("cpb runs");
+    let succeeded = output.status.success();
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    assert!(succeeded, "{text}");
+    for words in ["no mistake found", "dcp sha-256/hash/message/1024: "] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}

@@ -251,6 +251,44 @@ fn each_status_is_an_error_with_its_meaning_and_the_next_job_is_right() {
 }
 
 #[test]
+fn a_bad_packet_address_is_told_at_the_start_and_in_a_chain() {
+    with_dcp(|dcp| {
+        let bad = 0xFFFF_0000;
+        let buffer = Box::new([0u8; 64]);
+        let place = cpb_core::Bus::dma_address(dcp.bus(), &*buffer).expect("an address").0;
+        let words = |next, more| Words {
+            control0: control0::COPY | more,
+            next,
+            source: place,
+            destination: place + 32,
+            size: 32,
+            ..Words::default()
+        };
+        // With the semaphore at 1, a packet that does not decrement it leads on to the next.
+        for (next, code) in [(bad, 0), (0, status::NEXT_IS_ZERO)] {
+            let first = dcp.lay(&words(next, control0::CHAIN)).expect("an address");
+            for start in if next == bad { vec![first, bad] } else { vec![first] } {
+                match dcp.run_at(start, Completion::Interrupt) {
+                    Err(Error::Engine { code: status, meaning }) => {
+                        let meant = if code == 0 { Meaning::Read } else { Meaning::Descriptor };
+                        assert_eq!((status >> status::CODE & 0xFF, meaning), (code, meant));
+                    }
+                    other => panic!("{start:#x}: {other:?}"),
+                }
+                abc(dcp);
+            }
+        }
+        let alone = dcp.lay(&words(0, 0)).expect("an address");
+        let told = dcp.run_at(alone, Completion::Polling);
+        assert!(
+            matches!(told, Err(Error::Engine { meaning: Meaning::Descriptor, .. })),
+            "{told:?}"
+        );
+        abc(dcp);
+    });
+}
+
+#[test]
 fn a_slot_without_a_key_is_refused_also_after_a_reset() {
     let (key, iv, plain, right) = sp_800_38a(Mode::Ecb);
     with_dcp(|dcp| {
