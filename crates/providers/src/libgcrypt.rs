@@ -23,7 +23,7 @@ use cpb_session::lengths::keys_fit;
 use cpb_session::raw_jobs::{RawJobs, software_supports};
 use digest::Digest;
 use mac::Mac;
-use std::sync::{Once, OnceLock};
+use std::sync::{Mutex, Once, OnceLock, PoisonError};
 
 pub(crate) const FEATURES: Implementation = Implementation {
     name: "libgcrypt",
@@ -60,6 +60,9 @@ static PLAIN: OnceLock<bool> = OnceLock::new();
 static SECURE_MEMORY: Once = Once::new();
 const SECURE_BYTES: c_uint = 16 << 20;
 
+/// Held while the library is started.
+static START: Mutex<()> = Mutex::new(());
+
 fn open(name: &'static str, plain: bool) -> Result<Boxed, Unavailable> {
     let library = Library::open(&[c"libgcrypt.so.20"]).map_err(|missing| {
         unavailable(format!("no libgcrypt (Debian's package libgcrypt20): {}", missing.detail))
@@ -75,6 +78,8 @@ fn open(name: &'static str, plain: bool) -> Result<Boxed, Unavailable> {
     }
     // A function that the library lacks returns 0 when it is called.
     library.fill(ffi::since_1_9::SLOTS);
+    // While one thread starts the library, it tells another one that FIPS mode is on.
+    let _starting = START.lock().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: the library's `gcry_control`, with the arguments that gcrypt.h names for each command. The
     // features are switched off before `gcry_check_version` starts the library.
     let (version, fips) = unsafe {

@@ -158,7 +158,8 @@ fn a_decryption_gives_back_what_was_encrypted() {
                 ..workload
             };
             let message = made(Part::Message, workload.lengths().input);
-            let (sealed, tag) = run(provider, &encrypt, &message, &[]).expect("a ciphertext");
+            let (sealed, tag) = run(provider, &encrypt, &message, &[])
+                .unwrap_or_else(|error| panic!("{} {encrypt}: {error}", name(provider)));
             let (opened, _) = run(provider, &workload, &sealed, &tag)
                 .unwrap_or_else(|error| panic!("{} {workload}: {error}", name(provider)));
             // In a record, more bytes follow the message.
@@ -190,7 +191,8 @@ fn a_message_tag_or_associated_data_that_was_changed_is_refused() {
                 ..workload
             };
             let message = made(Part::Message, workload.message as usize);
-            let (sealed, tag) = run(provider, &encrypt, &message, &[]).expect("a ciphertext");
+            let (sealed, tag) = run(provider, &encrypt, &message, &[])
+                .unwrap_or_else(|error| panic!("{} {encrypt}: {error}", name(provider)));
             let associated = made(Part::Associated, 13);
             let refused = |sealed: &[u8], tag: &[u8], associated: &[u8], what: &str| {
                 let answer = run_with(provider, &workload, sealed, tag, associated);
