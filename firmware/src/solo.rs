@@ -27,7 +27,7 @@ const BUDGET: Budget = Budget {
     counted: Ticks(0),
 };
 
-/// Measures the list, then ends. The library is told by `identity`; the lines of the engines' providers begin with
+/// Measures the list, then ends. `identity` describes the library; the lines of the engines' providers begin with
 /// the provider's name.
 pub(crate) fn run<C: Clock>(
     mut board: Board,

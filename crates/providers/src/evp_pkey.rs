@@ -82,7 +82,7 @@ pub(crate) trait EvpPkey: Sized {
     ) -> c_int;
 }
 
-/// How a library takes and returns keys of one algorithm, and how it is told what to do with them.
+/// How a library takes and returns keys of one algorithm, and which parameters their operations get.
 pub(crate) trait Keys<P: EvpPkey> {
     /// Whether keys are points of a curve, and signatures are two numbers.
     fn is_curve(&self) -> bool;

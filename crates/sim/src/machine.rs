@@ -415,7 +415,7 @@ impl Machine {
         self.devices.raise(&mut self.system.nvic);
     }
 
-    /// The cycle of the next change that the core does not cause; `None` if there is none.
+    /// The cycle of the next change that the core does not cause; `None` if nothing is due.
     pub(crate) fn next_event(&self) -> Option<u64> {
         let timer = self.system.systick.due();
         timer.into_iter().chain(self.devices.next_event()).min()

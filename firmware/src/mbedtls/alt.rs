@@ -9,7 +9,7 @@ use crate::dcp::{self, ENGINE};
 use core::ffi::{c_int, c_uint};
 use core::slice;
 use core::sync::atomic::Ordering;
-use cpb_core::Error;
+use cpb_core::{Data, Error};
 use cpb_drivers::dcp::port::HashState;
 use cpb_drivers::dcp::{Hash, Mode};
 
@@ -91,12 +91,28 @@ unsafe extern "C" fn dcp_mbedtls_aes_crypt_ecb(
     input: *const u8,
     output: *mut u8,
 ) -> c_int {
-    // SAFETY: see above; the engine reads a block before it writes it, so both may be the same.
-    let (key, input, output) = unsafe {
-        ((*context).key, slice::from_raw_parts(input, 16), slice::from_raw_parts_mut(output, 16))
-    };
-    let owner = context as usize;
-    engine(|dcp| dcp.port_cipher(owner, &key, Mode::Ecb, mode == ENCRYPT, &[0; 16], input, output))
+    // SAFETY: see above.
+    let (key, mut data) = unsafe { ((*context).key, data(input, output, 16)) };
+    let (owner, way) = (context as usize, (Mode::Ecb, mode == ENCRYPT));
+    engine(|dcp| dcp.port_cipher(owner, &key, way, &[0; 16], &mut data))
+}
+
+/// A message of C's, which is processed in place if both pointers are the same.
+///
+/// # Safety
+/// Both must be valid for `length` bytes, and either be the same or not overlap.
+unsafe fn data<'b>(input: *const u8, output: *mut u8, length: usize) -> Data<'b> {
+    if input == output.cast_const() {
+        // SAFETY: guaranteed by the caller.
+        return Data::InPlace(unsafe { slice::from_raw_parts_mut(output, length) });
+    }
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        Data::Apart {
+            input: slice::from_raw_parts(input, length),
+            output: slice::from_raw_parts_mut(output, length),
+        }
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -111,27 +127,24 @@ unsafe extern "C" fn dcp_mbedtls_aes_crypt_cbc(
     if length == 0 || !length.is_multiple_of(16) {
         return if length == 0 { 0 } else { INVALID_LENGTH };
     }
-    // SAFETY: see above; the engine reads the message before it writes it, so both may be the same.
-    let (key, iv, input, output) = unsafe {
-        (
-            (*context).key,
-            &mut *iv.cast::<[u8; 16]>(),
-            slice::from_raw_parts(input, length),
-            slice::from_raw_parts_mut(output, length),
-        )
-    };
     let encrypts = mode == ENCRYPT;
-    let mut last: [u8; 16] = core::array::from_fn(|at| input[length - 16 + at]);
-    let owner = context as usize;
-    let done = engine(|dcp| dcp.port_cipher(owner, &key, Mode::Cbc, encrypts, iv, input, output));
+    // SAFETY: see above. The last ciphertext block is the next IV; decrypting in place overwrites it.
+    let (key, iv, mut last) = unsafe {
+        let last = input.add(length - 16).cast::<[u8; 16]>().read();
+        ((*context).key, &mut *iv.cast::<[u8; 16]>(), last)
+    };
+    // SAFETY: see above.
+    let mut data = unsafe { data(input, output, length) };
+    let (owner, way) = (context as usize, (Mode::Cbc, encrypts));
+    let done = engine(|dcp| dcp.port_cipher(owner, &key, way, iv, &mut data));
     if encrypts {
-        last.copy_from_slice(&output[length - 16..]);
+        last.copy_from_slice(&data.output()[length - 16..]);
     }
     *iv = last;
     done
 }
 
-/// The functions of a hash. `$starts` has the parameters of its C function.
+/// The functions of a hash, except the one that starts it, whose parameters differ.
 macro_rules! hash {
     ($hash:expr, $digest:literal, $init:ident, $free:ident, $clone:ident, $update:ident, $finish:ident, $process:ident) => {
         #[unsafe(no_mangle)]

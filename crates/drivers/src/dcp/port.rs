@@ -11,7 +11,7 @@ use super::registers::{self, CONTEXT_HASH, channel, stat, status};
 use super::{
     Cipher, Dcp, Hash, Key, Mode, POLLS, address, blocks, cipher_words, error, hash_words,
 };
-use cpb_core::{Bus, Error};
+use cpb_core::{Bus, Data, Error};
 
 /// The port collects this much of a message before it starts the engine.
 const BLOCK: usize = 128;
@@ -68,7 +68,10 @@ impl<B: Bus> Dcp<'_, B> {
             return Err(error(told));
         }
         self.write(registers::STAT + registers::CLEAR, 0xFF);
-        while self.read(registers::STAT) & 0xFF != 0 {}
+        if (0..POLLS).all(|_| self.read(registers::STAT) & 0xFF != 0) {
+            self.reset()?;
+            return Err(Error::Timeout);
+        }
         Ok(())
     }
 
@@ -175,32 +178,37 @@ impl<B: Bus> Dcp<'_, B> {
     ///
     /// # Errors
     /// As for [`Dcp::cipher`].
-    #[allow(clippy::too_many_arguments, reason = "those of the C function")]
     pub fn port_cipher(
         &mut self,
         owner: usize,
         key: &[u8; 16],
-        mode: Mode,
-        encrypts: bool,
+        (mode, encrypts): (Mode, bool),
         iv: &[u8; 16],
-        input: &[u8],
-        output: &mut [u8],
+        data: &mut Data<'_>,
     ) -> Result<(), Error> {
+        let (input, output): (&[u8], &[u8]) = match data {
+            Data::Apart { input, output } => (input, output),
+            Data::InPlace(buffer) => (buffer, buffer),
+        };
         blocks(input.len(), output.len())?;
+        let size = input.len();
+        self.bus.clean(input);
+        self.bus.clean(output);
+        let places = (address(&self.bus, input)?, address(&self.bus, output)?);
         if self.owner != owner {
             self.load_key(0, key);
             self.owner = owner;
         }
-        self.bus.clean(input);
-        self.bus.clean(output);
-        let places = (address(&self.bus, input)?, address(&self.bus, output)?);
         let payload = match mode {
             Mode::Ecb => 0,
             Mode::Cbc => self.payload(0, [iv, &[]])?,
         };
         let cipher = Cipher { mode, encrypts, key: Key::Slot(0) };
-        self.run_as_port(cipher_words(cipher, places, input.len(), payload))?;
-        self.bus.invalidate(output);
+        self.run_as_port(cipher_words(cipher, places, size, payload))?;
+        match data {
+            Data::Apart { output, .. } => self.bus.invalidate(output),
+            Data::InPlace(buffer) => self.bus.invalidate(buffer),
+        }
         Ok(())
     }
 }

@@ -143,8 +143,12 @@ fn the_port_loads_a_key_only_for_another_owner() {
             [(1, key, true), (2, [0; 16], false), (2, key, false), (1, key, true)]
         {
             let mut output = [0; 32];
-            let (mode, encrypts) = (Mode::Cbc, true);
-            let ran = dcp.port_cipher(owner, &key, mode, encrypts, &iv, &plain, &mut output);
+            let way = (Mode::Cbc, true);
+            let mut data = Data::Apart { input: &plain, output: &mut output };
+            let ran = dcp.port_cipher(owner, &key, way, &iv, &mut data);
+            let mut both = plain;
+            let in_place = dcp.port_cipher(owner, &key, way, &iv, &mut Data::InPlace(&mut both));
+            assert_eq!((in_place, both), (Ok(()), output));
             assert_eq!((ran, output == right), (Ok(()), is_right), "{owner}");
         }
     });

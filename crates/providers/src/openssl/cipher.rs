@@ -154,7 +154,7 @@ impl<'a, L: Libcrypto> CipherSession<'a, L> {
         steps.into_iter().find(|status| *status != 1).unwrap_or(1)
     }
 
-    /// Runs the rest of a message whose length the library is told first. Decryption needs the tag before the
+    /// Runs the rest of a message whose length the library gets first. Decryption needs the tag before the
     /// message, and the last update reports whether it verifies.
     ///
     /// # Safety
