@@ -117,6 +117,13 @@ pub trait Provider {
         None
     }
 
+    /// The number of jobs that fill the queue, for workloads that keep it full ([`Depth::Ring`](crate::Depth)).
+    /// A provider that answers `Full` earlier is not wrong; the rest of the jobs then wait in memory.
+    fn ring(&self) -> usize {
+        // Enough for any known engine (a job ring of the CAAM has at most 1024 entries).
+        1024
+    }
+
     /// Whether the same keys and messages always give the same outputs. If a generator adds entropy that
     /// cannot be set, its outputs cannot be known. They are then checked for their length and for being
     /// distinct.

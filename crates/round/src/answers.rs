@@ -16,7 +16,7 @@ pub(crate) fn prepare<'m>(
     workload: &CryptoWorkload,
     memory: Option<&'m mut [u8]>,
 ) -> Result<Arena<'m>, Error> {
-    let mut arena = Arena::new(workload, memory).ok_or(Unsupported::Memory)?;
+    let mut arena = Arena::timed(provider, workload, memory).ok_or(Unsupported::Memory)?;
     let counterpart = match workload.operation {
         Operation::Decrypt => Operation::Encrypt,
         Operation::Verify => Operation::Sign,
@@ -32,7 +32,7 @@ pub(crate) fn prepare<'m>(
         placement: Placement::Apart,
         ..*workload
     };
-    let mut source = Arena::new(&before, None).ok_or(Unsupported::Memory)?;
+    let mut source = Arena::untimed(provider, &before).ok_or(Unsupported::Memory)?;
     run_once(provider, &before, &mut source)?;
     let inputs = if counterpart == Operation::Encrypt { source.outputs() } else { source.inputs() };
     arena.set_inputs(&inputs, source.tags());
@@ -80,7 +80,7 @@ pub(crate) fn first(
     let answers = Answers::of(arena);
     let whole_messages = workload.phase != Phase::Update;
     if workload.operation == Operation::Decrypt && whole_messages && computes {
-        let mut plain = Arena::new(workload, None).ok_or(Unsupported::Memory)?;
+        let mut plain = Arena::untimed(provider, workload).ok_or(Unsupported::Memory)?;
         if !plain.are_messages(&answers.outputs, workload.message as usize) {
             return Err(Error::WrongAnswer);
         }
@@ -140,7 +140,7 @@ fn check_drawn(
         return Ok(());
     }
     let verify = CryptoWorkload { operation: Operation::Verify, ..*workload };
-    let mut taken = Arena::new(&verify, None).ok_or(Unsupported::Memory)?;
+    let mut taken = Arena::untimed(provider, &verify).ok_or(Unsupported::Memory)?;
     taken.set_inputs(&arena.inputs(), &last.tags);
     run_once(provider, &verify, &mut taken)
 }

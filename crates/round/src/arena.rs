@@ -1,15 +1,27 @@
 //! Memory for a workload's jobs, laid out the same way for every provider and every run.
 
-use crate::pages::{PAGE, Pages};
+use crate::pages::{self, PAGE, Pages};
 use alloc::vec;
 use alloc::vec::Vec;
 use cpb_core::Lengths;
 use cpb_core::material::{self, Part};
-use cpb_core::{CryptoWorkload, Data, DataSet, Depth, Job, KeyUse, Operation, Placement};
+use cpb_core::{CryptoWorkload, Data, DataSet, Depth, Job, KeyUse, Operation, Placement, Provider};
 
-/// Inputs begin on a page boundary, outputs at this offset from one: equal low address bits of a load and an
+/// Where buffers begin. Whatever the spacing, no two of them share a cache line.
+#[derive(Clone, Copy)]
+struct Spacing {
+    /// Inputs begin at a multiple of this.
+    unit: usize,
+    /// Outputs begin at this offset from a multiple of the unit.
+    output: usize,
+}
+
+/// Inputs begin on a page boundary, outputs in the middle of a page: equal low address bits of a load and an
 /// earlier store (4 KiB aliasing) would stall some cores.
-const OUTPUT_OFFSET: usize = PAGE / 2;
+const PAGES: Spacing = Spacing { unit: PAGE, output: PAGE / 2 };
+
+/// Buffers begin on the next cache line, for memory in which the jobs' pages have no room.
+const LINES: Spacing = Spacing { unit: 64, output: 0 };
 
 /// Keys, IVs, messages and outputs of one workload.
 pub(crate) struct Arena<'m> {
@@ -28,24 +40,62 @@ struct Layout {
     input: usize,
     output: usize,
     in_place: bool,
+    spacing: Spacing,
+}
+
+impl Layout {
+    /// The layout of a workload for a provider, in pages. `None` if it has too many jobs.
+    fn new(provider: &dyn Provider, workload: &CryptoWorkload) -> Option<Layout> {
+        let Lengths { input, output, .. } = workload.lengths();
+        let in_place = workload.placement == Placement::InPlace;
+        let jobs = jobs(workload, provider.ring())?;
+        Some(Layout { jobs, input, output, in_place, spacing: PAGES })
+    }
+
+    /// The distance from a job's input to the end of its last page or line.
+    fn input_span(&self) -> usize {
+        self.input.next_multiple_of(self.spacing.unit).max(self.spacing.unit)
+    }
+
     /// The distance from one job's input to the next.
-    stride: usize,
+    fn stride(&self) -> usize {
+        let Spacing { unit, output } = self.spacing;
+        let output = if self.in_place { 0 } else { (output + self.output).next_multiple_of(unit) };
+        self.input_span() + output
+    }
+
+    /// The memory of all jobs in bytes. `None` if it is more than can be addressed.
+    fn size(&self) -> Option<usize> {
+        self.stride().checked_mul(self.jobs)
+    }
 }
 
 impl<'m> Arena<'m> {
-    /// Memory for `workload`, filled with its generated material. Messages and outputs are in `lent`, if the
-    /// caller lends memory. `None` if it does not fit.
-    pub(crate) fn new(workload: &CryptoWorkload, lent: Option<&'m mut [u8]>) -> Option<Self> {
-        let shape = workload.algorithm.shape();
-        let jobs = jobs(workload)?;
-        let Lengths { input, output, tag, associated, .. } = workload.lengths();
-        let in_place = workload.placement == Placement::InPlace;
-        let mut stride = input.next_multiple_of(PAGE).max(PAGE);
-        if !in_place {
-            stride += (OUTPUT_OFFSET + output).next_multiple_of(PAGE);
+    /// Memory for `workload` while it is timed, filled with its generated material. Messages and outputs are in
+    /// `lent`, if the caller lends memory. `None` if it does not fit.
+    pub(crate) fn timed(
+        provider: &dyn Provider,
+        workload: &CryptoWorkload,
+        lent: Option<&'m mut [u8]>,
+    ) -> Option<Self> {
+        let mut layout = Layout::new(provider, workload)?;
+        if lent.as_ref().is_some_and(|lent| !pages::fit(layout.size(), lent)) {
+            layout.spacing = LINES;
         }
-        let layout = Layout { jobs, input, output, in_place, stride };
-        let memory = Pages::zeroed(stride.checked_mul(jobs)?, lent)?;
+        Arena::new(layout, workload, lent)
+    }
+
+    /// The same in as little memory as possible, to prepare or check what is timed.
+    pub(crate) fn untimed(provider: &dyn Provider, workload: &CryptoWorkload) -> Option<Self> {
+        let layout = Layout { spacing: LINES, ..Layout::new(provider, workload)? };
+        Arena::new(layout, workload, None)
+    }
+
+    fn new(layout: Layout, workload: &CryptoWorkload, lent: Option<&'m mut [u8]>) -> Option<Self> {
+        let shape = workload.algorithm.shape();
+        let jobs = layout.jobs;
+        let Lengths { tag, associated, .. } = workload.lengths();
+        let memory = Pages::zeroed(layout.size()?, lent)?;
         let made = |part, index, length| {
             let mut bytes = vec![0; length];
             material::fill(part, index, &mut bytes);
@@ -154,25 +204,22 @@ fn buffers(
     layout: Layout,
     memory: &mut [u8],
 ) -> impl Iterator<Item = (&mut [u8], Option<&mut [u8]>)> {
-    memory.chunks_mut(layout.stride).take(layout.jobs).map(move |chunk| {
+    memory.chunks_mut(layout.stride()).take(layout.jobs).map(move |chunk| {
         if layout.in_place {
             return (&mut chunk[..layout.input], None);
         }
-        let pages = layout.input.next_multiple_of(PAGE).max(PAGE);
-        let (input, rest) = chunk.split_at_mut(pages);
-        let output = &mut rest[OUTPUT_OFFSET..][..layout.output];
+        let (input, rest) = chunk.split_at_mut(layout.input_span());
+        let output = &mut rest[layout.spacing.output..][..layout.output];
         (&mut input[..layout.input], Some(output))
     })
 }
 
 /// The number of jobs: as many as the workload has chunks of data, or may have in flight. `None` if there are
 /// too many.
-fn jobs(workload: &CryptoWorkload) -> Option<usize> {
-    /// Enough to fill the ring of any known engine (CAAM: 512 per ring).
-    const RING: usize = 1024;
+fn jobs(workload: &CryptoWorkload, ring: usize) -> Option<usize> {
     let in_flight = match workload.dispatch.depth {
         Depth::Jobs(depth) => usize::from(depth.max(1)),
-        Depth::Ring => RING,
+        Depth::Ring => ring,
     };
     let chunks = match workload.data {
         DataSet::Same => 1,

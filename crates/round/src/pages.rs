@@ -20,6 +20,11 @@ enum Memory<'m> {
     Lent(&'m mut [u8]),
 }
 
+/// Whether pages of `size` bytes fit in `lent`, wherever its first page begins.
+pub(crate) fn fit(size: Option<usize>, lent: &[u8]) -> bool {
+    size.and_then(|size| size.checked_add(PAGE)).is_some_and(|size| size <= lent.len())
+}
+
 impl<'m> Pages<'m> {
     /// `size` zeros, in `lent` if the caller lends memory; `None` if they do not fit.
     pub(crate) fn zeroed(size: usize, lent: Option<&'m mut [u8]>) -> Option<Self> {

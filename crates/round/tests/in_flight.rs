@@ -35,6 +35,8 @@ impl Clock for &Time {
     }
 }
 
+const RING: usize = 8;
+
 /// An engine that takes 1,000 ticks per job and runs jobs one after the other.
 struct Engine<'t>(&'t Time);
 
@@ -45,6 +47,10 @@ impl Provider for Engine<'_> {
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
         workload.valid()
+    }
+
+    fn ring(&self) -> usize {
+        RING
     }
 
     fn session(
@@ -87,8 +93,8 @@ impl Session for Open<'_, '_> {
     }
 }
 
-fn round(depth: u16) -> Seen {
-    let dispatch = Dispatch { depth: Depth::Jobs(depth), ..Dispatch::SERIAL };
+fn round(depth: Depth, memory: Option<&mut [u8]>) -> Result<Seen, Error> {
+    let dispatch = Dispatch { depth, ..Dispatch::SERIAL };
     let plain = CryptoWorkload::new(Algorithm::Aes128Ctr, Operation::Encrypt, 64);
     let workload = CryptoWorkload { dispatch, ..plain };
     let budget = Budget {
@@ -107,9 +113,13 @@ fn round(depth: u16) -> Seen {
         budget: &budget,
         clock: &&time,
         computes: true,
-        memory: None,
+        memory,
     };
-    run(plan, &mut |_| ()).expect("nothing fails here")
+    run(plan, &mut |_| ())
+}
+
+fn in_own_memory(depth: u16) -> Seen {
+    round(Depth::Jobs(depth), None).expect("nothing fails here")
 }
 
 /// The number of operations in the replies and the longest time: of single operations, then of those in
@@ -128,7 +138,7 @@ fn told(seen: &Seen) -> [(u32, u64); 2] {
 
 #[test]
 fn operations_with_others_in_flight_are_told_beside_single_ones() {
-    let [(single, alone), (queued, longest)] = told(&round(4));
+    let [(single, alone), (queued, longest)] = told(&in_own_memory(4));
     assert_eq!((single, queued), (8, 8));
     assert!((1_000..1_010).contains(&alone), "{alone}");
     assert!((4_000..4_010).contains(&longest), "{longest}");
@@ -136,8 +146,28 @@ fn operations_with_others_in_flight_are_told_beside_single_ones() {
 
 #[test]
 fn one_operation_at_a_time_tells_single_ones_only() {
-    let seen = round(1);
+    let seen = in_own_memory(1);
     assert!(seen.latency_in_flight.is_none());
     let [(single, _), queued] = told(&seen);
     assert_eq!((single, queued), (8, (0, 0)));
+}
+
+#[test]
+fn a_full_ring_has_as_many_jobs_as_the_provider_says() {
+    let seen = round(Depth::Ring, None).expect("nothing fails here");
+    let [_, (_, longest)] = told(&seen);
+    assert!((8_000..8_020).contains(&longest), "{longest}");
+}
+
+#[test]
+fn jobs_whose_pages_do_not_fit_in_lent_memory_take_less() {
+    const LINE: usize = 64;
+    const PAGE: usize = 4096;
+    // Whole pages would take two for each job. The first page of the lent memory may begin a page later.
+    let mut memory = vec![0; PAGE + 2 * LINE * RING];
+    let seen = round(Depth::Ring, Some(&mut memory)).expect("lines fit");
+    let in_pages = round(Depth::Ring, None).expect("nothing fails here");
+    assert_eq!(seen.output, in_pages.output);
+    let smaller = &mut memory[1..];
+    assert_eq!(round(Depth::Ring, Some(smaller)).map(drop), Err(Unsupported::Memory.into()));
 }

@@ -79,6 +79,10 @@ impl<B: Bus> Provider for DcpProvider<'_, '_, B> {
         Some(self.dcp.borrow().finished)
     }
 
+    fn ring(&self) -> usize {
+        QUEUE
+    }
+
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
         workload.valid()?;
         let task = task(workload)?;
@@ -96,10 +100,6 @@ impl<B: Bus> Provider for DcpProvider<'_, '_, B> {
         let queued = workload.dispatch.depth != Depth::Jobs(1)
             || workload.dispatch.build == Build::Before
             || workload.dispatch.notice == Notice::Last;
-        // Every job needs a packet of its own before the first is submitted.
-        if workload.dispatch.depth == Depth::Ring && workload.dispatch.build == Build::Before {
-            return Err(Unsupported::Memory);
-        }
         if too_deep || (queued && matches!(task, Task::LoadKey)) {
             return Err(Unsupported::Mode);
         }
