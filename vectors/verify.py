@@ -11,9 +11,11 @@ from collections import Counter
 
 try:
     from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives import hashes
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
     from cryptography.hazmat.primitives.ciphers.aead import AESCCM, AESGCM, ChaCha20Poly1305
     from cryptography.hazmat.primitives.cmac import CMAC
+    from cryptography.hazmat.primitives.hmac import HMAC
     from cryptography.hazmat.primitives.poly1305 import Poly1305
 
     try:
@@ -38,6 +40,8 @@ DIGESTS = {
 HMACS = {"hmac-sha-1": "sha1", "hmac-sha-256": "sha256", "hmac-sha-512": "sha512"}
 GENERATORS = {"hmac-drbg-sha-256": "sha256", "hmac-drbg-sha-512": "sha512"}
 RECORD = "aes-128-cbc-hmac-sha-1-tls"
+# Encrypt-then-MAC: bytes of the MAC and of its key, and the digest.
+SEALED = {"aes-128-cbc-hmac-sha-1-etm": (20, "sha1"), "aes-128-cbc-hmac-sha-256-etm": (32, "sha256")}
 FIELDS = {"id", "key", "iv", "associated", "message", "result", "tag", "valid"}
 # Bytes of a key and of a MAC.
 MACS = {"aes-128-cmac": (16, 16), "aes-256-cmac": (32, 16), "poly1305": (32, 16)}
@@ -128,6 +132,11 @@ def well_formed(algorithm, case):
         same = length["message"] == length["result"] > 0
         fields = {"key", "message", "result"} | ({"iv"} if iv else set())
         return valid and same and sizes == (key, iv, 0) and present == fields
+    if algorithm in SEALED:
+        size, _ = SEALED[algorithm]
+        fields = {"key", "iv", "associated", "result", "tag"} | ({"message"} if valid else set())
+        sizes = (length["key"], length["iv"], length["result"] % 16, length["tag"])
+        return present == fields and sizes == (16 + size, 16, 0, size)
     key = 32 if algorithm == "chacha20-poly1305" else int(algorithm.split("-")[1]) // 8
     expected = {"key", "iv", "associated", "result", "tag"} | ({"message"} if valid else set())
     same = not valid or length["message"] == length["result"]
@@ -164,6 +173,8 @@ def agrees(algorithm, case):
             encryptor.update(message) + encryptor.finalize() == result
             and decryptor.update(result) + decryptor.finalize() == message
         )
+    if algorithm in SEALED:
+        return sealed_agrees(case, SEALED[algorithm][1])
     if algorithm.endswith("-ccm"):
         aead = AESCCM(case["key"])
     else:
@@ -174,6 +185,17 @@ def agrees(algorithm, case):
     except InvalidTag:
         return False
     return opened == message and aead.encrypt(case["iv"], opened, case["associated"]) == sealed
+
+
+def sealed_agrees(case, digest):
+    """Opens what was encrypted and then authenticated."""
+    authenticated = case["associated"] + case["iv"] + case["result"]
+    mac = HMAC(case["key"][16:], {"sha1": hashes.SHA1(), "sha256": hashes.SHA256()}[digest])
+    mac.update(authenticated)
+    if mac.finalize() != case["tag"]:
+        return False
+    decryptor = Cipher(algorithms.AES(case["key"][:16]), modes.CBC(case["iv"])).decryptor()
+    return decryptor.update(case["result"]) + decryptor.finalize() == case.get("message")
 
 
 def record_agrees(case):

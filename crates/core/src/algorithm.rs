@@ -66,7 +66,7 @@ pub const MAX_KEY: usize = 64;
 /// The largest `Shape::iv` of any algorithm.
 pub const MAX_IV: usize = 16;
 /// The largest `Shape::tag` of any algorithm.
-pub const MAX_TAG: usize = 16;
+pub const MAX_TAG: usize = 32;
 /// The largest `Shape::digest` of any algorithm.
 pub const MAX_DIGEST: usize = 64;
 
@@ -102,7 +102,8 @@ macro_rules! algorithms {
 // 180-4 (SHA), FIPS 202 (SHA-3), RFC 2104 with a key as long as the digest, as its section 3 advises (HMAC),
 // SP 800-38B (CMAC), SP 800-90A with 256 bits of entropy and a 128-bit nonce (DRBGs). The key of a DRBG is
 // the entropy input, the nonce, and the personalisation string if there is one. The key of a TLS record is
-// AES's key followed by HMAC's.
+// AES's key followed by HMAC's, and so is that of encrypt-then-MAC, which combines the two as IPsec does (RFC
+// 4303, section 3.3.2.1), with whole tags.
 algorithms! {
     /// AES-128 in cipher block chaining mode.
     Aes128Cbc = "aes-128-cbc", BlockCipher, key 16, iv 16, block 16;
@@ -142,6 +143,10 @@ algorithms! {
     Chacha20Poly1305 = "chacha20-poly1305", Aead, key 32, iv 12, tag 16;
     /// A TLS record: AES-128 in cipher block chaining mode over a message and its HMAC with SHA-1.
     Aes128CbcHmacSha1Tls = "aes-128-cbc-hmac-sha-1-tls", Record, key 36, iv 16;
+    /// AES-128 in cipher block chaining mode, then HMAC with SHA-1 over associated data, IV and ciphertext.
+    Aes128CbcHmacSha1Etm = "aes-128-cbc-hmac-sha-1-etm", Aead, key 36, iv 16, block 16, tag 20;
+    /// AES-128 in cipher block chaining mode, then HMAC with SHA-256 over associated data, IV and ciphertext.
+    Aes128CbcHmacSha256Etm = "aes-128-cbc-hmac-sha-256-etm", Aead, key 48, iv 16, block 16, tag 32;
     /// ChaCha20 alone.
     Chacha20 = "chacha20", StreamCipher, key 32, iv 16;
     /// Camellia-256 in cipher block chaining mode.
@@ -283,9 +288,15 @@ impl Algorithm {
             Kind::BlockCipher | Kind::StreamCipher | Kind::Hash | Kind::Mac => true,
             // Further calls agree with the same peer.
             Kind::KeyAgreement => true,
-            Kind::Aead => {
-                !matches!(self, Algorithm::Aes128Ccm | Algorithm::Aes192Ccm | Algorithm::Aes256Ccm)
-            }
+            // No library has streams of encrypt-then-MAC.
+            Kind::Aead => !matches!(
+                self,
+                Algorithm::Aes128Ccm
+                    | Algorithm::Aes192Ccm
+                    | Algorithm::Aes256Ccm
+                    | Algorithm::Aes128CbcHmacSha1Etm
+                    | Algorithm::Aes128CbcHmacSha256Etm
+            ),
             Kind::SectorCipher | Kind::Record | Kind::Generator | Kind::Copy => false,
             Kind::Signature | Kind::KeyEncapsulation => false,
         }

@@ -21,6 +21,7 @@ extern crate alloc;
 pub mod aeads;
 pub mod ciphers;
 pub mod digests;
+pub mod encrypt_then_mac;
 pub mod functions;
 pub mod generators;
 mod held;

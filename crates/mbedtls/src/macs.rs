@@ -24,17 +24,23 @@ impl<L: Functions> Hmac<L> {
     /// # Errors
     /// Returns an error if the library was built without the digest.
     pub fn open(digest: Sha, workload: &CryptoWorkload) -> Result<Self, Error> {
-        let mut context = Held::<L, MdContext>::new();
-        // SAFETY: see the crate documentation.
-        unsafe {
-            let info = L::md_info_from_type(L::md_type(digest));
-            if info.is_null() {
-                return Err(Unsupported::BuildOption.into());
-            }
-            succeeded(L::md_setup(context.get(), info, 1))?;
-        }
+        let context = hmac(digest)?;
         Ok(Hmac { context, begun: false, length: Lengths::of(workload).message })
     }
+}
+
+/// A context for HMAC with a digest.
+pub(crate) fn hmac<L: Functions>(digest: Sha) -> Result<Held<L, MdContext>, Error> {
+    let mut context = Held::<L, MdContext>::new();
+    // SAFETY: see the crate documentation.
+    unsafe {
+        let info = L::md_info_from_type(L::md_type(digest));
+        if info.is_null() {
+            return Err(Unsupported::BuildOption.into());
+        }
+        succeeded(L::md_setup(context.get(), info, 1))?;
+    }
+    Ok(context)
 }
 
 impl<L: Functions> Context for Hmac<L> {

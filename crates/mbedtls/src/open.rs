@@ -3,6 +3,7 @@
 use crate::aeads::{AesCcm, AesGcm, Chachapoly};
 use crate::ciphers::{Aes, AesCtr, AesEcb, AesXts, Camellia, Cbc, Chacha20, Des, TripleDes};
 use crate::digests::{Digest, Md5, Sha1, Sha224, Sha256, Sha384, Sha512};
+use crate::encrypt_then_mac::EncryptThenMac;
 use crate::generators::{CtrDrbg, HmacDrbg};
 use crate::macs::{Cmac, Hmac, Poly1305};
 use crate::public_key::{Random, key_pair};
@@ -46,6 +47,12 @@ pub fn open<L: Linked>(
         }
         Algorithm::Chacha20Poly1305 => {
             run(Chachapoly::<L>::open(workload), workload, keys, jobs, body)
+        }
+        Algorithm::Aes128CbcHmacSha1Etm => {
+            run(EncryptThenMac::<L>::open(Sha::Sha1, workload)?, workload, keys, jobs, body)
+        }
+        Algorithm::Aes128CbcHmacSha256Etm => {
+            run(EncryptThenMac::<L>::open(Sha::Sha256, workload)?, workload, keys, jobs, body)
         }
         Algorithm::Chacha20 => run(Chacha20::<L>::open(workload), workload, keys, jobs, body),
         Algorithm::Camellia256Cbc => {

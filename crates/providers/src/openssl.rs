@@ -190,8 +190,9 @@ fn evp_name(algorithm: Algorithm) -> &'static CStr {
         Algorithm::Sha3_256 => c"SHA3-256",
         Algorithm::Sha3_512 => c"SHA3-512",
         Algorithm::Poly1305 => c"POLY1305",
-        // The cipher that only copies. No session asks for it, and key pairs are not opened by this name.
-        _ => c"NULL",
+        // No library has it: a copy is not libcrypto's, key pairs are not opened by a name, and encrypt-then-MAC would
+        // need the MAC's key apart from the cipher's.
+        _ => c"none",
     }
 }
 
