@@ -7,4 +7,5 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod caam;
 pub mod dcp;
