@@ -4,13 +4,17 @@
 //! `[[memory-read]]` table names widths, patterns and sizes. Every valid combination of them is a workload.
 //! Command-line options replace single lists.
 
+mod dispatch;
+
+pub use dispatch::{DispatchWord, NamedDispatch, QueueDepth, Queued, Ring};
+
 use crate::size::Size;
 use crate::{names, settings};
 use anyhow::{Context, Result, bail};
 use cpb_core::memory_read::{BLOCK, Cache, Pattern, Region, Width};
 use cpb_core::{
-    Algorithm, Checking, CryptoWorkload, DataSet, Depth, Dispatch, KeyUse, Kind,
-    MemoryReadWorkload, Operation, Phase, Placement, Unsupported, Workload,
+    Algorithm, Checking, CryptoWorkload, DataSet, KeyUse, Kind, MemoryReadWorkload, Operation,
+    Phase, Placement, Unsupported, Workload,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -137,7 +141,7 @@ fn reused() -> KeyUse {
 }
 
 fn serial() -> DispatchWord {
-    DispatchWord::Serial
+    DispatchWord::Named(NamedDispatch::Serial)
 }
 
 fn check_after() -> Checking {
@@ -194,30 +198,6 @@ impl MemoryReads {
             })
         });
         all.filter(|workload| workload.valid().is_ok())
-    }
-}
-
-/// The common ways of dispatch, by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DispatchWord {
-    /// Build and dispatch job n+1 after job n completes.
-    Serial,
-    /// Build all jobs, dispatch them as fast as the engine accepts them, and wait for the last.
-    AllAtOnce,
-    /// Keep this many jobs in flight; build each job and notice its completion individually.
-    Depth(u16),
-}
-
-impl From<DispatchWord> for Dispatch {
-    fn from(word: DispatchWord) -> Dispatch {
-        match word {
-            DispatchWord::Serial => Dispatch::SERIAL,
-            DispatchWord::AllAtOnce => Dispatch::ALL_AT_ONCE,
-            DispatchWord::Depth(depth) => {
-                Dispatch { depth: Depth::Jobs(depth), ..Dispatch::SERIAL }
-            }
-        }
     }
 }
 

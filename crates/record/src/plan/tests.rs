@@ -165,3 +165,25 @@ fn every_plan_in_the_repository_is_a_plan() {
     }
     assert!(count > 0);
 }
+
+#[test]
+fn a_dispatch_has_a_name_or_each_of_its_parameters() {
+    let with = |dispatch: &str| Plan::parse(&format!("{SMALL}\ndispatch = {dispatch}"));
+    for (dispatch, id) in [
+        ("'serial'", ""),
+        ("'all-at-once'", "/depth=ring/build-before/notice-last"),
+        ("{ depth = 4 }", "/depth=4"),
+        ("{ depth = 'ring', notice = 'notice-last' }", "/depth=ring/notice-last"),
+        ("{ depth = 16, build = 'build-before' }", "/depth=16/build-before"),
+    ] {
+        let plan = with(dispatch).unwrap();
+        assert_eq!(ids(&plan)[4], format!("sha-256/hash/message/16{id}"), "{dispatch}");
+        // A record keeps the plan as JSON.
+        let kept = serde_json::to_string(&plan).unwrap();
+        assert_eq!(serde_json::from_str::<Plan>(&kept).unwrap(), plan, "{kept}");
+    }
+    for wrong in ["'parallel'", "{ depth = 'all' }", "{ deep = 4 }", "{ notice = 'notice-last' }"] {
+        let told = format!("{:#}", with(wrong).unwrap_err());
+        assert!(told.contains("all-at-once") && told.contains("notice-last"), "{told}");
+    }
+}
