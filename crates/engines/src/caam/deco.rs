@@ -374,7 +374,7 @@ impl<'j> Job<'j> {
                 Active::Gcm(gcm) => gcm.feed(&chunk, registers, &mut work),
                 Active::Ccm(ccm) => ccm.feed(&chunk, registers, &mut work),
                 Active::Digest(_) => Err(Fault::Cha(cha::NONE, status::ccb::NO_CHA)),
-            }?;
+            };
             let round = if is_des { self.timing.des_round } else { self.timing.aes_round };
             self.time.compute += round * work.rounds;
             self.output_fifo.extend(&output);
@@ -382,10 +382,14 @@ impl<'j> Job<'j> {
                 let kind = chunk.kind;
                 self.class2.queue.push_back(Chunk { kind, bytes: output, last, snoop: None });
             }
-            if done {
-                self.class1.registers.done = true;
-            } else {
-                self.class1.active = Some(active);
+            match done {
+                Ok(true) => self.class1.registers.done = true,
+                Ok(false) => self.class1.active = Some(active),
+                // Output that was computed before the error is written all the same.
+                Err(fault) => {
+                    self.drain();
+                    return Err(fault);
+                }
             }
         }
         Ok(())
