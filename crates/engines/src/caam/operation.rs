@@ -15,6 +15,7 @@ use cpb_drivers::caam::status::{ccb, cha, deco};
 mod place {
     pub(super) const IMMEDIATE: u32 = 0;
     pub(super) const SEQUENCE: u32 = 1;
+    pub(super) const POINTER: u32 = 2;
     pub(super) const TABLE: u32 = 3;
 }
 
@@ -93,9 +94,10 @@ impl Job<'_> {
         Algorithm::of(word, version > 0).ok_or(Fault::Cha(cha::MD, ccb::MODE))
     }
 
-    /// The protocol that derives a split key (DKP). It leaves the key in class 2's key register. The engine also
-    /// writes it to the destination and puts a KEY command in its own place, so that the next job need not derive it
-    /// again. The model leaves descriptor and memory as they are: the next job derives the same key again.
+    /// The protocol that derives a split key (DKP). It leaves the key in class 2's key register, and writes it to
+    /// memory if the destination is a pointer, which is that of the source if that is one, too (assumed). The engine
+    /// also puts a KEY command in its own place, so that the next job need not derive it again. The model leaves the
+    /// descriptor as it is: the next job derives the same key again.
     fn derive(&mut self, word: u32) -> Result<(), Fault> {
         if self.configuration.era < 6 {
             return Err(Fault::Deco(deco::PROTOCOL));
@@ -105,11 +107,14 @@ impl Job<'_> {
         let source = word >> operation::DKP_SOURCE & 3;
         let destination = word >> operation::DKP_DESTINATION & 3;
         let begin = self.next;
+        let mut pointer = None;
         let key = match source {
             place::IMMEDIATE => self.immediate(length as usize)?,
             place::SEQUENCE => self.read_sequence(length)?,
             _ => {
-                let mut cursor = Cursor::new(self.pointer()?, source == place::TABLE);
+                let address = self.pointer()?;
+                pointer = Some(address);
+                let mut cursor = Cursor::new(address, source == place::TABLE);
                 self.read(&mut cursor, length)?
             }
         };
@@ -122,6 +127,13 @@ impl Job<'_> {
             }
         }
         let (key, blocks) = digest::split_key(algorithm, &key);
+        if destination == place::POINTER {
+            let address = match pointer {
+                Some(address) => address,
+                None => self.pointer()?,
+            };
+            self.write(&[(address, key.len() as u64)], &key);
+        }
         self.time.compute += self.block_time(algorithm) * blocks as f64;
         self.class2.registers.key = key;
         self.class2.registers.is_split = true;

@@ -5,3 +5,4 @@
 mod bus;
 mod caam;
 mod dcp;
+mod vectors;
