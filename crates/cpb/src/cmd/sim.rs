@@ -3,10 +3,10 @@
 mod report;
 
 use super::{BAD_INPUT, DONE, FAILED, output};
-use crate::transport::sim::carried;
+use crate::transport::sim::{carried, chip};
 use anyhow::{Context, Result};
 use clap::Args;
-use cpb_sim::{Chip, Console, Image, Machine, Stop};
+use cpb_sim::{Console, Image, Machine, Stop};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -87,15 +87,6 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     account(&machine, &image, stop, &arguments, &kept)?;
     let clean = machine.cache_findings(&image).is_none_or(|findings| findings.is_empty());
     Ok(if stop.is_success() && clean { DONE } else { FAILED })
-}
-
-fn chip(name: &str) -> Result<Chip> {
-    let path = Path::new(name);
-    if path.extension().is_some_and(|e| e == "toml") {
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
-        return Chip::parse(&text).with_context(|| name.to_owned());
-    }
-    Ok(Chip::named(name)?)
 }
 
 /// Sets up what is to be measured. Returns false if a function does not exist.

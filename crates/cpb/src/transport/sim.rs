@@ -4,7 +4,7 @@ use super::conversation::Conversation;
 use super::process::Program;
 use super::{Affinity, Launch, RunnerError, Timeouts};
 use crate::library::{self, Carried};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use cpb_core::Error;
 use cpb_sim::Chip;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,8 @@ pub struct Simulator {
 }
 
 impl Simulator {
-    /// The simulator that `target` names: `CHIP-sim`, or `CHIP-sim:FIRMWARE.elf`; `None` if it names something else.
+    /// The simulator that `target` names: `CHIP-sim`, or `CHIP-sim:FIRMWARE.elf`; `None` if it names something else. The
+    /// chip is a name, or the path of a chip's file.
     ///
     /// # Errors
     /// Returns an error if there is no such chip, or if its firmware was not built.
@@ -32,8 +33,8 @@ impl Simulator {
             Some((name, image)) => (name, Some(PathBuf::from(image))),
             None => (target, None),
         };
-        let Some(chip) = name.strip_suffix(SUFFIX) else { return Ok(None) };
-        let chip = Chip::named(chip)?.name;
+        let Some(given) = name.strip_suffix(SUFFIX) else { return Ok(None) };
+        let chip = chip(given)?.name;
         let image = image.unwrap_or_else(|| usual_image(&chip));
         if !image.is_file() && carried(&image).is_none() {
             bail!(
@@ -42,8 +43,21 @@ impl Simulator {
                 image.display()
             );
         }
-        Ok(Some(Simulator { chip, image }))
+        Ok(Some(Simulator { chip: given.to_owned(), image }))
     }
+}
+
+/// The chip with this name, or that of a file whose name ends with `.toml`.
+///
+/// # Errors
+/// Returns an error if there is no such chip, or if its file is wrong.
+pub fn chip(name: &str) -> Result<Chip> {
+    let path = Path::new(name);
+    if path.extension().is_some_and(|extension| extension == "toml") {
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
+        return Chip::parse(&text).with_context(|| name.to_owned());
+    }
+    Ok(Chip::named(name)?)
 }
 
 impl Launch for Simulator {
@@ -117,5 +131,15 @@ mod tests {
         assert!(unknown.contains("imxrt1060"), "{unknown}");
         let absent = Simulator::named("imxrt1060-sim:absent.elf").unwrap_err().to_string();
         assert!(absent.contains("make firmware"), "{absent}");
+    }
+
+    #[test]
+    fn a_chip_s_file_stands_for_a_chip() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../sim/chips/imxrt1060.toml");
+        let image = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+        let simulator = Simulator::named(&format!("{file}-sim:{image}")).unwrap().unwrap();
+        assert_eq!((simulator.chip.as_str(), simulator.image.as_path()), (file, Path::new(image)));
+        let absent = Simulator::named("absent.toml-sim:x").unwrap_err();
+        assert!(format!("{absent:#}").contains("cannot read absent.toml"), "{absent:#}");
     }
 }
