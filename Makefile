@@ -34,13 +34,15 @@ firmware: ## images for boards into target/firmware/; ARGS="[--opt O3] [--buffer
 	@scripts/setup.sh firmware
 	cargo xtask firmware $(ARGS)
 
-imxrt:  ## published figures of two i.MX RT beside the simulator's: Mbed TLS by optimisation and placement, the DCP
+imxrt:  ## published figures of two i.MX RT beside the simulator's: Mbed TLS by optimisation and placement, DCP, CAAM
 	@scripts/setup.sh firmware
 	@for opt in O0 O1 O2 O3 Os; do \
 	  cargo xtask firmware --solo --opt $$opt imxrt1060-evk imxrt1170-evk && \
 	  cargo xtask firmware --solo --opt $$opt --buffers ocram-nc imxrt1170-evk || exit 1; \
 	done
-	@for place in dtcm ocram ocram-nc; do cargo xtask firmware --buffers $$place imxrt1060-evk || exit 1; done
+	@for place in dtcm ocram ocram-nc; do \
+	  cargo xtask firmware --buffers $$place imxrt1060-evk imxrt1170-evk || exit 1; \
+	done
 	cargo build --release --locked --package cpb
 	bench/imxrt.py $(ARGS)
 

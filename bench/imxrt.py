@@ -16,7 +16,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lib import build, dcp, flash, machine, placement, simulated
+from lib import build, caam, dcp, flash, machine, placement, simulated
 from lib.result import Result
 from lib.text import columns
 
@@ -48,9 +48,13 @@ def main():
     ours = simulate(program, images, arguments.levels)
     print(table(published(), ours), end="")
     print(placement.table(published(), ours, LEVELS) + flash.table(), end="")
+    scratch = build.scratch("imxrt")
     engine = dcp.table(ours, arguments.levels)
     if not arguments.check:
-        engine += dcp.crossovers(images, build.scratch("imxrt"))
+        engine += dcp.crossovers(images, scratch)
+    engine += caam.table(ours, arguments.levels, program, images, scratch)
+    if not arguments.check:
+        engine += caam.waterfall(images, scratch) + caam.crossovers(images, scratch)
     print(engine, end="")
     print(f"\n{time.monotonic() - began:.0f} s, {len(ours)} images")
     if arguments.check:

@@ -15,10 +15,10 @@ FIGURE = re.compile(r"^((?:\S+ )?\S+)/\w+/message/1024: ([0-9.]+) ticks/byte, ou
 COUNTS = ["loads_since", "stores_since", "bus_reads_since", "bus_writes_since"]
 
 
-def measure(program, images, name):
+def measure(program, images, name, chip=None):
     """The results of the image `name` in the folder `images`: its hash, "compiler", "sizes", "cycles", "rows". A row
-    is its cycles per byte, COUNTS per byte, and the answer's checksum."""
-    chip = name.split("-")[0]
+    is its cycles per byte, COUNTS per byte, and the answer's checksum. `chip` is another chip's name or file."""
+    chip = chip or name.split("-")[0]
     run = subprocess.run(
         [program, "sim", images / f"{name}.elf", "--chip", chip, "--json"],
         capture_output=True,
