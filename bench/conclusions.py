@@ -166,7 +166,7 @@ def fourth(result, here):
             rows.append([algorithm, provider, *(times(one / other) for one, other in (theirs, ours))])
     words = (
         "below, as the cycles without optimisation divided by those with it. Only the C code has the level; our driver "
-        "is Rust and always optimised, so that in the engine's mode ours shows the library's part alone, and less of it."
+        "is Rust and always optimised: in the engine's mode ours shows the library's part alone, and less of it."
     )
     say(result, 4, "Optimisation matters in both modes.", all(right), words)
     result.table(["algorithm", "path", ">published, IAR none / high", ">ours, -O0 / -O2"], rows)

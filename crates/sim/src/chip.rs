@@ -159,6 +159,23 @@ impl DeviceDescription {
                 "word",
                 "finish",
             ]),
+            "caam" => Some(&[
+                ENGINE_CLOCK,
+                "ring-entry",
+                "descriptor-word",
+                "command",
+                "register-word",
+                "table-entry",
+                "dma-start",
+                "dma-beat",
+                "aes-round",
+                "des-round",
+                "sha1-block",
+                "sha256-block",
+                "sha512-block",
+                "random-word",
+                "finish",
+            ]),
             _ => None,
         }
     }

@@ -42,11 +42,9 @@ mod tests {
 
     #[test]
     fn an_engine_without_a_model_is_named_and_not_made_up() {
-        for (chip, address, name) in [
-            ("imxrt1060", 0x403E_C010, "BEE"),
-            ("imxrt1170", 0x4044_0004, "CAAM"),
-            ("imxrt1170", 0x400C_CC04, "OTFAD1"),
-        ] {
+        for (chip, address, name) in
+            [("imxrt1060", 0x403E_C010, "BEE"), ("imxrt1170", 0x400C_CC04, "OTFAD1")]
+        {
             let (stop, words) = reading(chip, address);
             assert_eq!(stop, Stop::Unmodelled(address), "{words}");
             let first = words.lines().next().unwrap_or_default();
