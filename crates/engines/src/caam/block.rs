@@ -110,6 +110,8 @@ pub(super) struct Block {
     mode: Mode,
     encrypts: bool,
     ends: bool,
+    /// In the state FINAL alone, the last counter stays (`fsl_caam`, for the next call with the same block).
+    keeps_counter: bool,
     checks: bool,
     cha: u32,
     rest: Vec<u8>,
@@ -179,6 +181,7 @@ impl Block {
             mode,
             encrypts: fields & operation::ENCRYPT != 0,
             ends: fields & operation::FINAL != 0,
+            keeps_counter: fields & operation::STATE == operation::FINAL,
             checks: fields & operation::CHECK_ICV != 0,
             cha,
             rest: Vec::new(),
@@ -207,7 +210,11 @@ impl Block {
         }
         let size = self.cipher.size();
         let mut whole = self.rest.len() / size * size;
-        let keeps = matches!(self.mode, Mode::Cmac | Mode::Ctr) && self.ends;
+        let keeps = match self.mode {
+            Mode::Cmac => self.ends,
+            Mode::Ctr => self.keeps_counter,
+            _ => false,
+        };
         if keeps && whole == self.rest.len() {
             // The last block is treated in another way.
             whole = whole.saturating_sub(size);
@@ -311,8 +318,7 @@ impl Block {
                 xor(&mut self.rest, &stream);
                 work.output.append(&mut self.rest);
                 work.rounds += self.cipher.rounds();
-                // In the final state the last counter stays (`fsl_caam`, for the next call with the same block).
-                if !self.ends {
+                if !self.keeps_counter {
                     increment(&mut context[16..32]);
                 }
                 Ok(())
