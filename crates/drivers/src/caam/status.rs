@@ -1,6 +1,8 @@
 //! Status words of finished jobs: where an error came from, and which one it was (NXP's register header of the
 //! i.MX RT1170 for the source, field SSRC of JRSTAR; Linux's and U-Boot's error tables for the numbers).
 
+use core::fmt;
+
 /// No error.
 pub const GOOD: u32 = 0;
 
@@ -155,4 +157,122 @@ pub mod deco {
     pub const PROTOCOL_DATA: u32 = 0x82;
     /// The sizes in a protocol do not fit.
     pub const PROTOCOL_SIZE: u32 = 0x89;
+}
+
+/// A status word in words: its source, its error, and the command's index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Word(pub u32);
+
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Word(word) = *self;
+        let error = word & ERROR_MASK;
+        match word & SOURCE {
+            GOOD => return f.write_str("no error"),
+            CCB => write!(f, "{}: {}", cha_name(word >> CHA & 0xF), ccb_words(word))?,
+            DECO => write!(f, "descriptor controller: {}", deco_words(error))?,
+            RING => write!(f, "job ring: {}", deco_words(error))?,
+            JUMP_HALT => write!(f, "halted with status {error}")?,
+            JUMP_CONDITIONS => write!(f, "halted with conditions {error:#04x}")?,
+            other => write!(f, "undocumented source {}", other >> 28)?,
+        }
+        let index = word >> INDEX & INDEX_MASK;
+        let of = if word & JUMPED != 0 { " of a descriptor that was jumped to" } else { "" };
+        write!(f, ", at word {index}{of}")
+    }
+}
+
+fn cha_name(identity: u32) -> &'static str {
+    match identity {
+        cha::NONE => "accelerators",
+        cha::AES => "AES",
+        cha::DES => "DES",
+        cha::MD => "message digest",
+        cha::RNG => "random numbers",
+        cha::PK => "public keys",
+        cha::CRC => "CRC",
+        _ => "undocumented accelerator",
+    }
+}
+
+fn ccb_words(word: u32) -> &'static str {
+    match (word >> CHA & 0xF, word & 0xF) {
+        (cha::RNG, ccb::RNG_INSTANTIATE) => "the state handle is instantiated already",
+        (cha::RNG, ccb::RNG_NOT_INSTANTIATED) => "the state handle is not instantiated",
+        (cha::RNG, ccb::RNG_SECURE_KEY) => "the secure keys have been made already",
+        (_, ccb::MODE) => "no such mode",
+        (_, ccb::DATA_SIZE) => "the mode does not take data of this size",
+        (_, ccb::KEY_SIZE) => "no key of this size",
+        (_, ccb::SEQUENCE) => "data of another type was due",
+        (_, ccb::PARITY) => "a byte of the key has even parity",
+        (_, ccb::ICV) => "the authentication code is another one",
+        (_, ccb::HARDWARE) => "hardware error",
+        (_, ccb::CCM_AAD) => "too much associated data for CCM",
+        (_, ccb::NOT_RESET) => "not reset since its last operation",
+        (_, ccb::COMBINATION) => "accelerators that do not go together",
+        (_, ccb::NO_CHA) => "the accelerator does not exist",
+        _ => "undocumented error",
+    }
+}
+
+fn deco_words(error: u32) -> &'static str {
+    match error {
+        deco::SGT_LENGTH => "a scatter-gather table is shorter than the data",
+        deco::SGT_NULL => "an entry of a scatter-gather table is null",
+        deco::RING_CONTROL => "job ring control",
+        deco::COMMAND => "no such command",
+        deco::KEY => "invalid KEY command",
+        deco::LOAD => "invalid LOAD command",
+        deco::STORE => "invalid STORE command",
+        deco::OPERATION => "invalid OPERATION command",
+        deco::FIFO_LOAD => "invalid FIFO LOAD command",
+        deco::FIFO_STORE => "invalid FIFO STORE command",
+        deco::MOVE => "invalid MOVE command",
+        deco::JUMP => "invalid JUMP command",
+        deco::MATH => "invalid MATH command",
+        deco::SIGNATURE => "invalid SIGNATURE command",
+        deco::SEQUENCE => "invalid sequence command, or a sequence that is too short",
+        deco::SKIP => "a skip of data of this type",
+        deco::SHARED_HEADER => "wrong header of a shared descriptor",
+        deco::HEADER => "wrong header",
+        deco::BURSTER => "illegal state of the burster",
+        deco::CONTEXT => "a context is longer than its register",
+        deco::DMA => "a transfer failed",
+        deco::RESET => "not run, because the ring was reset",
+        deco::FAIL_MODE => "not run, because the engine is in fail mode",
+        deco::WATCHDOG => "the watchdog expired",
+        deco::FRAME => "the frame could not be read",
+        deco::NO_SECURE_KEY => "a secure key has not been loaded",
+        deco::DO_NOT_RUN => "marked as not to be run",
+        deco::PROTOCOL => "no such protocol",
+        deco::PROTOCOL_DATA => "wrong data block of a protocol",
+        deco::PROTOCOL_SIZE => "sizes that do not fit the protocol",
+        _ => "undocumented error",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+
+    #[test]
+    fn a_status_word_is_told_in_words() {
+        for (word, told) in [
+            (GOOD, "no error"),
+            (ccb_error(3, cha::AES, ccb::KEY_SIZE), "AES: no key of this size, at word 3"),
+            (
+                ccb_error(5, cha::RNG, ccb::RNG_INSTANTIATE),
+                "random numbers: the state handle is instantiated already, at word 5",
+            ),
+            (
+                deco_error(7, deco::DMA) | JUMPED,
+                "descriptor controller: a transfer failed, at word 7 of a descriptor that was jumped to",
+            ),
+            (JUMP_HALT | 2 << INDEX | 9, "halted with status 9, at word 2"),
+            (RING | deco::RESET, "job ring: not run, because the ring was reset, at word 0"),
+        ] {
+            assert_eq!(std::format!("{}", Word(word)), told);
+        }
+    }
 }
