@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod caam;
 pub mod dcp;
 
 use core::fmt;

@@ -3,4 +3,5 @@
 //! Every driver gives known answers in every form of dispatch, and after every fault its next job is right.
 
 mod bus;
+mod caam;
 mod dcp;

@@ -1,0 +1,140 @@
+//! OPERATION: starts an accelerator, or derives a split key.
+//!
+//! Public keys and all other protocols are not modelled: their descriptors end with an error.
+
+use super::aead::{Ccm, Gcm};
+use super::block::Block;
+use super::class::{Active, Work};
+use super::deco::{Fault, Job};
+use super::digest::{self, Algorithm, Digest};
+use super::transfer::Cursor;
+use cpb_drivers::caam::descriptor::operation;
+use cpb_drivers::caam::status::{ccb, cha, deco};
+
+/// Where a derived key comes from or goes to.
+mod place {
+    pub(super) const IMMEDIATE: u32 = 0;
+    pub(super) const SEQUENCE: u32 = 1;
+    pub(super) const TABLE: u32 = 3;
+}
+
+impl Job<'_> {
+    pub(super) fn operation(&mut self, word: u32) -> Result<(), Fault> {
+        match word & operation::TYPE {
+            operation::CLASS_1 => self.class_1(word),
+            operation::CLASS_2 => self.class_2(word),
+            operation::PROTOCOL if word & 0xF0 << 16 == operation::DKP => self.derive(word),
+            operation::PROTOCOL | operation::DECAPSULATE | operation::ENCAPSULATE => {
+                Err(Fault::Deco(deco::PROTOCOL))
+            }
+            operation::PUBLIC_KEY => Err(Fault::Cha(cha::PK, ccb::NO_CHA)),
+            _ => Err(Fault::Deco(deco::OPERATION)),
+        }
+    }
+
+    fn class_1(&mut self, word: u32) -> Result<(), Fault> {
+        let configuration = self.configuration;
+        let algorithm = word & operation::ALGORITHM;
+        let (identity, exists) = match algorithm {
+            operation::AES => (cha::AES, configuration.aes.is_some()),
+            operation::DES | operation::TRIPLE_DES => (cha::DES, configuration.des),
+            operation::RNG => (cha::RNG, configuration.rng),
+            operation::CRC => (cha::CRC, false),
+            _ => return Err(Fault::Deco(deco::OPERATION)),
+        };
+        if !exists {
+            return Err(Fault::Cha(identity, ccb::NO_CHA));
+        }
+        if self.class1.registers.done || self.class1.active.is_some() {
+            return Err(Fault::Cha(identity, ccb::NOT_RESET));
+        }
+        if algorithm == operation::RNG {
+            return self.random(word);
+        }
+        self.count_bytes(word, operation::CLASS_1);
+        let registers = &mut self.class1.registers;
+        let mut work = Work { output: &mut Vec::new(), rounds: 0.0 };
+        let mode = word & operation::MODE_MASK & !operation::DECRYPT_KEY;
+        let active = match (algorithm, mode) {
+            (operation::AES, operation::GCM) => Active::Gcm(Box::new(Gcm::new(word, registers)?)),
+            (operation::AES, operation::CCM) => {
+                Active::Ccm(Box::new(Ccm::new(word, registers, &mut work)?))
+            }
+            _ => {
+                let has_xts = configuration.aes.is_some_and(|version| version >= 4);
+                Active::Block(Box::new(Block::new(word, registers, has_xts)?))
+            }
+        };
+        self.time.compute += self.timing.aes_round * work.rounds;
+        self.class1.active = Some(active);
+        Ok(())
+    }
+
+    fn class_2(&mut self, word: u32) -> Result<(), Fault> {
+        let digests = operation::MD5..=operation::SHA_512;
+        if !digests.contains(&(word & operation::ALGORITHM)) {
+            // AES as class 2, and CRC.
+            return Err(Fault::Cha(cha::NONE, ccb::NO_CHA));
+        }
+        let algorithm = self.digest_of(word)?;
+        if self.class2.registers.done || self.class2.active.is_some() {
+            return Err(Fault::Cha(cha::MD, ccb::NOT_RESET));
+        }
+        self.count_bytes(word, operation::CLASS_2);
+        let digest = Digest::new(word, algorithm, &mut self.class2.registers)?;
+        self.class2.active = Some(Active::Digest(Box::new(digest)));
+        Ok(())
+    }
+
+    fn digest_of(&self, word: u32) -> Result<Algorithm, Fault> {
+        let Some(version) = self.configuration.md else {
+            return Err(Fault::Cha(cha::MD, ccb::NO_CHA));
+        };
+        Algorithm::of(word, version > 0).ok_or(Fault::Cha(cha::MD, ccb::MODE))
+    }
+
+    /// The protocol that derives a split key (DKP). It leaves the key in class 2's key register. The engine also
+    /// writes it to the destination and puts a KEY command in its own place, so that the next job need not derive it
+    /// again. The model leaves descriptor and memory as they are: the next job derives the same key again.
+    fn derive(&mut self, word: u32) -> Result<(), Fault> {
+        if self.configuration.era < 6 {
+            return Err(Fault::Deco(deco::PROTOCOL));
+        }
+        let algorithm = self.digest_of(word)?;
+        let length = word & operation::DKP_LENGTH;
+        let source = word >> operation::DKP_SOURCE & 3;
+        let destination = word >> operation::DKP_DESTINATION & 3;
+        let begin = self.next;
+        let key = match source {
+            place::IMMEDIATE => self.immediate(length as usize)?,
+            place::SEQUENCE => self.read_sequence(length)?,
+            _ => {
+                let mut cursor = Cursor::new(self.pointer()?, source == place::TABLE);
+                self.read(&mut cursor, length)?
+            }
+        };
+        // The room for the derived key, which the descriptor goes on behind.
+        let size = 2 * algorithm.running();
+        if destination == place::IMMEDIATE {
+            self.next = self.next.max(begin + size.div_ceil(4));
+            if self.next > self.end {
+                return Err(Fault::Deco(deco::PROTOCOL_SIZE));
+            }
+        }
+        let (key, blocks) = digest::split_key(algorithm, &key);
+        self.time.compute += self.block_time(algorithm) * blocks as f64;
+        self.class2.registers.key = key;
+        self.class2.registers.is_split = true;
+        Ok(())
+    }
+
+    /// The time of a block of a digest.
+    pub(super) fn block_time(&self, algorithm: Algorithm) -> f64 {
+        match algorithm {
+            Algorithm::Md5 => self.timing.md5_block,
+            Algorithm::Sha1 => self.timing.sha1_block,
+            Algorithm::Sha224 | Algorithm::Sha256 => self.timing.sha256_block,
+            Algorithm::Sha384 | Algorithm::Sha512 => self.timing.sha512_block,
+        }
+    }
+}
