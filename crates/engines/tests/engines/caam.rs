@@ -7,6 +7,7 @@ mod ciphers;
 mod digests;
 mod errors;
 mod interrupts;
+mod port;
 mod random;
 mod rings;
 mod sequences;
