@@ -9,11 +9,12 @@
 mod aead;
 mod block;
 mod class;
-mod commands;
 mod control;
 mod deco;
 mod digest;
+mod fifo;
 mod global;
+mod load;
 mod operation;
 mod random;
 mod ring;

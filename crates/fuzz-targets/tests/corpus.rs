@@ -100,4 +100,5 @@ fn no_program_of_chance_stops_the_host() {
 #[test]
 fn the_models_of_engines_take_their_corpus() {
     replay("dcp", engines::dcp);
+    replay("caam", engines::caam);
 }

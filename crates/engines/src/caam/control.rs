@@ -126,9 +126,8 @@ impl Job<'_> {
 
     fn taken(&mut self, is_input: bool, length: usize) -> Option<u64> {
         let fifo = if is_input { &mut self.input_fifo } else { &mut self.output_fifo };
-        let value = (fifo.len() >= length)
-            .then(|| fifo.drain(..length).fold(0, |value, byte| value << 8 | u64::from(byte)));
-        value
+        let bytes = (fifo.len() >= length).then(|| fifo.drain(..length))?;
+        Some(bytes.fold(0, |value, byte| value << 8 | u64::from(byte)))
     }
 
     fn set_destination(&mut self, number: u32, value: u64, length: u32) -> Option<()> {

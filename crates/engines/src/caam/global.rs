@@ -126,13 +126,7 @@ impl Caam {
     fn deco_register(&self, within: u32) -> u32 {
         match within {
             deco::STATUS => self.global.status,
-            deco::CONTROL => {
-                if self.global.runs {
-                    deco::RUN
-                } else {
-                    0
-                }
-            }
+            deco::CONTROL if self.global.runs => deco::RUN,
             deco::DEBUG => u32::from(self.global.runs) << 31,
             at if (deco::BUFFER..deco::BUFFER + 4 * WORDS as u32).contains(&at) => {
                 self.global.buffer[((at - deco::BUFFER) / 4) as usize]
@@ -239,12 +233,12 @@ impl Caam {
             at if (deco::BUFFER..deco::BUFFER + 4 * WORDS as u32).contains(&at) => {
                 self.global.buffer[((at - deco::BUFFER) / 4) as usize] = value;
             }
-            deco::CONTROL if value & deco::RUN != 0 && self.global.granted => {
-                if self.decos[0].is_none() {
-                    (self.global.runs, self.global.status) = (true, 0);
-                    let origin = Origin::Software;
-                    self.decos[0] = Some(Running { origin, due: now, work: None });
-                }
+            deco::CONTROL
+                if value & deco::RUN != 0 && self.global.granted && self.decos[0].is_none() =>
+            {
+                (self.global.runs, self.global.status) = (true, 0);
+                let origin = Origin::Software;
+                self.decos[0] = Some(Running { origin, due: now, work: None });
             }
             _ => {}
         }

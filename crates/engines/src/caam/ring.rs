@@ -111,8 +111,8 @@ impl Ring {
 
     /// Checks the rings' addresses when jobs are added: a multiple of 4 is a must.
     pub(super) fn check_bases(&mut self, configuration: &Configuration) -> bool {
-        let input = self.input(configuration) % 4 != 0;
-        let output = self.output(configuration) % 4 != 0;
+        let input = !self.input(configuration).is_multiple_of(4);
+        let output = !self.output(configuration).is_multiple_of(4);
         if input || output {
             self.pending = 0;
             self.error(if input { ring_error::INPUT_BASE } else { ring_error::OUTPUT_BASE });
@@ -127,7 +127,7 @@ impl Ring {
     /// Notes an error; the write that caused it has no effect.
     pub(super) fn error(&mut self, kind: u32) {
         let fields = jrint::ERROR_TYPE_MASK << jrint::ERROR_TYPE | 0x3FFF << jrint::ERROR_INDEX;
-        let index = (8 * self.write_index & 0x3FFF) << jrint::ERROR_INDEX;
+        let index = ((8 * self.write_index) & 0x3FFF) << jrint::ERROR_INDEX;
         self.interrupt =
             self.interrupt & !fields | jrint::ERROR | kind << jrint::ERROR_TYPE | index;
     }

@@ -1,1 +1,158 @@
-//! x
+//! Random numbers, the secure keys and black keys; by a ring as NXP's driver has it, and by controller 0 as Linux has
+//! it.
+
+use super::*;
+use cpb_drivers::caam::descriptor::{clear, jump, key};
+use cpb_drivers::caam::registers::{deco, rdsta};
+use cpb_drivers::caam::status::{self, ccb, ccb_error, cha, deco_error};
+
+const RNG: u32 = operation::CLASS_1 | operation::RNG;
+
+fn fresh() -> Machine {
+    Machine::new(Configuration { rdsta: 0, ..configurations()[0] })
+}
+
+fn operate(machine: &mut Machine, fields: u32) -> u32 {
+    let mut job = machine.job();
+    job.operation(RNG | fields);
+    machine.run(&mut job)
+}
+
+/// NXP's driver stores before it starts the generator, Linux after it and with another type.
+fn generate(machine: &mut Machine, stores_first: bool) -> (u32, Vec<u8>) {
+    let output = machine.room(100);
+    let mut job = machine.job();
+    if stores_first {
+        job.fifo_store(fifo_store::MESSAGE, output, 100).operation(RNG);
+    } else {
+        job.operation(RNG).fifo_store(fifo_store::RANDOM, output, 100);
+    }
+    (machine.run(&mut job), machine.bytes(output, 100).to_vec())
+}
+
+#[test]
+fn the_generator_is_instantiated_makes_keys_and_numbers_and_is_uninstantiated() {
+    let mut machine = fresh();
+    assert_eq!(machine.read(registers::RDSTA), 0);
+    assert_eq!(machine.read(registers::JDKEKR), 0);
+    let not_yet = ccb_error(1, cha::RNG, ccb::RNG_NOT_INSTANTIATED);
+    assert_eq!(operate(&mut machine, operation::UPDATE), not_yet);
+    assert_eq!(operate(&mut machine, operation::INIT | operation::CHECK_ICV), 0);
+    assert_eq!(machine.read(registers::RDSTA), rdsta::INSTANTIATED | rdsta::PREDICTION_RESISTANCE);
+    let twice = ccb_error(1, cha::RNG, ccb::RNG_INSTANTIATE);
+    assert_eq!(operate(&mut machine, operation::INIT), twice);
+    assert_eq!(operate(&mut machine, operation::INIT | operation::RNG_HANDLE_1), 0);
+    assert_eq!(operate(&mut machine, operation::FINAL), 0);
+    assert_eq!(operate(&mut machine, operation::RNG_SECURE_KEYS), 0);
+    assert_eq!(machine.read(registers::RDSTA), 0x4000_0013);
+    assert_ne!(machine.read(registers::JDKEKR + 28), 0);
+    assert_ne!(machine.read(registers::TDSKR), 0);
+    let twice = ccb_error(1, cha::RNG, ccb::RNG_SECURE_KEY);
+    assert_eq!(operate(&mut machine, operation::RNG_SECURE_KEYS), twice);
+    let (told, one) = generate(&mut machine, true);
+    let (other_told, other) = generate(&mut machine, false);
+    assert_eq!((told, other_told), (0, 0));
+    assert_ne!(one, other);
+    let ones: u32 = one.iter().map(|byte| byte.count_ones()).sum();
+    assert!((300..500).contains(&ones), "{ones} of 800 bits");
+    assert_eq!(operate(&mut machine, operation::INIT_FINAL), 0);
+    assert_eq!(machine.read(registers::RDSTA), 0x4000_0002);
+    assert_eq!(operate(&mut machine, 2 << operation::MODE), ccb_error(1, cha::RNG, ccb::MODE));
+    machine.works();
+}
+
+/// The same seed gives the same numbers, and another one others.
+#[test]
+fn the_seed_decides_the_numbers() {
+    let numbers = |seed: u64| {
+        let configuration = Configuration { seed, ..configurations()[0] };
+        generate(&mut Machine::new(configuration), true).1
+    };
+    assert_eq!(numbers(1), numbers(1));
+    assert_ne!(numbers(1), numbers(2));
+}
+
+/// Linux's descriptor of the first instantiation, run in controller 0 by software.
+#[test]
+fn software_runs_a_descriptor_in_controller_0() {
+    for configuration in configurations() {
+        let mut machine = Machine::new(Configuration { rdsta: 0, ..configuration });
+        let block = registers::DECO_BLOCK * configuration.page;
+        machine.write(registers::DECORR, 1);
+        assert_eq!(machine.read(registers::DECORR), 0x1_0001);
+        let mut job = machine.job();
+        job.operation(RNG | operation::INIT | operation::CHECK_ICV)
+            .jump(class::ONE | 1)
+            .load_word(register::CLEAR_WRITTEN, clear::MODE_1)
+            .operation(RNG | operation::RNG_SECURE_KEYS)
+            .jump(jump::ALL | class::ONE | 1);
+        let words = job.finish().expect("a descriptor").to_vec();
+        for (place, word) in (0..).zip(&words) {
+            machine.write(block + deco::BUFFER + 4 * place, *word);
+        }
+        assert_eq!(machine.read(block + deco::BUFFER), words[0]);
+        machine.write(block + deco::CONTROL, deco::RUN);
+        assert_eq!(machine.read(block + deco::DEBUG) >> 31, 1);
+        machine.settle();
+        assert_eq!(machine.read(block + deco::DEBUG) >> 31, 0);
+        assert_eq!(machine.read(block + deco::STATUS), 0);
+        assert_eq!(machine.read(registers::RDSTA), 0x4000_0011);
+        // A second time, the handle is instantiated already.
+        machine.write(block + deco::CONTROL, deco::RUN);
+        machine.settle();
+        let twice = ccb_error(1, cha::RNG, ccb::RNG_INSTANTIATE);
+        assert_eq!(machine.read(block + deco::STATUS), twice);
+        machine.write(registers::DECORR, 0);
+        machine.works();
+    }
+}
+
+/// While software has the only controller, rings wait.
+#[test]
+fn rings_wait_while_software_has_the_controller() {
+    let mut machine = Machine::imx();
+    let mut job = machine.job();
+    job.jump(1);
+    let address = machine.place(&mut job);
+    machine.write(registers::DECORR, 1);
+    machine.add(0, address);
+    machine.settle();
+    assert_eq!(machine.remove(0), None);
+    machine.write(registers::DECORR, 0);
+    machine.settle();
+    assert_eq!(machine.remove(0), Some((address, 0)));
+}
+
+/// A key that leaves the engine encrypted and comes back: as NXP's driver keeps the key of XCBC-MAC.
+#[test]
+fn black_keys_leave_encrypted_and_come_back() {
+    let mut machine = Machine::imx();
+    let plain = hex("2b7e151628aed2a6abf7158809cf4f3c8e73b0f7da0e6452");
+    let black = machine.room(32);
+    let mut job = machine.job();
+    job.key_immediate(class::ONE, &plain).fifo_store(class::ONE | fifo_store::KEY, black, 24);
+    assert_eq!(machine.run(&mut job), 0);
+    assert_ne!(machine.bytes(black, 24), plain);
+    let (one, other) = (machine.room(16), machine.room(16));
+    let ecb = operation::CLASS_1 | operation::AES | operation::ECB | operation::ENCRYPT;
+    for (output, is_black) in [(one, true), (other, false)] {
+        let mut job = machine.job();
+        if is_black {
+            job.key(class::ONE | key::ENCRYPTED, black, 24);
+        } else {
+            job.key_immediate(class::ONE, &plain);
+        }
+        job.operation(ecb).fifo_load(message(), black, 16).fifo_store(
+            fifo_store::MESSAGE,
+            output,
+            16,
+        );
+        assert_eq!(machine.run(&mut job), 0);
+    }
+    assert_eq!(machine.bytes(one, 16), machine.bytes(other, 16));
+    let mut machine = fresh();
+    let mut job = machine.job();
+    job.key_immediate(class::ONE, &plain).fifo_store(class::ONE | fifo_store::KEY, black, 24);
+    let told = deco_error(8, status::deco::NO_SECURE_KEY);
+    assert_eq!(machine.run(&mut job), told);
+}

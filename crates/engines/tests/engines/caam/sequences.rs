@@ -305,7 +305,7 @@ fn jumps_and_math_loop_until_a_register_is_zero() {
             .math(math(math::ADD, 1 << first | 1 << to))
             .math(math(math::SUB, operand::ONE_1 << second))
             .jump(jump::NOT_ALL | jump::ZERO | 0xFE)
-            .store(class::DECO | register::MATH_0 + (1 << 16), 0, sum_at, 8);
+            .store(class::DECO | (register::MATH_0 + (1 << 16)), 0, sum_at, 8);
         assert_eq!(machine.run(&mut job), 0);
         let words = machine.bytes(sum_at, 8).as_chunks::<4>().0.to_vec();
         let words = [machine.format.word(words[0]), machine.format.word(words[1])];
