@@ -90,6 +90,7 @@ fn untimed() -> String {
         // These open sessions; what a session does in the loop has symbols of its own.
         "cpb_firmware..mbedtls",
         "cpb_drivers..dcp..provider..DcpProvider",
+        "cpb_drivers..caam..provider..CaamProvider",
         "cpb_firmware4solo",
         "cpb_firmware5serve",
         "cpb_mbedtls4open",

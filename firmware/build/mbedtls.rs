@@ -69,16 +69,44 @@ pub(crate) const KEY_PAIRS: [&str; 10] = [
     "rsa_internal",
 ];
 
-/// The files of the second build, in which an engine replaces the modules with an `_ALT`.
-const ALT_FILES: [&str; 8] =
-    ["aes", "cipher", "cipher_wrap", "cmac", "gcm", "md", "sha1", "sha256"];
+/// A second build of the library, in which a chip's engine replaces the modules with an `_ALT`. All of its names begin
+/// with the engine's; its headers are in the folder of that name.
+struct Engine {
+    name: &'static str,
+    /// The board whose image has it.
+    feature: &'static str,
+    files: &'static [&'static str],
+    /// Functions that the image itself defines begin with one of these.
+    defined: &'static [&'static str],
+    /// Functions of the files which the image's own replace.
+    replaced: &'static [&'static str],
+}
 
-/// Functions that the image itself defines for the second build begin with one of these.
-const ALT_PREFIXES: [&str; 4] =
+const ENGINES: [Engine; 2] = [
+    Engine {
+        name: "dcp",
+        feature: "CARGO_FEATURE_IMXRT1060_EVK",
+        files: &["aes", "cipher", "cipher_wrap", "cmac", "gcm", "md", "sha1", "sha256"],
+        defined: &DEFINED,
+        replaced: &[],
+    },
+    Engine {
+        name: "caam",
+        feature: "CARGO_FEATURE_IMXRT1170_EVK",
+        files: &["aes", "ccm", "cipher", "cipher_wrap", "cmac", "gcm", "md", "sha1", "sha256"],
+        defined: &DEFINED,
+        replaced: &[
+            "mbedtls_gcm_crypt_and_tag",
+            "mbedtls_gcm_auth_decrypt",
+            "mbedtls_ccm_encrypt_and_tag",
+            "mbedtls_ccm_auth_decrypt",
+        ],
+    },
+];
+
+/// The functions of the modules that every engine replaces.
+const DEFINED: [&str; 4] =
     ["mbedtls_aes_", "mbedtls_sha1_", "mbedtls_sha256_", "mbedtls_internal_sha"];
-
-/// The prefix of all names of the second build.
-const ALT_PREFIX: &str = "dcp_";
 
 /// Builds the library and tells cargo to link it, together with the C library of the compiler.
 pub(crate) fn build(options: &Options) -> Result<(), String> {
@@ -96,9 +124,8 @@ pub(crate) fn build(options: &Options) -> Result<(), String> {
         .chain(&KEY_PAIRS)
         .for_each(|name| _ = build.file(library.join(format!("{name}.c"))));
     build.try_compile("mbedtls").map_err(|error| format!("Mbed TLS did not build: {error}"))?;
-    if env::var_os("CARGO_FEATURE_IMXRT1060_EVK").is_some() {
-        build_for_dcp(&source, &flags)?;
-    }
+    let chosen = |engine: &&Engine| env::var_os(engine.feature).is_some();
+    ENGINES.iter().filter(chosen).try_for_each(|engine| build_for(engine, &source, &flags))?;
 
     for (name, question) in [("c", "-print-file-name=libc.a"), ("gcc", "-print-libgcc-file-name")] {
         let path = PathBuf::from(run(&[&TARGET[..], &[question]].concat())?);
@@ -134,31 +161,36 @@ fn compiler(source: &Path, flags: &[&str]) -> cc::Build {
     build
 }
 
-/// Builds the modules that reach the DCP a second time, with other names, so that both are in one image.
-fn build_for_dcp(source: &Path, flags: &[&str]) -> Result<(), String> {
+/// Builds the modules that reach an engine a second time, with other names, so that both are in one image.
+fn build_for(engine: &Engine, source: &Path, flags: &[&str]) -> Result<(), String> {
+    let Engine { name, files, defined, replaced, .. } = *engine;
     let library = source.join("library");
     let mut build = compiler(source, flags);
-    build.include("mbedtls/dcp").define("CPB_MBEDTLS_DCP", None);
-    ALT_FILES.iter().for_each(|name| _ = build.file(library.join(format!("{name}.c"))));
+    build.include(format!("mbedtls/{name}")).define("CPB_MBEDTLS_ENGINE", None);
+    files.iter().for_each(|file| _ = build.file(library.join(format!("{file}.c"))));
     build
-        .try_compile("mbedtls_dcp")
-        .map_err(|error| format!("Mbed TLS for the DCP did not build: {error}"))?;
+        .try_compile(&format!("mbedtls_{name}"))
+        .map_err(|error| format!("Mbed TLS for {name} did not build: {error}"))?;
     let out = env::var("OUT_DIR").map_err(|error| error.to_string())?;
-    let archive = format!("{out}/libmbedtls_dcp.a");
+    let archive = format!("{out}/libmbedtls_{name}.a");
     let names = |kind: &str| -> Result<Vec<String>, String> {
         let listed = tool("arm-none-eabi-nm", &["-g", "-P", kind, &archive])?;
         let name = |line: &str| line.split(' ').next().map(str::to_owned);
         Ok(listed.lines().filter(|line| line.contains(' ')).filter_map(name).collect())
     };
     let mut renamed = names("--defined-only")?;
-    let own = |name: &String| ALT_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    let own = |name: &String| defined.iter().any(|prefix| name.starts_with(prefix));
     renamed.extend(names("--undefined-only")?.into_iter().filter(own));
     renamed.sort();
     renamed.dedup();
-    let map: String = renamed.iter().map(|name| format!("{name} {ALT_PREFIX}{name}\n")).collect();
-    let list = format!("{out}/dcp_names.txt");
+    let map: String = renamed.iter().map(|symbol| format!("{symbol} {name}_{symbol}\n")).collect();
+    let list = format!("{out}/{name}_names.txt");
     std::fs::write(&list, map).map_err(|error| format!("{list}: {error}"))?;
     tool("arm-none-eabi-objcopy", &[&format!("--redefine-syms={list}"), &archive])?;
+    // The linker prefers the image's functions to weak ones.
+    for function in replaced {
+        tool("arm-none-eabi-objcopy", &[&format!("--weaken-symbol={name}_{function}"), &archive])?;
+    }
     Ok(())
 }
 

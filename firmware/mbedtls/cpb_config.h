@@ -4,20 +4,10 @@
  * Mbed TLS 2.28.
  */
 
-#ifdef CPB_MBEDTLS_DCP
-/* The second build, for the DCP: the modules that reach the engine, and those above them. Where a module has _ALT, the
- * image's own functions (src/mbedtls/alt.rs) replace it. */
-#define MBEDTLS_AES_C
-#define MBEDTLS_AES_ALT
-#define MBEDTLS_SHA1_C
-#define MBEDTLS_SHA1_ALT
-#define MBEDTLS_SHA256_C
-#define MBEDTLS_SHA256_ALT
-#define MBEDTLS_CIPHER_C
-#define MBEDTLS_CIPHER_MODE_CBC
-#define MBEDTLS_CMAC_C
-#define MBEDTLS_GCM_C
-#define MBEDTLS_MD_C
+#ifdef CPB_MBEDTLS_ENGINE
+/* The second build, for the chip's engine: the modules that reach it, and those above them. Where a module has _ALT,
+ * the image's own functions (src/mbedtls/alt/) replace it. */
+#include "engine_modules.h"
 #else
 /* AES tables are constants, so that the linker places them: in RAM they would be made by the first
  * key schedule, next to other variables. */
@@ -63,7 +53,7 @@
 #define MBEDTLS_ECP_DP_CURVE25519_ENABLED
 #define MBEDTLS_ECDH_C
 #define MBEDTLS_ECDSA_C
-#endif /* CPB_MBEDTLS_DCP */
+#endif /* CPB_MBEDTLS_ENGINE */
 
 /* The library's own allocations come from the firmware's heap: src/allocator.rs. */
 #define MBEDTLS_PLATFORM_C

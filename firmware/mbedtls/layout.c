@@ -28,10 +28,8 @@
 HOLDS(mbedtls_cipher_context_t, 68, 4);
 HOLDS(mbedtls_gcm_context, 400, 8);
 HOLDS(mbedtls_md_context_t, 12, 4);
-#ifdef CPB_MBEDTLS_DCP
-HOLDS(mbedtls_aes_context, 20, 4);
-HOLDS(mbedtls_sha1_context, 176, 4);
-HOLDS(mbedtls_sha256_context, 176, 4);
+#ifdef CPB_MBEDTLS_ENGINE
+#include "engine_layout.h"
 #else
 HOLDS(mbedtls_aes_context, 280, 4);
 HOLDS(mbedtls_aes_xts_context, 560, 4);

@@ -18,14 +18,16 @@ mod allocator;
 #[cfg_attr(feature = "imxrt1170-evk", path = "../boards/imxrt1170-evk/board.rs")]
 #[cfg_attr(feature = "mps2-an500", path = "../boards/mps2-an500/board.rs")]
 mod board;
-#[cfg(feature = "imxrt1060-evk")]
+#[cfg(feature = "imxrt")]
 mod bus;
 mod clock;
-#[cfg(feature = "imxrt1060-evk")]
-mod dcp;
+#[cfg_attr(feature = "imxrt1060-evk", path = "engine/dcp.rs")]
+#[cfg_attr(feature = "imxrt1170-evk", path = "engine/caam.rs")]
+#[cfg(feature = "imxrt")]
+mod engine;
 #[cfg(feature = "imxrt")]
 mod imxrt;
-#[cfg(feature = "imxrt1060-evk")]
+#[cfg(feature = "imxrt")]
 mod interrupt;
 mod mbedtls;
 mod memory;
@@ -55,14 +57,14 @@ extern "C" fn main() -> ! {
     let copies = mbedtls.copies();
     #[allow(unused_mut, reason = "only some chips have an engine")]
     let mut providers: Vec<&dyn Provider> = alloc::vec![&Null, &mbedtls, &copies];
-    #[cfg(feature = "imxrt1060-evk")]
-    let engine = dcp::start(core.SCB, clock);
+    #[cfg(feature = "imxrt")]
+    let engine = engine::start(core.SCB, clock);
     // An engine that does not answer is not listed.
-    #[cfg(feature = "imxrt1060-evk")]
-    let ways = engine.map(|engine| dcp::ways(engine, mbedtls.options()));
-    #[cfg(feature = "imxrt1060-evk")]
-    let through = mbedtls::MbedTlsDcp { software: &mbedtls };
-    #[cfg(feature = "imxrt1060-evk")]
+    #[cfg(feature = "imxrt")]
+    let ways = engine.map(|engine| engine::ways(engine, mbedtls.options()));
+    #[cfg(feature = "imxrt")]
+    let through = mbedtls::ThroughEngine { software: &mbedtls };
+    #[cfg(feature = "imxrt")]
     if let Ok(ways) = &ways {
         providers.push(&through);
         providers.extend(ways.iter().map(|way| way as &dyn Provider));

@@ -1,14 +1,14 @@
 //! Mbed TLS 2.28 as a provider, with the same sessions as on Linux: those of the crate cpb-mbedtls.
 
-#[cfg(feature = "imxrt1060-evk")]
+#[cfg(feature = "imxrt")]
 mod alt;
-#[cfg(feature = "imxrt1060-evk")]
-mod for_dcp;
+#[cfg(feature = "imxrt")]
+mod for_engine;
 mod library;
 mod rng;
 
-#[cfg(feature = "imxrt1060-evk")]
-pub(crate) use for_dcp::MbedTlsDcp;
+#[cfg(feature = "imxrt")]
+pub(crate) use for_engine::ThroughEngine;
 
 use crate::memory;
 use alloc::format;
@@ -43,10 +43,7 @@ impl MbedTls {
     }
 
     /// How the image was built.
-    #[cfg_attr(
-        not(feature = "imxrt1060-evk"),
-        allow(dead_code, reason = "no other provider needs them")
-    )]
+    #[cfg_attr(not(feature = "imxrt"), allow(dead_code, reason = "no other provider needs them"))]
     pub(crate) fn options(&self) -> &str {
         &self.options
     }

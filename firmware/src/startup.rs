@@ -52,9 +52,9 @@ static VECTORS: ([Vector; 16], [Vector; LINES]) = (
 );
 
 /// The handler of every interrupt.
-#[cfg(feature = "imxrt1060-evk")]
+#[cfg(feature = "imxrt")]
 const INTERRUPT: unsafe extern "C" fn() = crate::interrupt::interrupted;
-#[cfg(not(feature = "imxrt1060-evk"))]
+#[cfg(not(feature = "imxrt"))]
 const INTERRUPT: unsafe extern "C" fn() = fault;
 
 /// A fault cannot be recovered from. The host sees that no answer comes.

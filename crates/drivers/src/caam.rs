@@ -3,10 +3,12 @@
 //!
 //! The engine fetches job descriptors from a ring in memory. A descriptor is a small program of up to 64 words that
 //! loads keys, contexts and data, starts an operation, and stores the results. [`Caam`] sets up the engine and one of
-//! its rings and runs jobs; [`provider`] offers it to the timed loop.
+//! its rings and runs jobs; [`provider`] offers it to the timed loop. [`port`] is what stands between Mbed TLS and the
+//! engine on NXP's boards, through another ring.
 
 pub mod descriptor;
 pub mod job;
+pub mod port;
 pub mod provider;
 pub mod registers;
 pub mod ring;

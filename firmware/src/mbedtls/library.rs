@@ -1,4 +1,4 @@
-//! The libraries that the image is linked with: Mbed TLS 2.28 for this core, and its second build for the DCP.
+//! The libraries that the image is linked with: Mbed TLS 2.28 for this core, and its second build for the chip's engine.
 
 use cpb_mbedtls::linked_2;
 
@@ -19,11 +19,17 @@ linked_2! {
     mod names: Library, "mbedtls_", layouts, crate::mbedtls::rng::fill
 }
 
+// The modules of Mbed TLS 2.28 that reach the engine, and those above them. Functions of other modules must not be
+// called: they are not linked.
 #[cfg(feature = "imxrt1060-evk")]
 linked_2! {
-    /// The modules of Mbed TLS 2.28 that reach the DCP, and those above them. Functions of other modules must not be
-    /// called: they are not linked.
-    mod names_for_dcp: DcpLibrary, "dcp_mbedtls_", layouts_for_dcp, crate::mbedtls::rng::fill
+    /// Mbed TLS 2.28 for the DCP.
+    mod names_for_dcp: EngineLibrary, "dcp_mbedtls_", layouts_for_dcp, crate::mbedtls::rng::fill
+}
+#[cfg(feature = "imxrt1170-evk")]
+linked_2! {
+    /// Mbed TLS 2.28 for the CAAM.
+    mod names_for_caam: EngineLibrary, "caam_mbedtls_", layouts_for_caam, crate::mbedtls::rng::fill
 }
 
 /// The sizes for the DCP, where they differ.
@@ -36,6 +42,21 @@ mod layouts_for_dcp {
         AesContext: 20, 4;
         Sha1Context: 176, 4;
         Sha256Context: 176, 4;
+    }
+}
+
+/// The sizes for the CAAM, where they differ.
+#[cfg(feature = "imxrt1170-evk")]
+#[allow(non_upper_case_globals)]
+mod layouts_for_caam {
+    pub(super) use super::layouts::*;
+
+    super::layout_table! {
+        AesContext: 36, 4;
+        DesContext: 8, 4;
+        Des3Context: 24, 4;
+        Sha1Context: 112, 4;
+        Sha256Context: 112, 4;
     }
 }
 

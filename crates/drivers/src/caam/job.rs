@@ -351,18 +351,18 @@ fn encrypt_then_mac(job: &mut Descriptor, places: &Places, mac: u32, encrypts: b
     }
 }
 
-/// CCM's first block and first counter block (SP 800-38C, A.2.1 and A.3), for a nonce of 12 bytes, a tag of 16 and
-/// a message of less than 2^24 bytes.
-pub fn ccm_blocks(nonce: &[u8; 12], associated: usize, message: usize) -> [u8; 32] {
-    const LENGTH_FIELD: usize = 15 - 12;
-    const TAG_FIELD: u8 = (16 - 2) / 2;
+/// CCM's first block and first counter block (SP 800-38C, A.2.1 and A.3), for a nonce of 7 to 13 bytes, a tag of at
+/// least 4, and a message whose length fits into what the nonce leaves.
+pub fn ccm_blocks(nonce: &[u8], tag: usize, associated: usize, message: usize) -> [u8; 32] {
+    let length_field = 15 - nonce.len();
     let mut blocks = [0; 32];
     let (first, counter) = blocks.split_at_mut(16);
-    first[0] = u8::from(associated > 0) << 6 | TAG_FIELD << 3 | (LENGTH_FIELD as u8 - 1);
-    first[1..13].copy_from_slice(nonce);
-    first[13..].copy_from_slice(&(message as u32).to_be_bytes()[4 - LENGTH_FIELD..]);
-    counter[0] = LENGTH_FIELD as u8 - 1;
-    counter[1..13].copy_from_slice(nonce);
+    // The length ends the block; if it has fewer bytes than here, the nonce covers the upper ones.
+    first[12..].copy_from_slice(&(message as u32).to_be_bytes());
+    first[0] = u8::from(associated > 0) << 6 | ((tag - 2) / 2) as u8 * 8 | (length_field - 1) as u8;
+    first[1..][..nonce.len()].copy_from_slice(nonce);
+    counter[0] = (length_field - 1) as u8;
+    counter[1..][..nonce.len()].copy_from_slice(nonce);
     blocks
 }
 
@@ -373,12 +373,13 @@ mod tests {
     /// SP 800-38C, example 3 has this nonce and these lengths but a tag of 8 bytes: flags 5A instead of 7A.
     #[test]
     fn the_blocks_of_ccm_hold_lengths_and_nonce() {
-        let nonce = core::array::from_fn(|at| 0x10 + at as u8);
-        let blocks = ccm_blocks(&nonce, 20, 24);
+        let nonce: [u8; 12] = core::array::from_fn(|at| 0x10 + at as u8);
+        let blocks = ccm_blocks(&nonce, 16, 20, 24);
         assert_eq!(
             (blocks[0], &blocks[1..13], &blocks[13..16]),
             (0x7A, &nonce[..], &[0, 0, 24][..])
         );
+        assert_eq!(ccm_blocks(&nonce, 8, 20, 24)[0], 0x5A);
         assert_eq!((blocks[16], &blocks[17..29], &blocks[29..]), (2, &nonce[..], &[0; 3][..]));
     }
 

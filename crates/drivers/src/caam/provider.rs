@@ -294,9 +294,10 @@ impl<B: Bus> Queue<'_, '_, '_, B> {
             places.associated = span(bus, job.associated)?;
         }
         let payload = &mut ring.slots[slot].payload;
-        let iv = match (self.task, job.iv.try_into()) {
-            (Task::Ccm { .. }, Ok(nonce)) => {
-                let blocks = job::ccm_blocks(nonce, job.associated.len(), input.length);
+        let iv = match self.task {
+            Task::Ccm { .. } => {
+                let (associated, length) = (job.associated.len(), input.length);
+                let blocks = job::ccm_blocks(job.iv, job.tag.len(), associated, length);
                 payload[IV].copy_from_slice(&blocks);
                 blocks.len()
             }

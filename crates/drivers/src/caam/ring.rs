@@ -122,30 +122,10 @@ impl<'w> JobRing<'w> {
     /// Flushes the ring: jobs in work end, all others are given up. Then sets it up anew.
     ///
     /// # Errors
-    /// [`Error::Timeout`] if the ring does not halt; [`Unsupported::Memory`] if no bus master reaches its memory.
+    /// As for [`set_up`].
     pub(super) fn reset(&mut self, bus: &mut impl Bus) -> Result<(), Error> {
-        let (input, output) =
-            (address(bus, self.input.as_flattened())?, address(bus, self.output.as_flattened())?);
-        self.write(bus, jr::JRCFGR_LS, jrcfg::MASKED);
-        self.write(bus, jr::JRCR, jrcr::RESET);
-        if (0..POLLS).all(|_| self.read(bus, jr::JRINTR) & jrint::HALT != jrint::HALTED) {
-            return Err(Error::Timeout);
-        }
-        self.write(bus, jr::JRCR, jrcr::RESET);
-        if (0..POLLS).all(|_| self.read(bus, jr::JRCR) & jrcr::RESET != 0) {
-            return Err(Error::Timeout);
-        }
+        set_up(bus, self.place.base, self.input, self.output)?;
         (self.next, self.oldest, self.entered, self.in_flight) = (0, 0, 0, 0);
-        // What the core wrote there must not be written back over what the engine writes.
-        bus.clean(self.output.as_flattened());
-        bus.barrier();
-        let length = self.length() as u32;
-        for (base, at, size) in [(jr::IRBAR, input, jr::IRSR), (jr::ORBAR, output, jr::ORSR)] {
-            // The upper half comes first.
-            self.write(bus, base, 0);
-            self.write(bus, base + 4, at);
-            self.write(bus, size, length);
-        }
         Ok(())
     }
 
@@ -294,6 +274,39 @@ impl<'w> JobRing<'w> {
         self.removed(bus, 1);
         if status == 0 { Ok(()) } else { Err(error(status)) }
     }
+}
+
+/// Flushes the ring whose block is at `base`, and tells the engine where its two halves are.
+///
+/// # Errors
+/// [`Error::Timeout`] if the ring does not halt; [`Unsupported::Memory`] if no bus master reaches its memory.
+pub(super) fn set_up(
+    bus: &mut impl Bus,
+    base: u32,
+    input: &[[u8; 4]],
+    output: &[[u8; 8]],
+) -> Result<(), Error> {
+    let length = input.len() as u32;
+    let places = (address(bus, input.as_flattened())?, address(bus, output.as_flattened())?);
+    bus.write(base + jr::JRCFGR_LS, jrcfg::MASKED);
+    bus.write(base + jr::JRCR, jrcr::RESET);
+    if (0..POLLS).all(|_| bus.read(base + jr::JRINTR) & jrint::HALT != jrint::HALTED) {
+        return Err(Error::Timeout);
+    }
+    bus.write(base + jr::JRCR, jrcr::RESET);
+    if (0..POLLS).all(|_| bus.read(base + jr::JRCR) & jrcr::RESET != 0) {
+        return Err(Error::Timeout);
+    }
+    // What the core wrote there must not be written back over what the engine writes.
+    bus.clean(output.as_flattened());
+    bus.barrier();
+    for (register, at, size) in [(jr::IRBAR, places.0, jr::IRSR), (jr::ORBAR, places.1, jr::ORSR)] {
+        // The upper half comes first.
+        bus.write(base + register, 0);
+        bus.write(base + register + 4, at);
+        bus.write(base + size, length);
+    }
+    Ok(())
 }
 
 impl From<super::descriptor::Rule> for Unsupported {

@@ -1,0 +1,12 @@
+/* The DCP replaces AES-128, SHA-1 and SHA-256. */
+#define MBEDTLS_AES_C
+#define MBEDTLS_AES_ALT
+#define MBEDTLS_SHA1_C
+#define MBEDTLS_SHA1_ALT
+#define MBEDTLS_SHA256_C
+#define MBEDTLS_SHA256_ALT
+#define MBEDTLS_CIPHER_C
+#define MBEDTLS_CIPHER_MODE_CBC
+#define MBEDTLS_CMAC_C
+#define MBEDTLS_GCM_C
+#define MBEDTLS_MD_C
