@@ -137,11 +137,21 @@ impl<'w, B: Bus> Caam<'w, B> {
     /// [`Unsupported::Length`] if it has too many words; [`Error::Contract`] if jobs are in flight; the error that the
     /// engine reports; or [`Error::Timeout`].
     pub fn run(&mut self, mut job: Descriptor, how: Completion) -> Result<(), Error> {
+        let words = job.finish().map_err(Unsupported::from)?;
+        self.run_alone(how, |place| Descriptor::copied(words, place, Format::RT1170))
+    }
+
+    /// Runs the descriptor that `write` makes alone, and waits for it.
+    fn run_alone(
+        &mut self,
+        how: Completion,
+        write: impl FnOnce(&mut [[u8; 4]]) -> job::InPlace<'_>,
+    ) -> Result<(), Error> {
         if self.ring.in_flight() > 0 {
             return Err(Error::Contract);
         }
         self.ring.notice(&mut self.bus, how);
-        self.ring.lay(&mut self.bus, 0, &mut job)?;
+        self.ring.lay(&mut self.bus, 0, write)?;
         self.ring.run(&mut self.bus, 0, how)
     }
 
@@ -247,7 +257,7 @@ impl<'w, B: Bus> Caam<'w, B> {
         let address = address(&self.bus, &self.split_key.0)?;
         let mac_key = Span { address, length: key.len() };
         let places = Places { mac_key, ..Places::default() };
-        self.run(job::descriptor(Task::DeriveKey(hash), &places), how)?;
+        self.run_alone(how, |words| job::descriptor(Task::DeriveKey(hash), &places, words))?;
         self.bus.invalidate(&mut self.split_key.0);
         Ok(Span { address, length: hash.split_key() })
     }

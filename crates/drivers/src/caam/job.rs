@@ -4,6 +4,9 @@ use super::descriptor::{
     Descriptor, Format, class, fifo_load, fifo_store, key, operation, register,
 };
 
+/// Words of the longest descriptor here.
+pub(super) const DESCRIPTOR: usize = 32;
+
 /// What the engine does for a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Task {
@@ -188,10 +191,13 @@ const CCM_PREFIX: usize = 2;
 /// Where CCM's encrypted tag is in the context.
 const CCM_TAG: usize = 32;
 
-/// The descriptor of a job.
+/// A descriptor in the words of a slot.
+pub(super) type InPlace<'m> = Descriptor<&'m mut [[u8; 4]]>;
+
+/// Writes the descriptor of a job.
 #[inline]
-pub fn descriptor(task: Task, places: &Places) -> Descriptor {
-    let mut job = Descriptor::job(Format::RT1170);
+pub fn descriptor<'m>(task: Task, places: &Places, words: &'m mut [[u8; 4]]) -> InPlace<'m> {
+    let mut job = Descriptor::job_in(words, Format::RT1170);
     match task {
         Task::Cipher { cipher, mode, encrypts } => {
             load_key(&mut job, class::ONE, places.key);
@@ -243,11 +249,11 @@ fn hmac(hash: Hash, key: HmacKey) -> u32 {
     operation::CLASS_2 | hash.algorithm() | mode | operation::INIT_FINAL
 }
 
-fn load_key(job: &mut Descriptor, class: u32, Span { address, length }: Span) {
+fn load_key(job: &mut InPlace<'_>, class: u32, Span { address, length }: Span) {
     job.key(class, address.into(), length);
 }
 
-fn load_mac_key(job: &mut Descriptor, how: HmacKey, place: Span) {
+fn load_mac_key(job: &mut InPlace<'_>, how: HmacKey, place: Span) {
     let destination = match how {
         HmacKey::Plain => key::REGISTER,
         HmacKey::Split => key::SPLIT,
@@ -256,29 +262,29 @@ fn load_mac_key(job: &mut Descriptor, how: HmacKey, place: Span) {
 }
 
 /// Loads class 1's context, unless the mode has none.
-fn load_context(job: &mut Descriptor, offset: usize, Span { address, length }: Span) {
+fn load_context(job: &mut InPlace<'_>, offset: usize, Span { address, length }: Span) {
     if length > 0 {
         job.load(class::ONE | register::CONTEXT, offset, address.into(), length);
     }
 }
 
-fn load(job: &mut Descriptor, kind: u32, Span { address, length }: Span) {
+fn load(job: &mut InPlace<'_>, kind: u32, Span { address, length }: Span) {
     job.fifo_load(kind, address.into(), length as u32);
 }
 
-fn store_message(job: &mut Descriptor, places: &Places) {
+fn store_message(job: &mut InPlace<'_>, places: &Places) {
     let length = places.input.length as u32;
     if length > 0 {
         job.fifo_store(fifo_store::MESSAGE, places.output.into(), length);
     }
 }
 
-fn digest(job: &mut Descriptor, hash: Hash, places: &Places) {
+fn digest(job: &mut InPlace<'_>, hash: Hash, places: &Places) {
     load(job, class::TWO | fifo_load::MESSAGE | fifo_load::LAST_2, places.input);
     job.store(class::TWO | register::CONTEXT, 0, places.output.into(), hash.length());
 }
 
-fn gcm(job: &mut Descriptor, places: &Places, encrypts: bool) {
+fn gcm(job: &mut InPlace<'_>, places: &Places, encrypts: bool) {
     load_key(job, class::ONE, places.key);
     let check = if encrypts { operation::ENCRYPT } else { operation::CHECK_ICV };
     job.operation(
@@ -301,7 +307,7 @@ fn gcm(job: &mut Descriptor, places: &Places, encrypts: bool) {
 }
 
 /// Stores the tag from class 1's context, or lets the engine compare it.
-fn authenticate_1(job: &mut Descriptor, tag: Span, offset: usize, encrypts: bool) {
+fn authenticate_1(job: &mut InPlace<'_>, tag: Span, offset: usize, encrypts: bool) {
     if encrypts {
         job.store(class::ONE | register::CONTEXT, offset, tag.address.into(), tag.length);
     } else {
@@ -309,7 +315,7 @@ fn authenticate_1(job: &mut Descriptor, tag: Span, offset: usize, encrypts: bool
     }
 }
 
-fn ccm(job: &mut Descriptor, places: &Places, encrypts: bool) {
+fn ccm(job: &mut InPlace<'_>, places: &Places, encrypts: bool) {
     load_key(job, class::ONE, places.key);
     load_context(job, 0, places.iv);
     let check = if encrypts { operation::ENCRYPT } else { operation::CHECK_ICV };
@@ -329,7 +335,7 @@ fn ccm(job: &mut Descriptor, places: &Places, encrypts: bool) {
 }
 
 /// Encrypts, and authenticates what comes out; or authenticates what is decrypted.
-fn encrypt_then_mac(job: &mut Descriptor, places: &Places, mac: u32, encrypts: bool) {
+fn encrypt_then_mac(job: &mut InPlace<'_>, places: &Places, mac: u32, encrypts: bool) {
     let check = if encrypts { operation::ENCRYPT } else { operation::CHECK_ICV };
     job.operation(mac | check);
     let cipher = operation::CLASS_1 | operation::AES | operation::CBC;
@@ -359,7 +365,8 @@ pub fn ccm_blocks(nonce: &[u8], tag: usize, associated: usize, message: usize) -
     let (first, counter) = blocks.split_at_mut(16);
     // The length ends the block; if it has fewer bytes than here, the nonce covers the upper ones.
     first[12..].copy_from_slice(&(message as u32).to_be_bytes());
-    first[0] = u8::from(associated > 0) << 6 | ((tag - 2) / 2) as u8 * 8 | (length_field - 1) as u8;
+    first[0] =
+        (u8::from(associated > 0) << 6) | (((tag - 2) / 2) as u8 * 8) | (length_field - 1) as u8;
     first[1..][..nonce.len()].copy_from_slice(nonce);
     counter[0] = (length_field - 1) as u8;
     counter[1..][..nonce.len()].copy_from_slice(nonce);
@@ -402,8 +409,11 @@ mod tests {
                 Task::EncryptThenMac { hash: Hash::Sha256, key: HmacKey::Plain, encrypts },
                 Task::Cipher { cipher: Cipher::Aes, mode: Mode::Ctr, encrypts },
             ] {
-                let length = descriptor(task, &places).here();
-                assert!(length <= 32, "{task:?}: {length}");
+                let mut words = [[0; 4]; DESCRIPTOR];
+                assert!(
+                    descriptor(task, &places, &mut words).finish_in_place().is_ok(),
+                    "{task:?}"
+                );
             }
         }
     }

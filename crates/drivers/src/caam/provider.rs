@@ -207,7 +207,8 @@ impl<B: Bus> Session for Queue<'_, '_, '_, B> {
         let slot = self.slot(job);
         let places = self.places(job, slot)?;
         let Caam { ring, bus, .. } = &mut *self.caam;
-        ring.lay(bus, slot, &mut job::descriptor(self.task, &places))
+        let task = self.task;
+        ring.lay(bus, slot, |words| job::descriptor(task, &places, words))
     }
 
     fn submit(&mut self, job: usize) -> Result<Progress, Error> {

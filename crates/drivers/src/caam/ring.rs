@@ -3,7 +3,8 @@
 //! Each job has a slot of its own with a descriptor and a payload. Jobs are entered in the input ring in order; the
 //! engine reports them in the output ring in the order in which they end.
 
-use super::descriptor::{Descriptor, Format, WORDS};
+use super::descriptor::Format;
+use super::job::{DESCRIPTOR, InPlace};
 use super::registers::{self, jr, jrcfg, jrcr, jrint};
 use super::{Completion, POLLS, address, error};
 use core::time::Duration;
@@ -12,19 +13,14 @@ use cpb_core::{Bus, Error, Interrupt, Meaning, Unsupported};
 /// How long the driver waits for an interrupt.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Words of a descriptor: the driver's longest one is that of CCM.
-const DESCRIPTOR: usize = 32;
-
 /// Bytes of a payload.
 pub(super) const PAYLOAD: usize = 64;
-
-const _: () = assert!(DESCRIPTOR <= WORDS);
 
 /// A job's descriptor and payload, in cache lines of their own.
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
 pub struct Slot {
-    descriptor: [u8; 4 * DESCRIPTOR],
+    descriptor: [[u8; 4]; DESCRIPTOR],
     pub(super) payload: [u8; PAYLOAD],
 }
 
@@ -48,7 +44,7 @@ impl<const N: usize> RingMemory<N> {
         RingMemory {
             input: Lines([[0; 4]; N]),
             output: Lines([[0; 8]; N]),
-            slots: [Slot { descriptor: [0; 4 * DESCRIPTOR], payload: [0; PAYLOAD] }; N],
+            slots: [Slot { descriptor: [[0; 4]; DESCRIPTOR], payload: [0; PAYLOAD] }; N],
             jobs: [0; N],
         }
     };
@@ -143,27 +139,27 @@ impl<'w> JobRing<'w> {
         self.write(bus, jr::JRINTR, jrint::DONE);
     }
 
-    /// Writes the descriptor of a slot.
+    /// Lets `write` make the descriptor of a slot.
     ///
     /// # Errors
-    /// [`Error::Contract`] if it is longer than any of this driver's.
+    /// [`Unsupported::Length`] if it has more words than any of this driver's.
     #[inline]
     pub(super) fn lay(
         &mut self,
         bus: &mut impl Bus,
         slot: usize,
-        descriptor: &mut Descriptor,
+        write: impl FnOnce(&mut [[u8; 4]]) -> InPlace<'_>,
     ) -> Result<(), Error> {
-        let Slot { descriptor: place, .. } = &mut self.slots[slot];
-        let length = descriptor.write(place).map_err(|_| Error::Contract)?;
-        bus.clean(&place[..length]);
+        let words = &mut self.slots[slot].descriptor;
+        let length = write(words).finish_in_place().map_err(Unsupported::from)?;
+        bus.clean(self.slots[slot].descriptor[..length].as_flattened());
         Ok(())
     }
 
     /// Enters the job of a slot in the input ring. The caller knows that there is room.
     #[inline]
     pub(super) fn enter(&mut self, bus: &mut impl Bus, slot: usize, job: u16) -> Result<(), Error> {
-        let first = address(bus, &self.slots[slot].descriptor)?;
+        let first = address(bus, self.slots[slot].descriptor.as_flattened())?;
         self.jobs[slot] = job;
         self.enter_at(bus, first);
         Ok(())
@@ -230,7 +226,7 @@ impl<'w> JobRing<'w> {
         self.oldest = if self.oldest + 1 == self.length() { 0 } else { self.oldest + 1 };
         self.in_flight = self.in_flight.saturating_sub(1);
         self.finished += u64::from(status == 0);
-        let slots = address(bus, &self.slots[0].descriptor)?;
+        let slots = address(bus, self.slots[0].descriptor.as_flattened())?;
         let slot = (first.wrapping_sub(slots) as usize) / size_of::<Slot>();
         Ok(((slot < self.length()).then_some(slot), status))
     }

@@ -84,12 +84,79 @@ impl SgtEntry {
     }
 }
 
-/// A descriptor that is being written. Its header is completed by [`Descriptor::finish`].
+/// Memory for the words of a descriptor.
+pub trait Words {
+    /// Sets a word. Words beyond the memory are not kept.
+    fn set(&mut self, index: usize, word: u32, format: Format);
+
+    /// A word that was set.
+    fn get(&self, index: usize, format: Format) -> Option<u32>;
+}
+
+impl Words for [u32; WORDS] {
+    #[inline]
+    fn set(&mut self, index: usize, word: u32, _: Format) {
+        if let Some(place) = self.get_mut(index) {
+            *place = word;
+        }
+    }
+
+    #[inline]
+    fn get(&self, index: usize, _: Format) -> Option<u32> {
+        <[u32]>::get(self, index).copied()
+    }
+}
+
+/// Words as the engine reads them.
+impl Words for &mut [[u8; 4]] {
+    #[inline]
+    fn set(&mut self, index: usize, word: u32, format: Format) {
+        if let Some(place) = self.get_mut(index) {
+            *place = format.bytes(word);
+        }
+    }
+
+    #[inline]
+    fn get(&self, index: usize, format: Format) -> Option<u32> {
+        <[[u8; 4]]>::get(self, index).map(|bytes| format.word(*bytes))
+    }
+}
+
+/// A descriptor that is being written, in memory of its own or where the engine will read it. Its header is completed
+/// by [`Descriptor::finish`] or [`Descriptor::finish_in_place`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Descriptor {
-    words: [u32; WORDS],
+pub struct Descriptor<W = [u32; WORDS]> {
+    words: W,
     length: usize,
     format: Format,
+}
+
+impl<'m> Descriptor<&'m mut [[u8; 4]]> {
+    /// A job descriptor where the engine will read it.
+    #[inline]
+    pub fn job_in(words: &'m mut [[u8; 4]], format: Format) -> Self {
+        let mut job = Descriptor { words, length: 0, format };
+        job.push(command::HEADER | header::ONE);
+        job
+    }
+
+    /// A copy of words where the engine will read them.
+    #[inline]
+    pub fn copied(from: &[u32], words: &'m mut [[u8; 4]], format: Format) -> Self {
+        let mut copy = Descriptor { words, length: 0, format };
+        from.iter().for_each(|word| _ = copy.push(*word));
+        copy
+    }
+
+    /// Completes the header. Returns the number of words.
+    ///
+    /// # Errors
+    /// Returns an error if there are more words than the memory has.
+    #[inline]
+    pub fn finish_in_place(mut self) -> Result<usize, Rule> {
+        self.complete();
+        if self.length > self.words.len() { Err(Rule::TooLong) } else { Ok(self.length) }
+    }
 }
 
 impl Descriptor {
@@ -120,7 +187,9 @@ impl Descriptor {
         words[0] = word;
         Descriptor { words, length: 1, format }
     }
+}
 
+impl<W: Words> Descriptor<W> {
     /// The number of words.
     #[inline]
     pub const fn here(&self) -> usize {
@@ -129,10 +198,8 @@ impl Descriptor {
 
     /// Adds a word. Words after the 64th are counted but not kept.
     #[inline]
-    pub fn push(&mut self, word: u32) -> &mut Descriptor {
-        if let Some(place) = self.words.get_mut(self.length) {
-            *place = word;
-        }
+    pub fn push(&mut self, word: u32) -> &mut Self {
+        self.words.set(self.length, word, self.format);
         self.length += 1;
         self
     }
@@ -141,14 +208,14 @@ impl Descriptor {
     #[inline]
     pub fn land(&mut self, index: usize) {
         let offset = self.length.wrapping_sub(index) as u32 & jump::OFFSET;
-        if let Some(place) = self.words.get_mut(index) {
-            *place = *place & !jump::OFFSET | offset;
+        if let Some(word) = self.words.get(index, self.format) {
+            self.words.set(index, word & !jump::OFFSET | offset, self.format);
         }
     }
 
     /// Adds a pointer.
     #[inline]
-    pub fn pointer(&mut self, address: u64) -> &mut Descriptor {
+    pub fn pointer(&mut self, address: u64) -> &mut Self {
         if !self.format.long_pointers {
             return self.push(address as u32);
         }
@@ -158,7 +225,7 @@ impl Descriptor {
 
     /// Adds bytes as they are, filled up to whole words.
     #[inline]
-    pub fn bytes(&mut self, bytes: &[u8]) -> &mut Descriptor {
+    pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         for part in bytes.chunks(4) {
             let mut word = [0; 4];
             word[..part.len()].copy_from_slice(part);
@@ -169,86 +236,74 @@ impl Descriptor {
 
     /// KEY from memory. `kind` has class and flags of [`super::key`].
     #[inline]
-    pub fn key(&mut self, kind: u32, address: u64, length: usize) -> &mut Descriptor {
+    pub fn key(&mut self, kind: u32, address: u64, length: usize) -> &mut Self {
         self.push(command::KEY | kind | length as u32).pointer(address)
     }
 
     /// KEY with the key behind the command.
     #[inline]
-    pub fn key_immediate(&mut self, kind: u32, key: &[u8]) -> &mut Descriptor {
+    pub fn key_immediate(&mut self, kind: u32, key: &[u8]) -> &mut Self {
         self.push(command::KEY | IMMEDIATE | kind | key.len() as u32).bytes(key)
     }
 
     /// LOAD from memory. `target` has class and [`register`].
     #[inline]
-    pub fn load(
-        &mut self,
-        target: u32,
-        offset: usize,
-        address: u64,
-        length: usize,
-    ) -> &mut Descriptor {
+    pub fn load(&mut self, target: u32, offset: usize, address: u64, length: usize) -> &mut Self {
         let place = (offset as u32) << register::OFFSET | length as u32;
         self.push(command::LOAD | target | place).pointer(address)
     }
 
     /// LOAD of bytes behind the command.
     #[inline]
-    pub fn load_immediate(&mut self, target: u32, offset: usize, bytes: &[u8]) -> &mut Descriptor {
+    pub fn load_immediate(&mut self, target: u32, offset: usize, bytes: &[u8]) -> &mut Self {
         let place = (offset as u32) << register::OFFSET | bytes.len() as u32;
         self.push(command::LOAD | IMMEDIATE | target | place).bytes(bytes)
     }
 
     /// LOAD of a word behind the command.
     #[inline]
-    pub fn load_word(&mut self, target: u32, word: u32) -> &mut Descriptor {
+    pub fn load_word(&mut self, target: u32, word: u32) -> &mut Self {
         self.push(command::LOAD | IMMEDIATE | target | 4).push(word)
     }
 
     /// STORE to memory. `source` has class and [`register`].
     #[inline]
-    pub fn store(
-        &mut self,
-        source: u32,
-        offset: usize,
-        address: u64,
-        length: usize,
-    ) -> &mut Descriptor {
+    pub fn store(&mut self, source: u32, offset: usize, address: u64, length: usize) -> &mut Self {
         let place = (offset as u32) << register::OFFSET | length as u32;
         self.push(command::STORE | source | place).pointer(address)
     }
 
     /// FIFO LOAD. `kind` has class, type and action of [`super::fifo_load`]. The length is extended if it must be.
     #[inline]
-    pub fn fifo_load(&mut self, kind: u32, address: u64, length: u32) -> &mut Descriptor {
+    pub fn fifo_load(&mut self, kind: u32, address: u64, length: u32) -> &mut Self {
         self.data(command::FIFO_LOAD | kind, address, length)
     }
 
     /// FIFO LOAD of bytes behind the command.
     #[inline]
-    pub fn fifo_load_immediate(&mut self, kind: u32, bytes: &[u8]) -> &mut Descriptor {
+    pub fn fifo_load_immediate(&mut self, kind: u32, bytes: &[u8]) -> &mut Self {
         self.push(command::FIFO_LOAD | IMMEDIATE | kind | bytes.len() as u32).bytes(bytes)
     }
 
     /// FIFO STORE. `kind` is of [`super::fifo_store`]. The length is extended if it must be.
     #[inline]
-    pub fn fifo_store(&mut self, kind: u32, address: u64, length: u32) -> &mut Descriptor {
+    pub fn fifo_store(&mut self, kind: u32, address: u64, length: u32) -> &mut Self {
         self.data(command::FIFO_STORE | kind, address, length)
     }
 
     /// SEQ IN PTR. `flags` are [`super::SGT`] and those of [`super::sequence`].
     #[inline]
-    pub fn seq_in_ptr(&mut self, flags: u32, address: u64, length: u32) -> &mut Descriptor {
+    pub fn seq_in_ptr(&mut self, flags: u32, address: u64, length: u32) -> &mut Self {
         self.data(command::SEQ_IN_PTR | flags, address, length)
     }
 
     /// SEQ OUT PTR. `flags` are [`super::SGT`] and those of [`super::sequence`].
     #[inline]
-    pub fn seq_out_ptr(&mut self, flags: u32, address: u64, length: u32) -> &mut Descriptor {
+    pub fn seq_out_ptr(&mut self, flags: u32, address: u64, length: u32) -> &mut Self {
         self.data(command::SEQ_OUT_PTR | flags, address, length)
     }
 
-    fn data(&mut self, word: u32, address: u64, length: u32) -> &mut Descriptor {
+    fn data(&mut self, word: u32, address: u64, length: u32) -> &mut Self {
         if length <= 0xFFFF {
             return self.push(word | length).pointer(address);
         }
@@ -257,43 +312,52 @@ impl Descriptor {
 
     /// OPERATION: `fields` are of [`super::operation`].
     #[inline]
-    pub fn operation(&mut self, fields: u32) -> &mut Descriptor {
+    pub fn operation(&mut self, fields: u32) -> &mut Self {
         self.push(command::OPERATION | fields)
     }
 
     /// JUMP: `fields` are class and those of [`jump`].
     #[inline]
-    pub fn jump(&mut self, fields: u32) -> &mut Descriptor {
+    pub fn jump(&mut self, fields: u32) -> &mut Self {
         self.push(command::JUMP | fields)
     }
 
     /// Halts with a status; 0 is a normal end.
     #[inline]
-    pub fn halt(&mut self, status: u8) -> &mut Descriptor {
+    pub fn halt(&mut self, status: u8) -> &mut Self {
         self.jump(jump::HALT_STATUS | u32::from(status))
     }
 
     /// MATH: `fields` are of [`super::math`].
     #[inline]
-    pub fn math(&mut self, fields: u32) -> &mut Descriptor {
+    pub fn math(&mut self, fields: u32) -> &mut Self {
         self.push(command::MATH | fields)
     }
 
     /// MOVE: `fields` are of [`super::moving`].
     #[inline]
-    pub fn move_data(&mut self, fields: u32) -> &mut Descriptor {
+    pub fn move_data(&mut self, fields: u32) -> &mut Self {
         self.push(command::MOVE | fields)
     }
 
+    /// Writes the length into the header.
+    #[inline]
+    fn complete(&mut self) {
+        if let Some(word) = self.words.get(0, self.format) {
+            self.words.set(0, word & !header::LENGTH | self.length as u32, self.format);
+        }
+    }
+}
+
+impl Descriptor {
     /// Completes the header.
     ///
     /// # Errors
     /// Returns an error if there are more than 64 words.
     #[inline]
     pub fn finish(&mut self) -> Result<&[u32], Rule> {
-        let words = self.words.get_mut(..self.length).ok_or(Rule::TooLong)?;
-        words[0] = words[0] & !header::LENGTH | self.length as u32;
-        Ok(words)
+        self.complete();
+        <[u32]>::get(&self.words, ..self.length).ok_or(Rule::TooLong)
     }
 
     /// Completes the header and writes the descriptor as it lies in memory. Returns the number of bytes.
