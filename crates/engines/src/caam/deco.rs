@@ -24,6 +24,8 @@ pub(super) enum Fault {
     Cha(u32, u32),
     /// It halted with this status word.
     Halt(u32),
+    /// It jumped to the descriptor at this address.
+    Jump(u64),
 }
 
 /// The time of a job so far, in ticks.
@@ -68,7 +70,8 @@ pub(super) struct Job<'j> {
     pub(super) index: usize,
     pub(super) next: usize,
     pub(super) subroutine: Option<usize>,
-    pub(super) jumped: bool,
+    /// Whether it came from another job descriptor.
+    jumped: bool,
     pub(super) class1: Class,
     pub(super) class2: Class,
     pub(super) output_fifo: VecDeque<u8>,
@@ -144,8 +147,23 @@ impl<'j> Job<'j> {
 
     /// Runs the descriptor at `address`.
     pub(super) fn run(mut self, address: u64) -> Finished {
-        let done = self.fetch(address).and_then(|()| self.descriptors());
+        let mut done = self.fetch(address).and_then(|()| self.descriptors());
+        while let Err(Fault::Jump(target)) = done {
+            done = self.follow(target);
+        }
         self.finished(done)
+    }
+
+    /// Goes on with the job descriptor at `target`, which must not have a shared one.
+    fn follow(&mut self, target: u64) -> Result<(), Fault> {
+        let word = self.fetch_words(target, 0, 1)?[0];
+        let kind = word >> command::SHIFT << command::SHIFT;
+        if kind != command::HEADER || word & header::SHARED != 0 {
+            return Err(Fault::Deco(deco::JUMP));
+        }
+        self.jumped = true;
+        self.fetch(target)?;
+        self.descriptors()
     }
 
     /// Runs the descriptor that software wrote into the buffer.
@@ -162,6 +180,8 @@ impl<'j> Job<'j> {
             Err(Fault::Deco(error)) => status::deco_error(self.index, error) | jumped,
             Err(Fault::Cha(cha, error)) => status::ccb_error(self.index, cha, error) | jumped,
             Err(Fault::Halt(status)) => status,
+            // A descriptor that software runs cannot jump to others (assumed).
+            Err(Fault::Jump(_)) => status::deco_error(self.index, deco::JUMP),
         };
         let Time { commands, dma, compute } = self.time;
         Finished {
