@@ -90,7 +90,8 @@ pub(super) struct Job<'j> {
     pub(super) math: [u64; 4],
     pub(super) flags: u32,
     pub(super) protocol_override: u32,
-    pub(super) generates: bool,
+    /// The random number generator's operation, once it generates.
+    pub(super) generates: Option<u32>,
     pub(super) time: Time,
     pub(super) counts: Counts,
     pub(super) table_entries: u32,
@@ -137,7 +138,7 @@ impl<'j> Job<'j> {
             math: [0; 4],
             flags: 0,
             protocol_override: 0,
-            generates: false,
+            generates: None,
             time: Time::default(),
             counts: Counts::default(),
             table_entries: 0,

@@ -93,7 +93,7 @@ impl Job<'_> {
             }
             operation::UPDATE if is_instantiated => {
                 if fields & operation::RNG_SECURE_KEYS == 0 {
-                    self.generates = true;
+                    self.generates = Some(fields);
                 } else if self.random.status & rdsta::KEYS != 0 {
                     return Err(Fault::Cha(cha::RNG, ccb::RNG_SECURE_KEY));
                 } else {
@@ -107,10 +107,18 @@ impl Job<'_> {
 
     /// Random numbers for the descriptor; none before it has started the generator.
     pub(super) fn random_bytes(&mut self, length: usize) -> Vec<u8> {
-        if !self.generates {
-            return Vec::new();
-        }
+        let Some(fields) = self.generates else { return Vec::new() };
         self.time.compute += self.timing.random_word * length.div_ceil(4) as f64;
-        self.random.bytes(length)
+        let mut bytes = self.random.bytes(length);
+        for byte in &mut bytes {
+            // How the engine makes bytes odd, or not zero, is assumed.
+            if fields & operation::RNG_ODD_PARITY != 0 {
+                *byte ^= u8::from(byte.count_ones().is_multiple_of(2));
+            }
+            if fields & operation::RNG_NOT_ZERO != 0 {
+                *byte = (*byte).max(1);
+            }
+        }
+        bytes
     }
 }

@@ -173,7 +173,7 @@ impl Job<'_> {
             while let Some((address, length)) = store.ranges.pop_front() {
                 let wanted = length as usize;
                 let bytes: Vec<u8> =
-                    if store.random || (self.generates && self.output_fifo.is_empty()) {
+                    if store.random || (self.generates.is_some() && self.output_fifo.is_empty()) {
                         self.random_bytes(wanted)
                     } else {
                         let ready = wanted.min(self.output_fifo.len());
