@@ -6,16 +6,19 @@
 //! trusted descriptors, secure memory, blobs, the queue interface, and what jobs share with each other. A descriptor
 //! that uses them ends with an error.
 
+mod accelerator;
 mod aead;
 mod block;
 mod class;
 mod control;
 mod deco;
 mod digest;
+mod fault;
 mod fifo;
 mod global;
 mod load;
 mod operation;
+mod place;
 mod random;
 mod ring;
 mod transfer;

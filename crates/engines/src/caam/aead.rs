@@ -2,7 +2,7 @@
 
 use super::block::{Cipher, increment, xor};
 use super::class::{Chunk, Kind, Registers, Work, compare};
-use super::deco::Fault;
+use super::fault::Fault;
 use cpb_drivers::caam::descriptor::operation;
 use cpb_drivers::caam::status::{ccb, cha};
 

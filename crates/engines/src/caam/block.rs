@@ -1,7 +1,7 @@
 //! Block ciphers of class 1: AES and DES in the modes ECB, CBC, CTR, XTS, CMAC and XCBC-MAC.
 
 use super::class::{Chunk, Kind, Registers, Work};
-use super::deco::Fault;
+use super::fault::Fault;
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes192, Aes256};
 use cpb_drivers::caam::descriptor::operation;

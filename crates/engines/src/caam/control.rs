@@ -1,7 +1,9 @@
 //! The commands that control a descriptor: JUMP, MATH and MOVE.
 
-use super::class::{Chunk, Class, Kind};
-use super::deco::{Fault, Job};
+use super::accelerator::Class;
+use super::class::{Chunk, Kind};
+use super::deco::Job;
+use super::fault::Fault;
 use cpb_drivers::caam::descriptor::math::{self, operand};
 use cpb_drivers::caam::descriptor::{class, jump, moving};
 use cpb_drivers::caam::status::{self, deco};

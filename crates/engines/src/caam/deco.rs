@@ -3,9 +3,11 @@
 //! The buffer of 64 words holds the shared descriptor first, if there is one, and the job descriptor behind it. A
 //! status word's index counts from the buffer's beginning (assumed for jobs with a shared descriptor).
 
-use super::class::{Active, Chunk, Class, Work};
+use super::accelerator::{Active, Class};
+use super::class::{Chunk, Work};
+use super::fault::Fault;
+use super::place::{Output, Sequence, Store};
 use super::random::Random;
-use super::transfer::{Output, Sequence, Store};
 use super::{Configuration, Counts, Timing};
 use crate::{BusError, Memory};
 use cpb_drivers::caam::descriptor::{Format, WORDS, command, header, operation};
@@ -14,19 +16,6 @@ use std::collections::VecDeque;
 
 /// How many commands a job may run before its watchdog expires (assumed: the watchdog's time is not public).
 const COMMANDS: u32 = 4096;
-
-/// Why a descriptor ended before its last command.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Fault {
-    /// An error of the controller.
-    Deco(u32),
-    /// An error of an accelerator.
-    Cha(u32, u32),
-    /// It halted with this status word.
-    Halt(u32),
-    /// It jumped to the descriptor at this address.
-    Jump(u64),
-}
 
 /// The time of a job so far, in ticks.
 #[derive(Clone, Copy, Default, Debug)]

@@ -4,7 +4,7 @@
 //! number is big-endian and counts HMAC's first block (assumed; drivers only save and restore it).
 
 use super::class::{Chunk, Kind, Registers};
-use super::deco::Fault;
+use super::fault::Fault;
 use cpb_drivers::caam::descriptor::operation;
 use cpb_drivers::caam::status::{ccb, cha};
 

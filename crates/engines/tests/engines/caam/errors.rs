@@ -300,7 +300,7 @@ fn cases() -> Vec<Case> {
             ccb_error(8, cha::AES, ccb::NOT_RESET),
         ),
         (
-            "HMAC with a split key that is none",
+            "HMAC with a split key that is not split",
             |job, place| {
                 job.key(class::TWO, place, 16).operation(SHA | operation::HMAC_SPLIT);
             },
@@ -399,7 +399,11 @@ fn headers_that_are_wrong_have_their_status_words() {
         ("no pointer to the shared one", vec![shared(1)], deco::HEADER),
         ("a shared one of no words", vec![shared(0) + 1, place as u32], deco::HEADER),
         ("more than 64 words in all", vec![shared(63) + 1, place as u32], deco::HEADER),
-        ("a shared one that is none", vec![shared(2) + 1, place as u32], deco::SHARED_HEADER),
+        (
+            "a shared one that has another header",
+            vec![shared(2) + 1, place as u32],
+            deco::SHARED_HEADER,
+        ),
         ("a shared one nowhere", vec![shared(2) + 1, NOWHERE as u32], deco::DMA),
     ] {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
