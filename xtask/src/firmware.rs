@@ -31,12 +31,13 @@ pub(crate) fn images() -> PathBuf {
 }
 
 /// The images that tests need besides those of every board: those that measure without a host, also with messages
-/// behind the bus, one whose engine shares cached memory with the core, and two in which every part is in another
+/// behind the bus, two whose engine shares cached memory with the core, and two in which every part is in another
 /// place.
-const FOR_TESTS: [&str; 5] = [
+const FOR_TESTS: [&str; 6] = [
     "--solo",
     "--solo --buffers ocram-nc imxrt1170-evk",
     "--stack ocram --buffers ocram imxrt1060-evk",
+    "--stack ocram --buffers ocram imxrt1170-evk",
     "--solo --opt Os --code flash --tables ocram --stack ocram-nc --buffers ocram mps2-an500",
     "--solo --opt Os --code flash --tables ocram --stack ocram --buffers ocram imxrt1170-evk",
 ];

@@ -6,23 +6,26 @@
 //! trusted descriptors, secure memory, blobs, the queue interface, and what jobs share with each other. A descriptor
 //! that uses them ends with an error.
 
+mod accelerator;
 mod aead;
 mod block;
 mod class;
 mod control;
 mod deco;
 mod digest;
+mod fault;
 mod fifo;
 mod global;
 mod load;
 mod operation;
+mod place;
 mod random;
 mod ring;
 mod transfer;
 
 use crate::{Engine, Memory};
 use cpb_drivers::caam::descriptor::{Format, WORDS};
-use cpb_drivers::caam::registers::{RINGS, mcfgr, ring_error};
+use cpb_drivers::caam::registers::{RINGS, jrcfg_ms, mcfgr, ring_error};
 use cpb_drivers::caam::status;
 use deco::{Finished, Job};
 use global::Global;
@@ -35,7 +38,8 @@ pub struct Configuration {
     /// Words in registers, rings, descriptors and tables have their most significant byte first. The registers' values
     /// then reach the owner with their bytes reversed.
     pub big_endian: bool,
-    /// The upper word of 64-bit pointers and registers is first.
+    /// The upper word of 64-bit pointers and registers is first. The master configuration can exchange the words of
+    /// pointers, but not those of registers (assumed).
     pub high_word_first: bool,
     /// Pointers of 64 bits are possible. Software turns them on in the master configuration.
     pub long_pointers: bool,
@@ -186,7 +190,7 @@ impl Caam {
         Caam {
             configuration,
             timing,
-            global: Global::default(),
+            global: Global::new(&configuration),
             random: Random::new(configuration.seed, configuration.rdsta),
             rings: vec![Ring::default(); configuration.rings()],
             decos: (0..configuration.decos()).map(|_| None).collect(),
@@ -200,16 +204,27 @@ impl Caam {
         self.finished
     }
 
-    fn format(&self) -> Format {
+    /// How words and pointers of a ring's jobs lie in memory. The overrides' exact effect is assumed: one inverts the
+    /// byte order, the other the order of the words of a pointer.
+    fn format(&self, ring: Option<usize>) -> Format {
+        let overrides = ring.map_or(0, |ring| self.rings[ring].configuration[0]);
+        let has = |bit: u32| overrides & bit != 0;
         let enabled = self.global.mcfgr & mcfgr::LONG_POINTERS != 0;
-        self.configuration.format(self.configuration.long_pointers && enabled)
+        let transposed = self.global.mcfgr & mcfgr::TRANSPOSE != 0;
+        let big_endian = self.configuration.big_endian != has(jrcfg_ms::PLATFORM_ENDIAN_OVERRIDE);
+        let transposed = transposed != has(jrcfg_ms::DOUBLE_WORD_SWAP_OVERRIDE);
+        Format {
+            big_endian,
+            long_pointers: self.configuration.long_pointers && enabled,
+            high_word_first: big_endian != transposed,
+        }
     }
 
     /// Resets everything but the random number generator, whose keys last until power-off.
     fn reset(&mut self) {
         self.rings.fill(Ring::default());
         self.decos.iter_mut().for_each(|deco| *deco = None);
-        self.global.reset();
+        self.global.reset(&self.configuration);
     }
 
     /// Gives each free controller a job of the next ring that has one.
@@ -232,11 +247,12 @@ impl Caam {
 
     /// Fetches a job and computes it. Its results are written at the end.
     fn begin(&mut self, running: &mut Running, memory: &mut dyn Memory) {
-        let format = self.format();
         let Origin::Ring(number) = running.origin else { return };
+        let format = self.format(Some(number));
         let ring = &mut self.rings[number];
         let size = 4 * format.pointer_words() as u64;
-        let place = ring.input(&self.configuration) + size * u64::from(ring.read_index);
+        let entry_at = size * u64::from(ring.read_index);
+        let place = ring.input(&self.configuration).wrapping_add(entry_at);
         ring.read_index = (ring.read_index + 1) % ring.input_size.max(1);
         ring.pending = ring.pending.saturating_sub(1);
         let flushes = ring.halt == Halt::Flushing;
@@ -260,7 +276,7 @@ impl Caam {
 
     /// Runs the descriptor in controller 0's buffer.
     fn begin_buffer(&mut self, running: &mut Running, memory: &mut dyn Memory) {
-        let format = self.format();
+        let format = self.format(None);
         let buffer: [u32; WORDS] = self.global.buffer;
         let Caam { configuration, timing, random, .. } = self;
         let job = Job::new(memory, configuration, timing, random, format, 0);
@@ -297,7 +313,7 @@ impl Caam {
             self.global.end_buffer(status);
             return;
         };
-        let format = self.format();
+        let format = self.format(Some(number));
         let ring = &mut self.rings[number];
         let mut entry = Vec::new();
         if format.long_pointers {
@@ -308,7 +324,7 @@ impl Caam {
         entry.extend(format.bytes(status));
         let at = entry.len() as u64 * u64::from(ring.write_index);
         ring.in_flight -= 1;
-        if memory.write(ring.output(&self.configuration) + at, &entry).is_ok() {
+        if memory.write(ring.output(&self.configuration).wrapping_add(at), &entry).is_ok() {
             ring.finish(status, now, &self.timing);
         } else {
             ring.error(ring_error::OUTPUT);

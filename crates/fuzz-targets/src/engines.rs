@@ -85,7 +85,7 @@ pub fn caam(bytes: &[u8]) {
     let mut caam = Caam::new(times, configuration);
     let order = |value: u32| if has(0) { value.swap_bytes() } else { value };
     // Rings of four entries: inputs at the beginning of memory, outputs at 0x40.
-    let mut set_up = vec![(0x04, if has(2) { 1 << 16 } else { 0 })];
+    let mut set_up = vec![(0x04, order(caam.read(0x04)) | if has(2) { 1 << 16 } else { 0 })];
     for ring in 1..=4 {
         let base = 0x1_0000 * ring;
         let low = if has(1) { 4 } else { 0 };

@@ -170,6 +170,7 @@ impl DeviceDescription {
                 "dma-beat",
                 "aes-round",
                 "des-round",
+                "md5-block",
                 "sha1-block",
                 "sha256-block",
                 "sha512-block",

@@ -410,6 +410,10 @@ pub mod operation {
     pub const HMAC_SPLIT: u32 = 0x04 << MODE;
     /// Random numbers: state handle 1; else state handle 0.
     pub const RNG_HANDLE_1: u32 = 0x01 << MODE;
+    /// Random numbers: without bytes of zero.
+    pub const RNG_NOT_ZERO: u32 = 0x10 << MODE;
+    /// Random numbers: bytes have odd parity.
+    pub const RNG_ODD_PARITY: u32 = 0x20 << MODE;
     /// Random numbers: makes the secure keys.
     pub const RNG_SECURE_KEYS: u32 = 0x100 << MODE;
     /// The mask of the state.

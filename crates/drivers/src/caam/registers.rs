@@ -144,18 +144,18 @@ pub mod mcfgr {
     pub const WATCHDOG: u32 = 1 << 30;
     /// Resets the DMA controller.
     pub const DMA_RESET: u32 = 1 << 28;
-    /// Pointers have 64 bits.
+    /// Pointers have 64 bits (of which 36 are used).
     pub const LONG_POINTERS: u32 = 1 << 16;
+    /// Exchanges the words of 64-bit pointers in descriptors and tables. Set after a reset of the i.MX RT1170.
+    pub const TRANSPOSE: u32 = 1 << 19;
 }
 
 /// Bits of [`SCFGR`].
 pub mod scfgr {
-    /// The accelerators' masks are seeded from the random number generator.
-    pub const RANDOM_DPA: u32 = 1 << 0;
-    /// State handle 0 gives random numbers.
+    /// Which blobs can be made: bits 1:0. 3 is normal operation.
+    pub const BLOBS: u32 = 3;
+    /// State handle 0 cannot be instantiated in its test mode.
     pub const RANDOM_HANDLE_0: u32 = 1 << 9;
-    /// Buffers random data.
-    pub const RANDOM_BUFFER: u32 = 1 << 10;
     /// Locks the program mode of the true random number generator.
     pub const LOCK_TRNG: u32 = 1 << 11;
     /// Job rings must be started before use.
@@ -190,6 +190,8 @@ pub mod ctpr {
 pub mod csta {
     /// The engine works.
     pub const BUSY: u32 = 1;
+    /// It has nothing to do.
+    pub const IDLE: u32 = 1 << 1;
     /// Its words are in big-endian order. Drivers take either this or bit 18.
     pub const BIG_ENDIAN: u32 = 1 << 10;
 }

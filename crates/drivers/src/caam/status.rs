@@ -14,12 +14,12 @@ pub const CCB: u32 = 2 << 28;
 pub const JUMP_HALT: u32 = 3 << 28;
 /// Source: the descriptor controller. The error is in bits 7:0: see [`deco`].
 pub const DECO: u32 = 4 << 28;
-/// Source: the job ring. The error is in bits 7:0: see [`deco::RESET`].
+/// Source: the job ring. The error is in bits 7:0.
 pub const RING: u32 = 6 << 28;
 /// Source: a JUMP command that halted on conditions, whose codes are in bits 7:0.
 pub const JUMP_CONDITIONS: u32 = 7 << 28;
 
-/// A jump was taken before the error, so that the index may be that of another descriptor.
+/// The job descriptor had jumped to another one, so that the index is one of that.
 pub const JUMPED: u32 = 1 << 27;
 /// The index of the command, in words from the header, is in bits 15:8.
 pub const INDEX: u32 = 8;

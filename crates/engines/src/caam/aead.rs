@@ -2,7 +2,7 @@
 
 use super::block::{Cipher, increment, xor};
 use super::class::{Chunk, Kind, Registers, Work, compare};
-use super::deco::Fault;
+use super::fault::Fault;
 use cpb_drivers::caam::descriptor::operation;
 use cpb_drivers::caam::status::{ccb, cha};
 
@@ -96,7 +96,7 @@ impl Gcm {
             // An IV begins a message even in the state FINAL: NXP's driver has it so.
             Kind::Iv => self.rest.extend_from_slice(&chunk.bytes),
             Kind::Aad => {
-                self.aad_length += chunk.bytes.len() as u64;
+                self.aad_length = self.aad_length.wrapping_add(chunk.bytes.len() as u64);
                 self.rest.extend_from_slice(&chunk.bytes);
                 for block in whole_blocks(&mut self.rest) {
                     self.absorb(block);
@@ -177,7 +177,7 @@ impl Gcm {
         let mut block = [0; 16];
         block[..input.len()].copy_from_slice(if self.encrypts { &output } else { input });
         self.absorb(block);
-        self.message_length += input.len() as u64;
+        self.message_length = self.message_length.wrapping_add(input.len() as u64);
         work.output.append(&mut output);
     }
 

@@ -1,7 +1,7 @@
-//! Block ciphers of class 1: AES and DES in the modes ECB, CBC, CTR, XTS and CMAC.
+//! Block ciphers of class 1: AES and DES in the modes ECB, CBC, CTR, XTS, CMAC and XCBC-MAC.
 
 use super::class::{Chunk, Kind, Registers, Work};
-use super::deco::Fault;
+use super::fault::Fault;
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes192, Aes256};
 use cpb_drivers::caam::descriptor::operation;
@@ -99,6 +99,7 @@ enum Mode {
     Ctr,
     Xts,
     Cmac,
+    Xcbc,
 }
 
 /// A block cipher at work.
@@ -125,6 +126,9 @@ const XTS_SECTOR: usize = 0x20;
 const XTS_SIZE: usize = 0x28;
 const XTS_SECTOR_UPPER: usize = 0x30;
 
+/// Where XCBC-MAC keeps its second and third key (NXP's driver names this order; the places are assumed).
+const XCBC_KEYS: [usize; 2] = [16, 32];
+
 /// Where CMAC keeps the encrypted zero block, from which its subkeys come (the place is assumed).
 const CMAC_L: usize = 16;
 
@@ -148,6 +152,7 @@ impl Block {
             operation::CTR if is_aes => Mode::Ctr,
             operation::XTS if is_aes && has_xts => Mode::Xts,
             operation::CMAC if is_aes => Mode::Cmac,
+            operation::XCBC_MAC if is_aes => Mode::Xcbc,
             // The sixteen counter widths: their low bits are the width in bytes. All have the same effect until the
             // counter overflows, where the model always carries on (assumed).
             ctr if is_aes && ctr >> operation::MODE < 0x10 => Mode::Ctr,
@@ -171,9 +176,12 @@ impl Block {
             let triple = fields & operation::ALGORITHM == operation::TRIPLE_DES;
             (Cipher::des(key, triple)?, None)
         };
-        if mode == Mode::Cmac && fields & operation::INIT != 0 {
+        let begins = fields & operation::INIT != 0;
+        if matches!(mode, Mode::Cmac | Mode::Xcbc) && begins {
             registers.context[..16].fill(0);
         }
+        let cipher =
+            if mode == Mode::Xcbc { xcbc_keys(cipher, begins, registers)? } else { cipher };
         Ok(Block {
             cipher,
             tweak_cipher,
@@ -194,6 +202,10 @@ impl Block {
         self.cha == cha::DES
     }
 
+    fn is_mac(&self) -> bool {
+        matches!(self.mode, Mode::Cmac | Mode::Xcbc)
+    }
+
     /// Takes data in. Returns whether the accelerator is done.
     pub(super) fn feed(
         &mut self,
@@ -203,7 +215,7 @@ impl Block {
     ) -> Result<bool, Fault> {
         match chunk.kind {
             Kind::Message => self.rest.extend_from_slice(&chunk.bytes),
-            Kind::Icv if self.mode == Mode::Cmac && self.checks => {
+            Kind::Icv if self.is_mac() && self.checks => {
                 return registers.compare(&chunk.bytes, self.cha).map(|()| true);
             }
             _ => return Err(Fault::Cha(self.cha, ccb::SEQUENCE)),
@@ -211,7 +223,7 @@ impl Block {
         let size = self.cipher.size();
         let mut whole = self.rest.len() / size * size;
         let keeps = match self.mode {
-            Mode::Cmac => self.ends,
+            Mode::Cmac | Mode::Xcbc => self.ends,
             Mode::Ctr => self.keeps_counter,
             _ => false,
         };
@@ -224,13 +236,13 @@ impl Block {
             self.block(block, registers);
         }
         work.rounds += self.cipher.rounds() * (whole / size) as f64;
-        if self.mode != Mode::Cmac {
+        if !self.is_mac() {
             work.output.extend_from_slice(&data);
         }
         if chunk.last {
             self.finish(registers, work)?;
         }
-        Ok(chunk.last && !(self.checks && self.mode == Mode::Cmac))
+        Ok(chunk.last && !(self.checks && self.is_mac()))
     }
 
     fn block(&mut self, block: &mut [u8], registers: &mut Registers) {
@@ -258,8 +270,8 @@ impl Block {
                 increment(&mut context[16..32]);
             }
             Mode::Xts => self.xts_block(block, context),
-            Mode::Cmac => {
-                if self.done == 0 {
+            Mode::Cmac | Mode::Xcbc => {
+                if self.done == 0 && self.mode == Mode::Cmac {
                     self.subkey(context);
                 }
                 xor(&mut context[..16], block);
@@ -341,10 +353,41 @@ impl Block {
                 self.rest.clear();
                 Ok(())
             }
+            Mode::Xcbc if self.ends => {
+                let is_whole = self.rest.len() == 16;
+                if !is_whole {
+                    self.rest.push(0x80);
+                    self.rest.resize(16, 0);
+                }
+                let at = XCBC_KEYS[usize::from(!is_whole)];
+                let key: Vec<u8> = context[at..at + 16].to_vec();
+                xor(&mut context[..16], &self.rest);
+                xor(&mut context[..16], &key);
+                self.cipher.encrypt(&mut context[..16]);
+                work.rounds += self.cipher.rounds();
+                self.rest.clear();
+                Ok(())
+            }
             _ if self.rest.is_empty() => Ok(()),
             _ => Err(Fault::Cha(self.cha, ccb::DATA_SIZE)),
         }
     }
+}
+
+/// The cipher of XCBC-MAC (RFC 3566, 4). A message's beginning derives three keys: the first one takes the place of
+/// the key, the others go into the context. Later jobs bring all three along.
+fn xcbc_keys(cipher: Cipher, begins: bool, registers: &mut Registers) -> Result<Cipher, Fault> {
+    if registers.key.len() != 16 {
+        return Err(Fault::Cha(cha::AES, ccb::KEY_SIZE));
+    }
+    if !begins {
+        return Ok(cipher);
+    }
+    for (at, number) in XCBC_KEYS.into_iter().zip([2, 3]) {
+        registers.context[at..at + 16].copy_from_slice(&cipher.encrypted([number; 16]));
+    }
+    registers.key = cipher.encrypted([1; 16]).to_vec();
+    Cipher::aes(&registers.key)
 }
 
 /// Adds `other` to `block`, bit by bit, as far as both go.

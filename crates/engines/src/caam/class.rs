@@ -1,11 +1,7 @@
-//! The two classes of accelerators: their registers, their input, and what is at work in them.
+//! What an accelerator of either class works on: its registers and its input.
 
-use super::aead::{Ccm, Gcm};
-use super::block::Block;
-use super::deco::Fault;
-use super::digest::Digest;
+use super::fault::Fault;
 use cpb_drivers::caam::status::ccb;
-use std::collections::VecDeque;
 
 /// The types of data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,31 +62,4 @@ pub(super) struct Work<'w> {
     pub(super) output: &'w mut Vec<u8>,
     /// Rounds of the block cipher.
     pub(super) rounds: f64,
-}
-
-/// An accelerator at work.
-pub(super) enum Active {
-    Block(Box<Block>),
-    Gcm(Box<Gcm>),
-    Ccm(Box<Ccm>),
-    Digest(Box<Digest>),
-}
-
-/// A class.
-pub(super) struct Class {
-    pub(super) registers: Registers,
-    pub(super) active: Option<Active>,
-    pub(super) queue: VecDeque<Chunk>,
-}
-
-impl Class {
-    pub(super) fn new(context: usize) -> Class {
-        Class { registers: Registers::new(context), active: None, queue: VecDeque::new() }
-    }
-
-    /// Resets the accelerator.
-    pub(super) fn reset(&mut self) {
-        self.active = None;
-        self.registers.done = false;
-    }
 }

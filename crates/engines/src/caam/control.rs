@@ -1,7 +1,9 @@
 //! The commands that control a descriptor: JUMP, MATH and MOVE.
 
-use super::class::{Chunk, Class, Kind};
-use super::deco::{Fault, Job};
+use super::accelerator::Class;
+use super::class::{Chunk, Kind};
+use super::deco::Job;
+use super::fault::Fault;
 use cpb_drivers::caam::descriptor::math::{self, operand};
 use cpb_drivers::caam::descriptor::{class, jump, moving};
 use cpb_drivers::caam::status::{self, deco};
@@ -11,7 +13,7 @@ impl Job<'_> {
         if class == class::ONE { &mut self.class1 } else { &mut self.class2 }
     }
 
-    /// JUMP. Jumps to other descriptors are not modelled.
+    /// JUMP.
     pub(super) fn jump(&mut self, word: u32) -> Result<(), Fault> {
         self.pump()?;
         let waits_1 = word & class::ONE != 0 && self.class1.active.is_some();
@@ -20,6 +22,7 @@ impl Job<'_> {
             return Err(Fault::Deco(deco::WATCHDOG));
         }
         let kind = word & jump::TYPE;
+        let address = if kind == jump::NONLOCAL { self.pointer()? } else { 0 };
         let steps = matches!(kind, jump::LOCAL_INCREMENT | jump::LOCAL_DECREMENT);
         if steps {
             let register = word >> 12 & 0xF;
@@ -52,6 +55,7 @@ impl Job<'_> {
                 self.next = self.subroutine.take().ok_or(Fault::Deco(deco::JUMP))?;
                 Ok(())
             }
+            jump::NONLOCAL => Err(Fault::Jump(address)),
             jump::HALT => {
                 self.settle_stores()?;
                 Err(Fault::Halt(status::JUMP_CONDITIONS | self.flags >> 8))
@@ -76,7 +80,6 @@ impl Job<'_> {
         let target = self.index.checked_add_signed(isize::from(offset as u8 as i8));
         let within = |target: &usize| *target > self.begin && *target <= self.end;
         self.next = target.filter(within).ok_or(Fault::Deco(deco::JUMP))?;
-        self.jumped |= self.next <= self.index;
         Ok(())
     }
 

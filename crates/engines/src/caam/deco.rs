@@ -3,9 +3,11 @@
 //! The buffer of 64 words holds the shared descriptor first, if there is one, and the job descriptor behind it. A
 //! status word's index counts from the buffer's beginning (assumed for jobs with a shared descriptor).
 
-use super::class::{Active, Chunk, Class, Work};
+use super::accelerator::{Active, Class};
+use super::class::{Chunk, Work};
+use super::fault::Fault;
+use super::place::{Output, Sequence, Store};
 use super::random::Random;
-use super::transfer::{Output, Sequence, Store};
 use super::{Configuration, Counts, Timing};
 use crate::{BusError, Memory};
 use cpb_drivers::caam::descriptor::{Format, WORDS, command, header, operation};
@@ -14,17 +16,6 @@ use std::collections::VecDeque;
 
 /// How many commands a job may run before its watchdog expires (assumed: the watchdog's time is not public).
 const COMMANDS: u32 = 4096;
-
-/// Why a descriptor ended before its last command.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Fault {
-    /// An error of the controller.
-    Deco(u32),
-    /// An error of an accelerator.
-    Cha(u32, u32),
-    /// It halted with this status word.
-    Halt(u32),
-}
 
 /// The time of a job so far, in ticks.
 #[derive(Clone, Copy, Default, Debug)]
@@ -68,7 +59,8 @@ pub(super) struct Job<'j> {
     pub(super) index: usize,
     pub(super) next: usize,
     pub(super) subroutine: Option<usize>,
-    pub(super) jumped: bool,
+    /// Whether it came from another job descriptor.
+    jumped: bool,
     pub(super) class1: Class,
     pub(super) class2: Class,
     pub(super) output_fifo: VecDeque<u8>,
@@ -87,7 +79,8 @@ pub(super) struct Job<'j> {
     pub(super) math: [u64; 4],
     pub(super) flags: u32,
     pub(super) protocol_override: u32,
-    pub(super) generates: bool,
+    /// The random number generator's operation, once it generates.
+    pub(super) generates: Option<u32>,
     pub(super) time: Time,
     pub(super) counts: Counts,
     pub(super) table_entries: u32,
@@ -134,7 +127,7 @@ impl<'j> Job<'j> {
             math: [0; 4],
             flags: 0,
             protocol_override: 0,
-            generates: false,
+            generates: None,
             time: Time::default(),
             counts: Counts::default(),
             table_entries: 0,
@@ -144,8 +137,23 @@ impl<'j> Job<'j> {
 
     /// Runs the descriptor at `address`.
     pub(super) fn run(mut self, address: u64) -> Finished {
-        let done = self.fetch(address).and_then(|()| self.descriptors());
+        let mut done = self.fetch(address).and_then(|()| self.descriptors());
+        while let Err(Fault::Jump(target)) = done {
+            done = self.follow(target);
+        }
         self.finished(done)
+    }
+
+    /// Goes on with the job descriptor at `target`, which must not have a shared one.
+    fn follow(&mut self, target: u64) -> Result<(), Fault> {
+        let word = self.fetch_words(target, 0, 1)?[0];
+        let kind = word >> command::SHIFT << command::SHIFT;
+        if kind != command::HEADER || word & header::SHARED != 0 {
+            return Err(Fault::Deco(deco::JUMP));
+        }
+        self.jumped = true;
+        self.fetch(target)?;
+        self.descriptors()
     }
 
     /// Runs the descriptor that software wrote into the buffer.
@@ -162,6 +170,8 @@ impl<'j> Job<'j> {
             Err(Fault::Deco(error)) => status::deco_error(self.index, error) | jumped,
             Err(Fault::Cha(cha, error)) => status::ccb_error(self.index, cha, error) | jumped,
             Err(Fault::Halt(status)) => status,
+            // A descriptor that software runs cannot jump to others (assumed).
+            Err(Fault::Jump(_)) => status::deco_error(self.index, deco::JUMP),
         };
         let Time { commands, dma, compute } = self.time;
         Finished {

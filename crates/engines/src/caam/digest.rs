@@ -4,7 +4,7 @@
 //! number is big-endian and counts HMAC's first block (assumed; drivers only save and restore it).
 
 use super::class::{Chunk, Kind, Registers};
-use super::deco::Fault;
+use super::fault::Fault;
 use cpb_drivers::caam::descriptor::operation;
 use cpb_drivers::caam::status::{ccb, cha};
 
@@ -141,7 +141,7 @@ impl Algorithm {
     fn padding(self, length: u64) -> Vec<u8> {
         let (block, field) = (self.block() as u64, self.block() / 8);
         let mut padding = vec![0x80];
-        let used = (length + 1 + field as u64) % block;
+        let used = (length % block + 1 + field as u64) % block;
         padding.resize(1 + ((block - used) % block) as usize, 0);
         let bits = u128::from(length) << 3;
         match self {

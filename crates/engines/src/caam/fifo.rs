@@ -1,8 +1,9 @@
 //! The commands that move data through the FIFOs: FIFO LOAD, FIFO STORE, the pointers of sequences, and the info FIFO.
 
 use super::class::{Chunk, Kind};
-use super::deco::{Fault, Job};
-use super::transfer::{Cursor, Range, Store};
+use super::deco::Job;
+use super::fault::Fault;
+use super::place::{Cursor, Range, Store};
 use cpb_drivers::caam::descriptor::{
     EXTENDED, IMMEDIATE, SGT, VARIABLE, class, fifo_load, fifo_store, info, sequence,
 };

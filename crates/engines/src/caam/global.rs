@@ -5,8 +5,9 @@ use cpb_drivers::caam::descriptor::WORDS;
 use cpb_drivers::caam::registers::{self, DECO_BLOCK, cha, csta, ctpr, deco, jr, mcfgr, vreg};
 use std::collections::BTreeMap;
 
-/// The master configuration after a reset (`fsl_caam` 2.4.0 writes this value as that of the reset).
-const MCFGR: u32 = 0x0008_2300;
+/// The master configuration after a reset, but for the order of words (`fsl_caam` 2.4.0 writes 0x00082300 as the
+/// value of the reset).
+const MCFGR: u32 = 0x2300;
 
 /// The random number generator has stopped, and its entropy is valid: bits of RTMCTL that drivers wait for.
 const RTMCTL_READY: u32 = 1 << 13 | 1 << 10;
@@ -70,10 +71,11 @@ pub(super) struct Global {
     pub(super) fault_address: u64,
 }
 
-impl Default for Global {
-    fn default() -> Global {
+impl Global {
+    pub(super) fn new(configuration: &Configuration) -> Global {
+        let is_transposed = configuration.high_word_first != configuration.big_endian;
         Global {
-            mcfgr: MCFGR,
+            mcfgr: MCFGR | if is_transposed { mcfgr::TRANSPOSE } else { 0 },
             plain: BTreeMap::new(),
             granted: false,
             buffer: [0; WORDS],
@@ -83,11 +85,9 @@ impl Default for Global {
             fault_address: 0,
         }
     }
-}
 
-impl Global {
-    pub(super) fn reset(&mut self) {
-        *self = Global { counters: self.counters, ..Global::default() };
+    pub(super) fn reset(&mut self, configuration: &Configuration) {
+        *self = Global { counters: self.counters, ..Global::new(configuration) };
     }
 
     /// Whether controller 0 belongs to software.
@@ -192,7 +192,7 @@ impl Caam {
             registers::CSTA => {
                 let busy = self.decos.iter().any(Option::is_some);
                 let big = if self.configuration.big_endian { csta::BIG_ENDIAN } else { 0 };
-                big | if busy { csta::BUSY } else { 0 }
+                big | if busy { csta::BUSY } else { csta::IDLE }
             }
             registers::CCBVID => u32::from(era) << 24,
             registers::CHAVID_LS if old => {

@@ -1,7 +1,8 @@
 //! The commands that load and store registers: KEY, LOAD and STORE.
 
-use super::deco::{Fault, Job};
-use super::transfer::Cursor;
+use super::deco::Job;
+use super::fault::Fault;
+use super::place::Cursor;
 use cpb_drivers::caam::descriptor::{
     IMMEDIATE, SGT, VARIABLE, WORDS, class, clear, deco_control, key, register,
 };

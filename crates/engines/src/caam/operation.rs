@@ -2,13 +2,16 @@
 //!
 //! Public keys and all other protocols are not modelled: their descriptors end with an error.
 
+use super::accelerator::Active;
 use super::aead::{Ccm, Gcm};
 use super::block::Block;
-use super::class::{Active, Work};
-use super::deco::{Fault, Job};
+use super::class::Work;
+use super::deco::Job;
 use super::digest::{self, Algorithm, Digest};
-use super::transfer::Cursor;
+use super::fault::Fault;
+use super::place::Cursor;
 use cpb_drivers::caam::descriptor::operation;
+use cpb_drivers::caam::registers::rdsta;
 use cpb_drivers::caam::status::{ccb, cha, deco};
 
 /// Where a derived key comes from or goes to.
@@ -148,5 +151,59 @@ impl Job<'_> {
             Algorithm::Sha224 | Algorithm::Sha256 => self.timing.sha256_block,
             Algorithm::Sha384 | Algorithm::Sha512 => self.timing.sha512_block,
         }
+    }
+
+    /// OPERATION of the random number generator.
+    pub(super) fn random(&mut self, fields: u32) -> Result<(), Fault> {
+        let handle = fields >> operation::MODE & 3;
+        if handle > 1 {
+            return Err(Fault::Cha(cha::RNG, ccb::MODE));
+        }
+        let instantiated = rdsta::INSTANTIATED << handle;
+        let is_instantiated = self.random.status & instantiated != 0;
+        let not_yet = Fault::Cha(cha::RNG, ccb::RNG_NOT_INSTANTIATED);
+        match fields & operation::STATE {
+            operation::INIT => {
+                if is_instantiated {
+                    return Err(Fault::Cha(cha::RNG, ccb::RNG_INSTANTIATE));
+                }
+                let resistance = fields & operation::CHECK_ICV != 0;
+                let resistance =
+                    if resistance { rdsta::PREDICTION_RESISTANCE << handle } else { 0 };
+                self.random.status |= instantiated | resistance;
+            }
+            operation::FINAL if is_instantiated => {}
+            operation::INIT_FINAL if is_instantiated => {
+                self.random.status &= !(instantiated | rdsta::PREDICTION_RESISTANCE << handle);
+            }
+            operation::UPDATE if is_instantiated => {
+                if fields & operation::RNG_SECURE_KEYS == 0 {
+                    self.generates = Some(fields);
+                } else if self.random.status & rdsta::KEYS != 0 {
+                    return Err(Fault::Cha(cha::RNG, ccb::RNG_SECURE_KEY));
+                } else {
+                    self.random.make_keys();
+                }
+            }
+            _ => return Err(not_yet),
+        }
+        Ok(())
+    }
+
+    /// Random numbers for the descriptor; none before it has started the generator.
+    pub(super) fn random_bytes(&mut self, length: usize) -> Vec<u8> {
+        let Some(fields) = self.generates else { return Vec::new() };
+        self.time.compute += self.timing.random_word * length.div_ceil(4) as f64;
+        let mut bytes = self.random.bytes(length);
+        for byte in &mut bytes {
+            // How the engine makes bytes odd, or not zero, is assumed.
+            if fields & operation::RNG_ODD_PARITY != 0 {
+                *byte ^= u8::from(byte.count_ones().is_multiple_of(2));
+            }
+            if fields & operation::RNG_NOT_ZERO != 0 {
+                *byte = (*byte).max(1);
+            }
+        }
+        bytes
     }
 }

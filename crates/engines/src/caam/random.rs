@@ -4,10 +4,7 @@
 //! are not fit for secrets.
 
 use super::block::Cipher;
-use super::deco::{Fault, Job};
-use cpb_drivers::caam::descriptor::operation;
 use cpb_drivers::caam::registers::rdsta;
-use cpb_drivers::caam::status::{ccb, cha};
 
 /// The state of the generator.
 pub(super) struct Random {
@@ -27,7 +24,8 @@ impl Random {
         random
     }
 
-    fn make_keys(&mut self) {
+    /// Makes the secure keys.
+    pub(super) fn make_keys(&mut self) {
         for key in 0..self.keys.len() {
             let bytes = self.bytes(32);
             self.keys[key].copy_from_slice(&bytes);
@@ -64,53 +62,5 @@ impl Random {
         }
         let cipher = Cipher::aes(&self.keys[0]).ok()?;
         Some(key.as_chunks::<16>().0.iter().flat_map(|block| each(&cipher, *block)).collect())
-    }
-}
-
-impl Job<'_> {
-    /// OPERATION of the random number generator.
-    pub(super) fn random(&mut self, fields: u32) -> Result<(), Fault> {
-        let handle = fields >> operation::MODE & 3;
-        if handle > 1 {
-            return Err(Fault::Cha(cha::RNG, ccb::MODE));
-        }
-        let instantiated = rdsta::INSTANTIATED << handle;
-        let is_instantiated = self.random.status & instantiated != 0;
-        let not_yet = Fault::Cha(cha::RNG, ccb::RNG_NOT_INSTANTIATED);
-        match fields & operation::STATE {
-            operation::INIT => {
-                if is_instantiated {
-                    return Err(Fault::Cha(cha::RNG, ccb::RNG_INSTANTIATE));
-                }
-                let resistance = fields & operation::CHECK_ICV != 0;
-                let resistance =
-                    if resistance { rdsta::PREDICTION_RESISTANCE << handle } else { 0 };
-                self.random.status |= instantiated | resistance;
-            }
-            operation::FINAL if is_instantiated => {}
-            operation::INIT_FINAL if is_instantiated => {
-                self.random.status &= !(instantiated | rdsta::PREDICTION_RESISTANCE << handle);
-            }
-            operation::UPDATE if is_instantiated => {
-                if fields & operation::RNG_SECURE_KEYS == 0 {
-                    self.generates = true;
-                } else if self.random.status & rdsta::KEYS != 0 {
-                    return Err(Fault::Cha(cha::RNG, ccb::RNG_SECURE_KEY));
-                } else {
-                    self.random.make_keys();
-                }
-            }
-            _ => return Err(not_yet),
-        }
-        Ok(())
-    }
-
-    /// Random numbers for the descriptor; none before it has started the generator.
-    pub(super) fn random_bytes(&mut self, length: usize) -> Vec<u8> {
-        if !self.generates {
-            return Vec::new();
-        }
-        self.time.compute += self.timing.random_word * length.div_ceil(4) as f64;
-        self.random.bytes(length)
     }
 }

@@ -1,9 +1,10 @@
-//! Transfers: plain ranges of memory, scatter-gather tables, sequences, and output that waits for its data.
+//! Transfers from and to plain ranges of memory, scatter-gather tables and sequences.
 
-use super::deco::{Fault, Job};
+use super::deco::Job;
+use super::fault::Fault;
+use super::place::{Cursor, Output, Range};
 use cpb_drivers::caam::descriptor::sgt;
 use cpb_drivers::caam::status::deco;
-use std::collections::VecDeque;
 
 /// Memory is read in pieces, so that a transfer of 4 GiB fails at the end of memory instead of being allocated.
 const PIECE: u64 = 4096;
@@ -11,65 +12,6 @@ const PIECE: u64 = 4096;
 /// How many table entries a job reads at most. Tables that lead to themselves have no end; a job that reads them
 /// expires (assumed: the watchdog's time is not public).
 const TABLE_ENTRIES: u32 = 4096;
-
-/// Bytes that the end of a job writes, with the index of the command that asked for it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Output {
-    pub(super) index: usize,
-    pub(super) address: u64,
-    pub(super) bytes: Vec<u8>,
-}
-
-/// A place in memory that moves on with each transfer.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Cursor {
-    /// The next entry of the table.
-    table: u64,
-    address: u64,
-    left: u64,
-    /// Whether no entry follows.
-    ended: bool,
-}
-
-impl Cursor {
-    /// Data from `address` on.
-    pub(super) fn plain(address: u64) -> Cursor {
-        Cursor { table: 0, address, left: u64::MAX, ended: true }
-    }
-
-    /// The data of the table at `address`.
-    pub(super) fn of_table(address: u64) -> Cursor {
-        Cursor { table: address, address: 0, left: 0, ended: false }
-    }
-
-    pub(super) fn new(address: u64, is_table: bool) -> Cursor {
-        if is_table { Cursor::of_table(address) } else { Cursor::plain(address) }
-    }
-}
-
-/// An input or output sequence.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Sequence {
-    pub(super) cursor: Cursor,
-    /// How many bytes are left.
-    pub(super) left: u32,
-    /// The length that variable commands use.
-    pub(super) variable: u32,
-    /// Where it began.
-    pub(super) start: (Cursor, u32),
-}
-
-/// A part of memory.
-pub(super) type Range = (u64, u64);
-
-/// Output that was asked for before it was computed.
-#[derive(Debug)]
-pub(super) struct Store {
-    pub(super) index: usize,
-    pub(super) ranges: VecDeque<Range>,
-    /// Whether the data are random numbers rather than the output FIFO. A generator at work serves others, too.
-    pub(super) random: bool,
-}
 
 impl Job<'_> {
     /// The parts of memory that the next `length` bytes are in.
@@ -173,7 +115,7 @@ impl Job<'_> {
             while let Some((address, length)) = store.ranges.pop_front() {
                 let wanted = length as usize;
                 let bytes: Vec<u8> =
-                    if store.random || (self.generates && self.output_fifo.is_empty()) {
+                    if store.random || (self.generates.is_some() && self.output_fifo.is_empty()) {
                         self.random_bytes(wanted)
                     } else {
                         let ready = wanted.min(self.output_fifo.len());

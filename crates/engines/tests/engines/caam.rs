@@ -116,7 +116,8 @@ impl Machine {
             removed: [0; 4],
         };
         if configuration.long_pointers {
-            machine.write(registers::MCFGR, mcfgr::LONG_POINTERS);
+            let old = machine.read(registers::MCFGR);
+            machine.write(registers::MCFGR, old | mcfgr::LONG_POINTERS);
         }
         (0..configuration.rings).for_each(|ring| machine.set_up(ring));
         machine

@@ -5,48 +5,47 @@ use cpb_engines::Engine;
 use cpb_engines::caam::{self, Caam, Configuration};
 use cpb_engines::dcp::{self, Dcp, Fuses};
 
-/// The unit of the CAAM's coalescing timer in engine clocks (`cpb_drivers::caam::registers::jrcfg::TIMER`).
+/// The unit of the CAAM's coalescing timer, in clocks of the engine.
 const COALESCING: f64 = 64.0;
 
 /// The engine of a description that was checked; `None` if the device is no engine.
 pub(super) fn new(description: &DeviceDescription, core_mhz: f64) -> Option<Box<dyn Engine>> {
     description.engine_times()?;
     let constant = |name| description.timing.get(name).map_or(0.0, |constant| constant.value);
-    let per_clock = core_mhz / constant(ENGINE_CLOCK).max(1e-3);
-    let cycles = |name| constant(name) * per_clock;
-    if description.kind == "caam" {
-        let timing = caam::Timing {
-            ring_entry: cycles("ring-entry"),
-            descriptor_word: cycles("descriptor-word"),
-            command: cycles("command"),
-            register_word: cycles("register-word"),
-            table_entry: cycles("table-entry"),
-            dma_start: cycles("dma-start"),
-            dma_beat: cycles("dma-beat"),
-            aes_round: cycles("aes-round"),
-            des_round: cycles("des-round"),
-            // No firmware asks this chip for MD5.
-            md5_block: cycles("sha256-block"),
+    let clock = core_mhz / constant(ENGINE_CLOCK).max(1e-3);
+    let cycles = |name| constant(name) * clock;
+    if description.kind == "dcp" {
+        let timing = dcp::Timing {
+            fetch: cycles("fetch"),
+            context: cycles("context"),
+            payload: cycles("payload"),
+            aes_block: cycles("aes-block"),
             sha1_block: cycles("sha1-block"),
             sha256_block: cycles("sha256-block"),
-            sha512_block: cycles("sha512-block"),
-            random_word: cycles("random-word"),
+            word: cycles("word"),
             finish: cycles("finish"),
-            coalescing: COALESCING * per_clock,
         };
-        return Some(Box::new(Caam::new(timing, Configuration::RT1170)));
+        return Some(Box::new(Dcp::new(timing, Fuses::default())));
     }
-    let timing = dcp::Timing {
-        fetch: cycles("fetch"),
-        context: cycles("context"),
-        payload: cycles("payload"),
-        aes_block: cycles("aes-block"),
+    let timing = caam::Timing {
+        ring_entry: cycles("ring-entry"),
+        descriptor_word: cycles("descriptor-word"),
+        command: cycles("command"),
+        register_word: cycles("register-word"),
+        table_entry: cycles("table-entry"),
+        dma_start: cycles("dma-start"),
+        dma_beat: cycles("dma-beat"),
+        aes_round: cycles("aes-round"),
+        des_round: cycles("des-round"),
+        md5_block: cycles("md5-block"),
         sha1_block: cycles("sha1-block"),
         sha256_block: cycles("sha256-block"),
-        word: cycles("word"),
+        sha512_block: cycles("sha512-block"),
+        random_word: cycles("random-word"),
         finish: cycles("finish"),
+        coalescing: COALESCING * clock,
     };
-    Some(Box::new(Dcp::new(timing, Fuses::default())))
+    Some(Box::new(Caam::new(timing, Configuration::RT1170)))
 }
 
 #[cfg(test)]

@@ -69,27 +69,45 @@ fn all_of_a_boards_memory_behind_the_bus_can_be_used() {
     assert!(ran.stdout.contains("sha-256/hash/message/1024: "), "{}", ran.all());
 }
 
-/// The driver, by polling and by interrupt, and Mbed TLS over the engine.
-const ENGINES: &str = "dcp,dcp-interrupts,mbedtls-dcp";
+/// A chip and the providers that reach its engine: the driver in its ways, and Mbed TLS over the engine.
+struct Accelerated {
+    chip: &'static str,
+    engines: &'static str,
+    /// The known answers of all of them are more than this.
+    answers: u32,
+}
+
+const ACCELERATED: [Accelerated; 2] = [
+    Accelerated { chip: "imxrt1060", engines: "dcp,dcp-interrupts,mbedtls-dcp", answers: 4000 },
+    Accelerated {
+        chip: "imxrt1170",
+        engines: "caam,caam-interrupts,caam-coalesced,mbedtls-caam",
+        answers: 35_000,
+    },
+];
 
 /// In tightly coupled memory, and in memory that the core caches: there, a line that was not cleaned or invalidated
 /// gives a wrong answer.
 #[test]
-fn the_dcp_s_known_answers_are_right_by_every_way_to_it() {
-    let test = "the_dcp_s_known_answers_are_right_by_every_way_to_it";
-    for name in ["imxrt1060-evk-O2", "imxrt1060-evk-O2-stack-ocram-buffers-ocram"] {
-        let Some(firmware) = image(test, name) else { return };
-        known_answers_are_right(&firmware);
+fn an_engine_s_known_answers_are_right_by_every_way_to_it() {
+    let test = "an_engine_s_known_answers_are_right_by_every_way_to_it";
+    for board in ACCELERATED {
+        for place in ["", "-stack-ocram-buffers-ocram"] {
+            let name = format!("{}-evk-O2{place}", board.chip);
+            let Some(firmware) = image(test, &name) else { return };
+            known_answers_are_right(&board, &firmware);
+        }
     }
 }
 
-fn known_answers_are_right(firmware: &Path) {
-    let target = format!("imxrt1060-sim:{}", firmware.display());
-    let ran = lab!().run(&format!("check --target {target} -p {ENGINES}"));
+fn known_answers_are_right(board: &Accelerated, firmware: &Path) {
+    let Accelerated { chip, engines, answers } = board;
+    let target = format!("{chip}-sim:{}", firmware.display());
+    let ran = lab!().run(&format!("check --target {target} -p {engines}"));
     assert_eq!(ran.status, Some(0), "{}", ran.all());
     let total = ran.stdout.lines().find(|line| line.contains(" known answers right, 0 algorithms"));
     let total = total.and_then(|line| line.split(' ').next()?.parse::<u32>().ok());
-    assert!(total > Some(4000), "{}", ran.all());
+    assert!(total > Some(*answers), "{}", ran.all());
     for row in ["aes-128-cbc       encrypt", "sha-256           hash", "hmac-sha-1", "aes-128-gcm"]
     {
         assert!(ran.stdout.contains(row), "{row}: {}", ran.all());
@@ -97,60 +115,67 @@ fn known_answers_are_right(firmware: &Path) {
 }
 
 #[test]
-fn the_dcp_is_proved_by_the_jobs_and_interrupts_that_it_counted() {
-    let test = "the_dcp_is_proved_by_the_jobs_and_interrupts_that_it_counted";
-    let Some(firmware) = image(test, "imxrt1060-evk-O2") else { return };
-    let lab = lab!();
-    let target = format!("imxrt1060-sim:{}", firmware.display());
-    let what = "-a sha-256 -s 1K --budget 0.5s -q";
-    let ran = lab.run(&format!("run --target {target} -p {ENGINES} {what} --json -o record.jsonl"));
-    assert_eq!(ran.status, Some(0), "{}", ran.all());
-    let summary: Value = serde_json::from_str(&ran.stdout).expect("a summary");
-    let mut seen = 0;
-    for cell in summary["cells"].as_array().expect("cells") {
-        let (name, execution) = (cell["provider"].as_str().expect("a name"), &cell["execution"]);
-        if name == "null" {
-            continue;
+fn an_engine_is_proved_by_the_jobs_and_interrupts_that_it_counted() {
+    let test = "an_engine_is_proved_by_the_jobs_and_interrupts_that_it_counted";
+    for Accelerated { chip, engines, .. } in ACCELERATED {
+        let Some(firmware) = image(test, &format!("{chip}-evk-O2")) else { return };
+        let lab = lab!();
+        let target = format!("{chip}-sim:{}", firmware.display());
+        let what = "-a sha-256 -s 1K --budget 0.5s -q --json -o record.jsonl";
+        let ran = lab.run(&format!("run --target {target} -p {engines} {what}"));
+        assert_eq!(ran.status, Some(0), "{}", ran.all());
+        let summary: Value = serde_json::from_str(&ran.stdout).expect("a summary");
+        let mut seen = Vec::new();
+        for cell in summary["cells"].as_array().expect("cells") {
+            let (name, execution) =
+                (cell["provider"].as_str().expect("a name"), &cell["execution"]);
+            if name == "null" {
+                continue;
+            }
+            seen.push(name);
+            assert_eq!(execution["verdict"], "accelerated", "{name}: {execution}");
+            let count = |what: &str| execution[what].as_f64().unwrap_or(0.0);
+            // NXP's ports hash a message of this size in two jobs; computing the answers takes some operations more.
+            let jobs = if name.starts_with("mbedtls") { 2.0 } else { 1.0 };
+            assert!((count("jobs_per_operation") - jobs).abs() < 0.1, "{name}: {execution}");
+            // One job at a time: a coalesced interrupt comes with each, when it has waited long enough.
+            let polls = name.starts_with("mbedtls") || !name.contains('-');
+            let interrupts = if polls { 0.0 } else { 1.0 };
+            assert!(
+                (count("interrupts_per_operation") - interrupts).abs() < 0.1,
+                "{name}: {execution}"
+            );
         }
-        seen += 1;
-        assert_eq!(execution["verdict"], "accelerated", "{name}: {execution}");
-        let count = |what: &str| execution[what].as_f64().unwrap_or(0.0);
-        // NXP's port hashes a message in two packets; computing the answers takes some operations more.
-        let packets = if name == "mbedtls-dcp" { 2.0 } else { 1.0 };
-        assert!((count("jobs_per_operation") - packets).abs() < 0.1, "{name}: {execution}");
-        let interrupts = if name == "dcp-interrupts" { 1.0 } else { 0.0 };
-        assert!(
-            (count("interrupts_per_operation") - interrupts).abs() < 0.1,
-            "{name}: {execution}"
-        );
+        assert_eq!(seen.len(), engines.split(',').count(), "{summary}");
     }
-    assert_eq!(seen, 3, "{summary}");
 }
 
 #[test]
 fn all_jobs_at_once_fill_the_engine_s_queue() {
     let test = "all_jobs_at_once_fill_the_engine_s_queue";
-    let Some(firmware) = image(test, "imxrt1060-evk-O2") else { return };
-    let lab = lab!();
-    let plan = |word: &str| {
-        let measure = "algorithms = ['aes-128-cbc']\noperations = ['encrypt']\nsizes = [16]";
-        format!("name = 'x'\nreason = 'x'\n[[measure]]\n{measure}\ndispatch = '{word}'\n")
-    };
-    let target = format!("imxrt1060-sim:{}", firmware.display());
-    let mut cost = Vec::new();
-    for word in ["serial", "all-at-once"] {
-        std::fs::write(lab.path("plan.toml"), plan(word)).expect("a plan");
-        let what = format!("--target {target} --plan plan.toml -p dcp --budget 1s -q --json");
-        let ran = lab.run(&format!("run {what} -o {word}.jsonl"));
-        assert_eq!(ran.status, Some(0), "{}", ran.all());
-        let summary: Value = serde_json::from_str(&ran.stdout).expect("a summary");
-        let cells = summary["cells"].as_array().expect("cells");
-        let cell = cells.iter().find(|cell| cell["provider"] == "dcp").expect("a cell");
-        let figure = &cell["figures"]["measured"]["cycles_per_operation"]["value"];
-        cost.push(figure.as_f64().unwrap_or_else(|| panic!("{cell}")));
+    for (chip, engine) in [("imxrt1060", "dcp"), ("imxrt1170", "caam")] {
+        let Some(firmware) = image(test, &format!("{chip}-evk-O2")) else { return };
+        let cost = ["serial", "all-at-once"].map(|word| cycles(chip, engine, &firmware, word));
+        // Building and starting one by one costs far more than jobs that are built before and started at once.
+        assert!(cost[1] < 0.8 * cost[0], "{engine}: {cost:?}");
     }
-    // Building and starting one by one costs far more than a chain of packets that are built before.
-    assert!(cost[1] < 0.8 * cost[0], "{cost:?}");
+}
+
+/// Cycles of a block in CBC.
+fn cycles(chip: &str, engine: &str, firmware: &Path, word: &str) -> f64 {
+    let lab = lab!();
+    let measure = "algorithms = ['aes-128-cbc']\noperations = ['encrypt']\nsizes = [16]";
+    let plan = format!("name = 'x'\nreason = 'x'\n[[measure]]\n{measure}\ndispatch = '{word}'\n");
+    std::fs::write(lab.path("plan.toml"), plan).expect("a plan");
+    let target = format!("{chip}-sim:{}", firmware.display());
+    let what = format!("--target {target} --plan plan.toml -p {engine} --budget 1s -q --json");
+    let ran = lab.run(&format!("run {what} -o {word}.jsonl"));
+    assert_eq!(ran.status, Some(0), "{}", ran.all());
+    let summary: Value = serde_json::from_str(&ran.stdout).expect("a summary");
+    let cells = summary["cells"].as_array().expect("cells");
+    let cell = cells.iter().find(|cell| cell["provider"] == engine).expect("a cell");
+    let figure = &cell["figures"]["measured"]["cycles_per_operation"]["value"];
+    figure.as_f64().unwrap_or_else(|| panic!("{cell}"))
 }
 
 #[test]

@@ -156,3 +156,34 @@ fn black_keys_leave_encrypted_and_come_back() {
     let told = deco_error(8, status::deco::NO_SECURE_KEY);
     assert_eq!(machine.run(&mut job), told);
 }
+
+/// The words of NXP's driver `fsl_caam`: it instantiates handle 0 and makes the secure keys, both without additional
+/// input, which the descriptors then jump over; at the end it takes the handle back.
+#[test]
+fn nxp_s_descriptors_set_the_generator_up_and_take_it_down() {
+    let mut machine = fresh();
+    let begin = [0xB080_0006, 0xA000_0002, 0, 0xA000_0002, 0, 0x8250_0004];
+    let keys = [0xB080_0004, 0xA000_0002, 0, 0x8250_1000];
+    let end = [0xB080_0002, 0x8250_000D];
+    for (words, right) in [(&begin[..], 0x0000_0001), (&keys, 0x4000_0001), (&end, 0x4000_0000)] {
+        let bytes: Vec<u8> = words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
+        let at = machine.put(&bytes);
+        assert_eq!(machine.run_at(at), 0);
+        assert_eq!(machine.read(registers::RDSTA), right);
+    }
+}
+
+#[test]
+fn random_bytes_can_be_odd_and_not_zero() {
+    let mut machine = Machine::imx();
+    let output = machine.room(4000);
+    for (mode, is_right) in [
+        (operation::RNG_ODD_PARITY, (|byte| byte.count_ones() % 2 == 1) as fn(&u8) -> bool),
+        (operation::RNG_NOT_ZERO, |byte| *byte != 0),
+    ] {
+        let mut job = machine.job();
+        job.operation(RNG | mode).fifo_store(fifo_store::RANDOM, output, 4000);
+        assert_eq!(machine.run(&mut job), 0);
+        assert!(machine.bytes(output, 4000).iter().all(is_right));
+    }
+}

@@ -1,7 +1,8 @@
 //! Job rings: their registers, their errors, halt, flush and reset, several of them, and several controllers.
 
 use super::*;
-use cpb_drivers::caam::registers::{jrcr, jrint, ring_error};
+use cpb_drivers::caam::descriptor::SGT;
+use cpb_drivers::caam::registers::{jrcfg_ms, jrcr, jrint, ring_error};
 use cpb_drivers::caam::status::{self, deco};
 
 /// A descriptor that ends at once.
@@ -221,4 +222,41 @@ fn several_controllers_work_side_by_side_and_jobs_end_out_of_order() {
         std::iter::from_fn(|| machine.remove(0)).map(|(address, _)| address).collect();
     assert_eq!(order, [job, job, slow]);
     assert_eq!(machine.read(registers::CHANUM_MS), 4 << 28 | 2 << 24);
+}
+
+/// A ring whose configuration says so takes its jobs in the other byte order; another one does not.
+#[test]
+fn a_ring_can_have_the_other_byte_order() {
+    let mut machine = Machine::imx();
+    let ms = jrcfg_ms::PLATFORM_ENDIAN_OVERRIDE | jrcfg_ms::DOUBLE_WORD_SWAP_OVERRIDE;
+    machine.write_ring(0, jr::JRCFGR_MS, ms);
+    machine.format = Format { big_endian: true, ..machine.format };
+    let swapped = long(&mut machine);
+    machine.run_at(swapped);
+    machine.format = Format::RT1170;
+    let job = long(&mut machine);
+    machine.add(1, job);
+    machine.settle();
+    assert_eq!(machine.remove(1), Some((job, 0)));
+    assert_eq!(machine.model.finished(), 2);
+}
+
+/// The bit of the master configuration that NXP's driver keeps set: without it, the lower word of a pointer in a
+/// scatter-gather table is first.
+#[test]
+fn the_order_of_a_pointer_s_words_can_be_exchanged() {
+    let mut machine = Machine::imx();
+    let old = machine.read(registers::MCFGR);
+    assert_eq!(old, 0x0008_2300);
+    machine.write(registers::MCFGR, old & !mcfgr::TRANSPOSE);
+    machine.format.high_word_first = false;
+    let data = machine.put(&[0; 32]);
+    let table = machine.table(data, &[16, 16]);
+    let mut job = machine.job();
+    job.operation(operation::CLASS_2 | operation::SHA_1 | operation::INIT_FINAL).fifo_load(
+        class::TWO | SGT | fifo_load::MESSAGE | fifo_load::LAST_2,
+        table,
+        32,
+    );
+    assert_eq!(machine.run(&mut job), 0);
 }
