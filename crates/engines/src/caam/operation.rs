@@ -5,7 +5,7 @@
 use super::accelerator::Active;
 use super::aead::{Ccm, Gcm};
 use super::block::Block;
-use super::class::Work;
+use super::class::Product;
 use super::deco::Job;
 use super::digest::{self, Algorithm, Digest};
 use super::fault::Fault;
@@ -56,19 +56,19 @@ impl Job<'_> {
         }
         self.count_bytes(word, operation::CLASS_1);
         let registers = &mut self.class1.registers;
-        let mut work = Work { output: &mut Vec::new(), rounds: 0.0 };
+        let mut product = Product { output: &mut Vec::new(), rounds: 0.0 };
         let mode = word & operation::MODE_MASK & !operation::DECRYPT_KEY;
         let active = match (algorithm, mode) {
             (operation::AES, operation::GCM) => Active::Gcm(Box::new(Gcm::new(word, registers)?)),
             (operation::AES, operation::CCM) => {
-                Active::Ccm(Box::new(Ccm::new(word, registers, &mut work)?))
+                Active::Ccm(Box::new(Ccm::new(word, registers, &mut product)?))
             }
             _ => {
                 let has_xts = configuration.aes.is_some_and(|version| version >= 4);
                 Active::Block(Box::new(Block::new(word, registers, has_xts)?))
             }
         };
-        self.time.compute += self.timing.aes_round * work.rounds;
+        self.time.compute += self.timing.aes_round * product.rounds;
         self.class1.active = Some(active);
         Ok(())
     }
