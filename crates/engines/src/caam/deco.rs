@@ -83,7 +83,10 @@ pub(super) struct Job<'j> {
     pub(super) generates: Option<u32>,
     pub(super) time: Time,
     pub(super) counts: Counts,
+    /// Entries of tables, bytes of data and random bytes so far.
     pub(super) table_entries: u32,
+    pub(super) data: u64,
+    pub(super) random_data: usize,
     failed_at: Option<u64>,
 }
 
@@ -131,6 +134,8 @@ impl<'j> Job<'j> {
             time: Time::default(),
             counts: Counts::default(),
             table_entries: 0,
+            data: 0,
+            random_data: 0,
             failed_at: None,
         }
     }

@@ -14,6 +14,9 @@ use cpb_drivers::caam::descriptor::operation;
 use cpb_drivers::caam::registers::rdsta;
 use cpb_drivers::caam::status::{ccb, cha, deco};
 
+/// How many random bytes a job can have at most, so that it cannot use up the host's memory (assumed).
+const RANDOM_DATA: usize = 16 << 20;
+
 /// Where a derived key comes from or goes to.
 mod place {
     pub(super) const IMMEDIATE: u32 = 0;
@@ -178,9 +181,12 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Random numbers for the descriptor; none before it has started the generator.
+    /// Random numbers for the descriptor: none before it has started the generator, and fewer than it asks for if they
+    /// are too many, so that it expires.
     pub(super) fn random_bytes(&mut self, length: usize) -> Vec<u8> {
         let Some(fields) = self.generates else { return Vec::new() };
+        let length = length.min(RANDOM_DATA - self.random_data);
+        self.random_data += length;
         self.time.compute += self.timing.random_word * length.div_ceil(4) as f64;
         let mut bytes = self.random.bytes(length);
         for byte in &mut bytes {
