@@ -1,7 +1,7 @@
 //! AES of class 1 in the modes that authenticate what they encrypt: GCM and CCM.
 
 use super::block::{Cipher, increment, xor};
-use super::class::{Chunk, Kind, Registers, Work, compare};
+use super::class::{Chunk, Kind, Product, Registers, compare};
 use super::fault::Fault;
 use cpb_drivers::caam::descriptor::operation;
 use cpb_drivers::caam::status::{ccb, cha};
@@ -87,10 +87,10 @@ impl Gcm {
         &mut self,
         chunk: &Chunk,
         registers: &mut Registers,
-        work: &mut Work<'_>,
+        product: &mut Product<'_>,
     ) -> Result<bool, Fault> {
         if chunk.kind != self.phase {
-            self.advance(chunk.kind, work)?;
+            self.advance(chunk.kind, product)?;
         }
         match chunk.kind {
             // An IV begins a message even in the state FINAL: NXP's driver has it so.
@@ -102,22 +102,22 @@ impl Gcm {
                     self.absorb(block);
                 }
             }
-            Kind::Message => self.message(&chunk.bytes, work),
+            Kind::Message => self.message(&chunk.bytes, product),
             Kind::Icv => {
                 self.save(registers);
                 return self.check(&chunk.bytes, registers).map(|()| true);
             }
         }
         if chunk.last {
-            self.advance(Kind::Icv, work)?;
-            self.finish(work);
+            self.advance(Kind::Icv, product)?;
+            self.finish(product);
         }
         self.save(registers);
         Ok(chunk.last && !self.checks)
     }
 
     /// Ends the phase and begins that of `kind`.
-    fn advance(&mut self, kind: Kind, work: &mut Work<'_>) -> Result<(), Fault> {
+    fn advance(&mut self, kind: Kind, product: &mut Product<'_>) -> Result<(), Fault> {
         if (kind as u8) < self.phase as u8 {
             return Err(SEQUENCE);
         }
@@ -130,7 +130,7 @@ impl Gcm {
             self.absorb(block);
         }
         if self.phase == Kind::Message && kind != Kind::Message {
-            self.end_of_message(work);
+            self.end_of_message(product);
         }
         self.phase = kind;
         Ok(())
@@ -162,39 +162,39 @@ impl Gcm {
         Ok(())
     }
 
-    fn message(&mut self, bytes: &[u8], work: &mut Work<'_>) {
+    fn message(&mut self, bytes: &[u8], product: &mut Product<'_>) {
         self.rest.extend_from_slice(bytes);
         for block in whole_blocks(&mut self.rest) {
-            self.crypt(&block, work);
+            self.crypt(&block, product);
         }
     }
 
-    fn crypt(&mut self, input: &[u8], work: &mut Work<'_>) {
+    fn crypt(&mut self, input: &[u8], product: &mut Product<'_>) {
         let mut output = input.to_vec();
         xor(&mut output, &self.cipher.encrypted(self.counter));
         increment(&mut self.counter[12..]);
-        work.rounds += self.cipher.rounds();
+        product.rounds += self.cipher.rounds();
         let mut block = [0; 16];
         block[..input.len()].copy_from_slice(if self.encrypts { &output } else { input });
         self.absorb(block);
         self.message_length = self.message_length.wrapping_add(input.len() as u64);
-        work.output.append(&mut output);
+        product.output.append(&mut output);
     }
 
-    fn end_of_message(&mut self, work: &mut Work<'_>) {
+    fn end_of_message(&mut self, product: &mut Product<'_>) {
         let rest = core::mem::take(&mut self.rest);
         if !rest.is_empty() {
-            self.crypt(&rest, work);
+            self.crypt(&rest, product);
         }
     }
 
     /// Computes the tag, if the state says so.
-    fn finish(&mut self, work: &mut Work<'_>) {
+    fn finish(&mut self, product: &mut Product<'_>) {
         if self.ends && !self.finished {
             let lengths = u128::from(self.aad_length) << 67 | u128::from(self.message_length) << 3;
             self.absorb(lengths.to_be_bytes());
             self.hash ^= u128::from_be_bytes(self.cipher.encrypted(self.first));
-            work.rounds += self.cipher.rounds();
+            product.rounds += self.cipher.rounds();
             self.finished = true;
         }
     }
@@ -202,7 +202,7 @@ impl Gcm {
     fn check(&mut self, icv: &[u8], registers: &mut Registers) -> Result<(), Fault> {
         if self.ends {
             let (mut output, rounds) = (Vec::new(), 0.0);
-            self.finish(&mut Work { output: &mut output, rounds });
+            self.finish(&mut Product { output: &mut output, rounds });
             self.save(registers);
         }
         if self.checks {
@@ -262,7 +262,7 @@ impl Ccm {
     pub(super) fn new(
         fields: u32,
         registers: &Registers,
-        work: &mut Work<'_>,
+        product: &mut Product<'_>,
     ) -> Result<Ccm, Fault> {
         let cipher = Cipher::aes(&registers.key)?;
         let block = |at: usize| core::array::from_fn(|place| registers.context[at + place]);
@@ -282,7 +282,7 @@ impl Ccm {
             ccm.mac = ccm.cipher.encrypted(ccm.mac);
             ccm.mask = ccm.cipher.encrypted(ccm.counter);
             ccm.count();
-            work.rounds += 2.0 * ccm.cipher.rounds();
+            product.rounds += 2.0 * ccm.cipher.rounds();
         }
         Ok(ccm)
     }
@@ -293,10 +293,10 @@ impl Ccm {
         increment(&mut self.counter[16 - width..]);
     }
 
-    fn absorb(&mut self, block: [u8; 16], work: &mut Work<'_>) {
+    fn absorb(&mut self, block: [u8; 16], product: &mut Product<'_>) {
         xor(&mut self.mac, &block);
         self.mac = self.cipher.encrypted(self.mac);
-        work.rounds += self.cipher.rounds();
+        product.rounds += self.cipher.rounds();
     }
 
     /// Takes data in. Returns whether the accelerator is done.
@@ -304,10 +304,10 @@ impl Ccm {
         &mut self,
         chunk: &Chunk,
         registers: &mut Registers,
-        work: &mut Work<'_>,
+        product: &mut Product<'_>,
     ) -> Result<bool, Fault> {
         if chunk.kind != self.phase {
-            self.advance(chunk.kind, work)?;
+            self.advance(chunk.kind, product)?;
         }
         match chunk.kind {
             Kind::Iv => return Err(SEQUENCE),
@@ -321,13 +321,13 @@ impl Ccm {
                     }
                 }
                 for block in whole_blocks(&mut self.rest) {
-                    self.absorb(block, work);
+                    self.absorb(block, product);
                 }
             }
             Kind::Message => {
                 self.rest.extend_from_slice(&chunk.bytes);
                 for block in whole_blocks(&mut self.rest) {
-                    self.crypt(&block, work);
+                    self.crypt(&block, product);
                 }
             }
             Kind::Icv => {
@@ -341,40 +341,40 @@ impl Ccm {
             }
         }
         if chunk.last {
-            self.advance(Kind::Icv, work)?;
+            self.advance(Kind::Icv, product)?;
         }
         self.save(registers);
         Ok(chunk.last && !self.checks)
     }
 
-    fn advance(&mut self, kind: Kind, work: &mut Work<'_>) -> Result<(), Fault> {
+    fn advance(&mut self, kind: Kind, product: &mut Product<'_>) -> Result<(), Fault> {
         if (kind as u8) < self.phase as u8 {
             return Err(SEQUENCE);
         }
         if self.phase == Kind::Aad
             && let Some(block) = padded(&mut self.rest)
         {
-            self.absorb(block, work);
+            self.absorb(block, product);
         }
         if self.phase == Kind::Message {
             let rest = core::mem::take(&mut self.rest);
             if !rest.is_empty() {
-                self.crypt(&rest, work);
+                self.crypt(&rest, product);
             }
         }
         self.phase = kind;
         Ok(())
     }
 
-    fn crypt(&mut self, input: &[u8], work: &mut Work<'_>) {
+    fn crypt(&mut self, input: &[u8], product: &mut Product<'_>) {
         let mut output = input.to_vec();
         xor(&mut output, &self.cipher.encrypted(self.counter));
-        work.rounds += self.cipher.rounds();
+        product.rounds += self.cipher.rounds();
         self.count();
         let mut block = [0; 16];
         block[..input.len()].copy_from_slice(if self.encrypts { input } else { &output });
-        self.absorb(block, work);
-        work.output.append(&mut output);
+        self.absorb(block, product);
+        product.output.append(&mut output);
     }
 
     fn code(&self) -> [u8; 16] {

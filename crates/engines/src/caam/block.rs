@@ -1,6 +1,6 @@
 //! Block ciphers of class 1: AES and DES in the modes ECB, CBC, CTR, XTS, CMAC and XCBC-MAC.
 
-use super::class::{Chunk, Kind, Registers, Work};
+use super::class::{Chunk, Kind, Product, Registers};
 use super::fault::Fault;
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes192, Aes256};
@@ -211,7 +211,7 @@ impl Block {
         &mut self,
         chunk: &Chunk,
         registers: &mut Registers,
-        work: &mut Work<'_>,
+        product: &mut Product<'_>,
     ) -> Result<bool, Fault> {
         match chunk.kind {
             Kind::Message => self.rest.extend_from_slice(&chunk.bytes),
@@ -235,12 +235,12 @@ impl Block {
         for block in data.chunks_exact_mut(size) {
             self.block(block, registers);
         }
-        work.rounds += self.cipher.rounds() * (whole / size) as f64;
+        product.rounds += self.cipher.rounds() * (whole / size) as f64;
         if !self.is_mac() {
-            work.output.extend_from_slice(&data);
+            product.output.extend_from_slice(&data);
         }
         if chunk.last {
-            self.finish(registers, work)?;
+            self.finish(registers, product)?;
         }
         Ok(chunk.last && !(self.checks && self.is_mac()))
     }
@@ -320,7 +320,11 @@ impl Block {
         context[CMAC_L..CMAC_L + 16].copy_from_slice(&self.cipher.encrypted([0; 16]));
     }
 
-    fn finish(&mut self, registers: &mut Registers, work: &mut Work<'_>) -> Result<(), Fault> {
+    fn finish(
+        &mut self,
+        registers: &mut Registers,
+        product: &mut Product<'_>,
+    ) -> Result<(), Fault> {
         let context = &mut registers.context;
         match self.mode {
             Mode::Ctr if !self.rest.is_empty() => {
@@ -328,8 +332,8 @@ impl Block {
                 stream.copy_from_slice(&context[16..32]);
                 self.cipher.encrypt(&mut stream);
                 xor(&mut self.rest, &stream);
-                work.output.append(&mut self.rest);
-                work.rounds += self.cipher.rounds();
+                product.output.append(&mut self.rest);
+                product.rounds += self.cipher.rounds();
                 if !self.keeps_counter {
                     increment(&mut context[16..32]);
                 }
@@ -349,7 +353,7 @@ impl Block {
                 xor(&mut context[..16], &self.rest);
                 xor(&mut context[..16], &subkey);
                 self.cipher.encrypt(&mut context[..16]);
-                work.rounds += self.cipher.rounds();
+                product.rounds += self.cipher.rounds();
                 self.rest.clear();
                 Ok(())
             }
@@ -364,7 +368,7 @@ impl Block {
                 xor(&mut context[..16], &self.rest);
                 xor(&mut context[..16], &key);
                 self.cipher.encrypt(&mut context[..16]);
-                work.rounds += self.cipher.rounds();
+                product.rounds += self.cipher.rounds();
                 self.rest.clear();
                 Ok(())
             }

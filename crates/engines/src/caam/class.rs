@@ -58,7 +58,7 @@ pub(super) fn compare(icv: &[u8], computed: &[u8], size: u32, cha: u32) -> Resul
 }
 
 /// What an accelerator gives and what it costs.
-pub(super) struct Work<'w> {
+pub(super) struct Product<'w> {
     pub(super) output: &'w mut Vec<u8>,
     /// Rounds of the block cipher.
     pub(super) rounds: f64,

@@ -4,7 +4,7 @@
 //! status word's index counts from the buffer's beginning (assumed for jobs with a shared descriptor).
 
 use super::accelerator::{Active, Class};
-use super::class::{Chunk, Work};
+use super::class::{Chunk, Product};
 use super::fault::Fault;
 use super::place::{Output, Sequence, Store};
 use super::random::Random;
@@ -83,7 +83,10 @@ pub(super) struct Job<'j> {
     pub(super) generates: Option<u32>,
     pub(super) time: Time,
     pub(super) counts: Counts,
+    /// Entries of tables, bytes of data and random bytes so far.
     pub(super) table_entries: u32,
+    pub(super) data: u64,
+    pub(super) random_data: usize,
     failed_at: Option<u64>,
 }
 
@@ -131,6 +134,8 @@ impl<'j> Job<'j> {
             time: Time::default(),
             counts: Counts::default(),
             table_entries: 0,
+            data: 0,
+            random_data: 0,
             failed_at: None,
         }
     }
@@ -373,20 +378,20 @@ impl<'j> Job<'j> {
                 return Ok(());
             };
             let mut output = Vec::new();
-            let mut work = Work { output: &mut output, rounds: 0.0 };
+            let mut product = Product { output: &mut output, rounds: 0.0 };
             let registers = &mut self.class1.registers;
             let mut is_des = false;
             let done = match &mut active {
                 Active::Block(block) => {
                     is_des = block.is_des();
-                    block.feed(&chunk, registers, &mut work)
+                    block.feed(&chunk, registers, &mut product)
                 }
-                Active::Gcm(gcm) => gcm.feed(&chunk, registers, &mut work),
-                Active::Ccm(ccm) => ccm.feed(&chunk, registers, &mut work),
+                Active::Gcm(gcm) => gcm.feed(&chunk, registers, &mut product),
+                Active::Ccm(ccm) => ccm.feed(&chunk, registers, &mut product),
                 Active::Digest(_) => Err(Fault::Cha(cha::NONE, status::ccb::NO_CHA)),
             };
             let round = if is_des { self.timing.des_round } else { self.timing.aes_round };
-            self.time.compute += round * work.rounds;
+            self.time.compute += round * product.rounds;
             self.output_fifo.extend(&output);
             if let Some(last) = chunk.snoop {
                 let kind = chunk.kind;

@@ -13,6 +13,10 @@ const PIECE: u64 = 4096;
 /// expires (assumed: the watchdog's time is not public).
 const TABLE_ENTRIES: u32 = 4096;
 
+/// How many bytes a job reads at most, so that a descriptor in a loop cannot use up the host's memory. A job that reads
+/// more expires (assumed).
+const DATA: u64 = 256 << 20;
+
 impl Job<'_> {
     /// The parts of memory that the next `length` bytes are in.
     pub(super) fn ranges(&mut self, cursor: &mut Cursor, length: u32) -> Result<Vec<Range>, Fault> {
@@ -69,6 +73,10 @@ impl Job<'_> {
             let mut done = 0;
             while done < length {
                 let part = PIECE.min(length - done);
+                self.data += part;
+                if self.data > DATA {
+                    return Err(Fault::Deco(deco::WATCHDOG));
+                }
                 let from = bytes.len();
                 bytes.resize(from + part as usize, 0);
                 let place = address.wrapping_add(done);

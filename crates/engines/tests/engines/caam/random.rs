@@ -187,3 +187,14 @@ fn random_bytes_can_be_odd_and_not_zero() {
         assert!(machine.bytes(output, 4000).iter().all(is_right));
     }
 }
+
+/// 4 GiB of random numbers do not fill the host's memory.
+#[test]
+fn too_many_random_numbers_make_the_job_expire() {
+    let mut machine = Machine::imx();
+    let output = machine.room(16);
+    let mut job = machine.job();
+    job.operation(RNG).fifo_store(fifo_store::RANDOM, output, u32::MAX);
+    assert_ne!(machine.run(&mut job), 0);
+    machine.works();
+}
