@@ -31,6 +31,7 @@ use deco::{Finished, Job};
 use global::Global;
 use random::Random;
 use ring::{Halt, Ring};
+use std::collections::VecDeque;
 
 /// What the engine consists of. It tells software by its version registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -139,6 +140,9 @@ pub struct Timing {
     pub random_word: f64,
     /// From the last result until the output ring and its registers show the end.
     pub finish: f64,
+    /// As [`Timing::finish`], but the controller goes on with the next job meanwhile (assumed: no document tells where
+    /// a job spends the time that its work does not explain).
+    pub latency: f64,
     /// The unit of the coalescing timer: 64 clocks of the engine.
     pub coalescing: f64,
 }
@@ -170,6 +174,14 @@ struct Running {
     work: Option<(u64, Finished)>,
 }
 
+/// A job whose results are written, and whose end the output ring will show.
+struct Ending {
+    ring: usize,
+    due: u64,
+    address: u64,
+    status: u32,
+}
+
 /// The model.
 pub struct Caam {
     configuration: Configuration,
@@ -178,6 +190,8 @@ pub struct Caam {
     random: Random,
     rings: Vec<Ring>,
     decos: Vec<Option<Running>>,
+    /// In the order in which they are due.
+    endings: VecDeque<Ending>,
     /// The ring that had its turn last.
     last: usize,
     /// Jobs finished without an error since the beginning.
@@ -194,6 +208,7 @@ impl Caam {
             random: Random::new(configuration.seed, configuration.rdsta),
             rings: vec![Ring::default(); configuration.rings()],
             decos: (0..configuration.decos()).map(|_| None).collect(),
+            endings: VecDeque::new(),
             last: configuration.rings() - 1,
             finished: 0,
         }
@@ -224,6 +239,7 @@ impl Caam {
     fn reset(&mut self) {
         self.rings.fill(Ring::default());
         self.decos.iter_mut().for_each(|deco| *deco = None);
+        self.endings.clear();
         self.global.reset(&self.configuration);
     }
 
@@ -285,7 +301,7 @@ impl Caam {
         running.work = Some((0, finished));
     }
 
-    /// Writes the results of a job, and its entry of the output ring.
+    /// Writes the results of a job.
     fn end(
         &mut self,
         origin: Origin,
@@ -309,10 +325,17 @@ impl Caam {
         }
         self.finished += u64::from(status == status::GOOD);
         self.global.counters.add(&counts);
-        let Origin::Ring(number) = origin else {
+        let Origin::Ring(ring) = origin else {
             self.global.end_buffer(status);
             return;
         };
+        let due = later(now, self.timing.latency);
+        self.endings.push_back(Ending { ring, due, address, status });
+    }
+
+    /// Writes a job's entry of the output ring.
+    fn report(&mut self, ending: &Ending, memory: &mut dyn Memory) {
+        let Ending { ring: number, due, address, status } = *ending;
         let format = self.format(Some(number));
         let ring = &mut self.rings[number];
         let mut entry = Vec::new();
@@ -325,7 +348,7 @@ impl Caam {
         let at = entry.len() as u64 * u64::from(ring.write_index);
         ring.in_flight -= 1;
         if memory.write(ring.output(&self.configuration).wrapping_add(at), &entry).is_ok() {
-            ring.finish(status, now, &self.timing);
+            ring.finish(status, due, &self.timing);
         } else {
             ring.error(ring_error::OUTPUT);
         }
@@ -380,8 +403,22 @@ impl Engine for Caam {
     }
 
     fn advance(&mut self, now: u64, memory: &mut dyn Memory) {
-        while let Some((_, number)) = self.next_step().filter(|(due, _)| *due <= now) {
-            self.step(number, memory);
+        loop {
+            let step = self.next_step().filter(|(due, _)| *due <= now);
+            let ending = self.endings.front().map(|ending| ending.due).filter(|due| *due <= now);
+            match (step, ending) {
+                (Some((due, number)), end) if end.is_none_or(|end| due < end) => {
+                    self.step(number, memory);
+                }
+                (_, Some(due)) => {
+                    if let Some(ending) = self.endings.pop_front() {
+                        self.report(&ending, memory);
+                    }
+                    // A place of the output ring may be free again.
+                    self.next_turn(due);
+                }
+                _ => break,
+            }
         }
         for ring in &mut self.rings {
             ring.update_interrupt(now, &self.timing);
@@ -390,7 +427,8 @@ impl Engine for Caam {
 
     fn next_event(&self) -> Option<u64> {
         let timers = self.rings.iter().filter_map(|ring| ring.timer(&self.timing));
-        timers.chain(self.next_step().map(|(due, _)| due)).min()
+        let endings = self.endings.front().map(|ending| ending.due);
+        timers.chain(self.next_step().map(|(due, _)| due)).chain(endings).min()
     }
 
     /// A line for each job ring.

@@ -79,6 +79,7 @@ pub fn caam(bytes: &[u8]) {
         command: 1.0,
         aes_round: 0.1,
         finish: 1.0,
+        latency: 5.0,
         coalescing: 3.0,
         ..Default::default()
     };

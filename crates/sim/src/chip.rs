@@ -176,6 +176,7 @@ impl DeviceDescription {
                 "sha512-block",
                 "random-word",
                 "finish",
+                "latency",
             ]),
             _ => None,
         }

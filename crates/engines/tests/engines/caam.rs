@@ -39,6 +39,7 @@ const TIMING: Timing = Timing {
     sha512_block: 340.0,
     random_word: 20.0,
     finish: 50.0,
+    latency: 0.0,
     coalescing: 267.0,
 };
 

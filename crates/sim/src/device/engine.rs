@@ -43,6 +43,7 @@ pub(super) fn new(description: &DeviceDescription, core_mhz: f64) -> Option<Box<
         sha512_block: cycles("sha512-block"),
         random_word: cycles("random-word"),
         finish: cycles("finish"),
+        latency: cycles("latency"),
         coalescing: COALESCING * clock,
     };
     Some(Box::new(Caam::new(timing, Configuration::RT1170)))
