@@ -190,8 +190,8 @@ def fifth(result, here, supported):
     more = [a for a in supported["caam"] if a not in supported["dcp"]]
     words = (
         f"the driver of the CAAM has right answers for {len(supported['caam'])} algorithms, that of the DCP for "
-        f"{len(supported['dcp'])} (the CAAM adds {', '.join(more)}); at 1 KiB its rates are below. Its core runs at 996 "
-        "MHz and the DCP's at 600 MHz, but a call through its rings and descriptors costs more."
+        f"{len(supported['dcp'])} (the CAAM adds {', '.join(more)}); at 1 KiB its rates are below. Its core runs at "
+        "996 MHz and the DCP's at 600 MHz, but a call through its rings and descriptors costs more."
     )
     agrees = len(supported["caam"]) > len(supported["dcp"]) and max(ratios) < 1.5
     say(result, 5, "The CAAM has more algorithms than the DCP and is not much faster.", agrees, words)

@@ -144,7 +144,7 @@ def crossovers(part, images, scratch, algorithms):
         image = images / f"{part.image('O2', place).removesuffix('-solo')}.elf"
         if not image.exists():
             continue
-        cycles = by_size(part, image, scratch / f"{part.engine}-{place}.jsonl", algorithms)
+        cycles = by_size(part, image, scratch / f"{part.engine}-{place}.jsonl", algorithms, chip)
         for algorithm, (_, software) in algorithms.items():
             for hardware in [part.through, part.engine]:
                 if (hardware, algorithm, SIZES[-1]) in cycles:
@@ -156,12 +156,12 @@ def crossovers(part, images, scratch, algorithms):
     return text + "software, engine: core cycles of a message of 16 B, and of each further byte to 4 KiB\n"
 
 
-def by_size(part, image, record, algorithms):
+def by_size(part, image, record, algorithms, chip=None):
     """{(provider, algorithm, size): core cycles}."""
     providers = {part.engine, part.through, *(software for _, software in algorithms.values())}
     summary, _ = cpb.run(
         record,
-        *("--target", f"{part.chip}-sim:{image}", "-p", ",".join(sorted(providers))),
+        *("--target", f"{chip or part.chip}-sim:{image}", "-p", ",".join(sorted(providers))),
         *("-a", ",".join(algorithms), "--operation", ",".join(sorted({o for o, _ in algorithms.values()}))),
         *("-s", ",".join(map(str, SIZES)), "--budget", "20s"),
     )
