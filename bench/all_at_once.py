@@ -111,10 +111,10 @@ def curve(result, cells, apart):
             small, kib = ("{:.1f} to {:.1f}".format(*gains[size]) for size in (16, 1024))
             result.text(
                 f"All at once gains {small} times at 16 B and {kib} times at 1 KiB; the article has about 4 times at "
-                "small sizes and says that by 1 KiB the raw performance dominates. The range is what is not known of the "
-                "engine: published calls show a latency of 11 us a job. If the engine goes on with the next job "
-                "meanwhile, as the columns in MB/s assume, a queue hides it; if not, only the driver's work overlaps. The "
-                "article's figure lies between the two, and a board would tell."
+                "small sizes and says that by 1 KiB the raw performance dominates. The range is what is not known of "
+                "the engine: published calls show a latency of 11 us a job. If the engine goes on with the next job "
+                "meanwhile, as the columns in MB/s assume, a queue hides it; if not, only the driver's work overlaps. "
+                "The article's figure lies between the two, and a board would tell."
             )
 
 

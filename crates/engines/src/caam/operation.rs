@@ -5,17 +5,14 @@
 use super::accelerator::Active;
 use super::aead::{Ccm, Gcm};
 use super::block::Block;
-use super::class::Product;
+use super::class::Work;
 use super::deco::Job;
 use super::digest::{self, Algorithm, Digest};
 use super::fault::Fault;
-use super::place::Cursor;
-use cpb_drivers::caam::descriptor::operation;
+use super::place::{Cursor, Output};
+use cpb_drivers::caam::descriptor::{IMMEDIATE, class, command, key, operation};
 use cpb_drivers::caam::registers::rdsta;
 use cpb_drivers::caam::status::{ccb, cha, deco};
-
-/// How many random bytes a job can have at most, so that it cannot use up the host's memory (assumed).
-const RANDOM_DATA: usize = 16 << 20;
 
 /// Where a derived key comes from or goes to.
 mod place {
@@ -60,19 +57,19 @@ impl Job<'_> {
         }
         self.count_bytes(word, operation::CLASS_1);
         let registers = &mut self.class1.registers;
-        let mut product = Product { output: &mut Vec::new(), rounds: 0.0 };
+        let mut work = Work { output: &mut Vec::new(), rounds: 0.0 };
         let mode = word & operation::MODE_MASK & !operation::DECRYPT_KEY;
         let active = match (algorithm, mode) {
             (operation::AES, operation::GCM) => Active::Gcm(Box::new(Gcm::new(word, registers)?)),
             (operation::AES, operation::CCM) => {
-                Active::Ccm(Box::new(Ccm::new(word, registers, &mut product)?))
+                Active::Ccm(Box::new(Ccm::new(word, registers, &mut work)?))
             }
             _ => {
                 let has_xts = configuration.aes.is_some_and(|version| version >= 4);
                 Active::Block(Box::new(Block::new(word, registers, has_xts)?))
             }
         };
-        self.time.compute += self.timing.aes_round * product.rounds;
+        self.time.compute += self.timing.aes_round * work.rounds;
         self.class1.active = Some(active);
         Ok(())
     }
@@ -100,10 +97,11 @@ impl Job<'_> {
         Algorithm::of(word, version > 0).ok_or(Fault::Cha(cha::MD, ccb::MODE))
     }
 
-    /// The protocol that derives a split key (DKP). It leaves the key in class 2's key register, and writes it to
-    /// memory if the destination is a pointer, which is that of the source if that is one, too (assumed). The engine
-    /// also puts a KEY command in its own place, so that the next job need not derive it again. The model leaves the
-    /// descriptor as it is: the next job derives the same key again.
+    /// The protocol that derives a split key (DKP). It leaves the key in class 2's key register, writes it to the
+    /// destination, and puts a KEY command in its own place, so that the next job need not derive it again.
+    ///
+    /// Where the key goes into a sequence or a table, or where its source is longer than it, the model leaves descriptor
+    /// and memory as they are: the next job derives the same key again.
     fn derive(&mut self, word: u32) -> Result<(), Fault> {
         if self.configuration.era < 6 {
             return Err(Fault::Deco(deco::PROTOCOL));
@@ -113,37 +111,50 @@ impl Job<'_> {
         let source = word >> operation::DKP_SOURCE & 3;
         let destination = word >> operation::DKP_DESTINATION & 3;
         let begin = self.next;
-        let mut pointer = None;
+        let mut pointer = 0;
         let key = match source {
             place::IMMEDIATE => self.immediate(length as usize)?,
             place::SEQUENCE => self.read_sequence(length)?,
             _ => {
-                let address = self.pointer()?;
-                pointer = Some(address);
-                let mut cursor = Cursor::new(address, source == place::TABLE);
+                pointer = self.pointer()?;
+                let mut cursor = Cursor::new(pointer, source == place::TABLE);
                 self.read(&mut cursor, length)?
             }
         };
         // The room for the derived key, which the descriptor goes on behind.
-        let size = 2 * algorithm.running();
+        let words = (2 * algorithm.running()).div_ceil(4);
         if destination == place::IMMEDIATE {
-            self.next = self.next.max(begin + size.div_ceil(4));
+            self.next = self.next.max(begin + words);
             if self.next > self.end {
                 return Err(Fault::Deco(deco::PROTOCOL_SIZE));
             }
         }
         let (key, blocks) = digest::split_key(algorithm, &key);
-        if destination == place::POINTER {
-            let address = match pointer {
-                Some(address) => address,
-                None => self.pointer()?,
-            };
-            self.write(&[(address, key.len() as u64)], &key);
-        }
         self.time.compute += self.block_time(algorithm) * blocks as f64;
+        let command = command::KEY | class::TWO | key::SPLIT | key.len() as u32;
+        if (source, destination) == (place::POINTER, place::POINTER) {
+            self.outputs.push(Output { index: self.index, address: pointer, bytes: key.clone() });
+            self.leave(self.format.bytes(command).to_vec());
+        } else if destination == place::IMMEDIATE && self.next == begin + words {
+            self.leave([&self.format.bytes(command | IMMEDIATE)[..], &key].concat());
+        }
         self.class2.registers.key = key;
         self.class2.registers.is_split = true;
         Ok(())
+    }
+
+    /// Puts other words in the place of the command that runs, in memory: the next job has them.
+    fn leave(&mut self, bytes: Vec<u8>) {
+        self.time.commands += self.timing.register_word * bytes.len().div_ceil(4) as f64;
+        let is_shared = self.index < self.job_at;
+        let [job, shared] = self.addresses;
+        let (descriptor, place) =
+            if is_shared { (shared, self.index) } else { (job, self.index - self.job_at) };
+        // A descriptor in the buffer alone is nowhere.
+        if descriptor != 0 {
+            let address = descriptor.wrapping_add(4 * place as u64);
+            self.outputs.push(Output { index: self.index, address, bytes });
+        }
     }
 
     /// The time of a block of a digest.
@@ -193,12 +204,9 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Random numbers for the descriptor: none before it has started the generator, and fewer than it asks for if they
-    /// are too many, so that it expires.
+    /// Random numbers for the descriptor; none before it has started the generator.
     pub(super) fn random_bytes(&mut self, length: usize) -> Vec<u8> {
         let Some(fields) = self.generates else { return Vec::new() };
-        let length = length.min(RANDOM_DATA - self.random_data);
-        self.random_data += length;
         self.time.compute += self.timing.random_word * length.div_ceil(4) as f64;
         let mut bytes = self.random.bytes(length);
         for byte in &mut bytes {

@@ -1,7 +1,7 @@
 //! Message digests and HMAC with published answers, and their contexts.
 
 use super::*;
-use cpb_drivers::caam::descriptor::{IMMEDIATE, SGT, key};
+use cpb_drivers::caam::descriptor::{IMMEDIATE, SGT, command, key};
 
 /// FIFO LOAD of class 2's last message.
 const LAST: u32 = class::TWO | fifo_load::MESSAGE | fifo_load::LAST_2;
@@ -183,6 +183,40 @@ fn a_key_longer_than_a_block_is_hashed_first_when_it_is_derived() {
     assert_eq!(machine.run(&mut job), 0);
     let right = "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54";
     assert_eq!(machine.bytes(mac, 32), hex(right));
+}
+
+/// The engine writes the derived key over the key, or behind the command, and a KEY command in place of its own: the
+/// same descriptor then gives the same answer with the derived key.
+#[test]
+fn a_derived_key_stays_for_the_next_job() {
+    let right = JEFE.iter().find(|(name, _)| *name == operation::SHA_1);
+    let right = right.map(|(_, right)| hex(right)).expect("an answer");
+    for in_memory in [true, false] {
+        let mut machine = Machine::imx();
+        let message = machine.put(b"what do ya want for nothing?");
+        let (mac, own) = (machine.room(20), machine.room(40));
+        machine.memory.0[own as usize..][..4].copy_from_slice(b"Jefe");
+        let mut job = machine.job();
+        let derive = operation::DKP | operation::SHA_1 & 0xF << 16 | 4;
+        let place = if in_memory { 2 } else { 0 };
+        job.operation(derive | 2 << operation::DKP_SOURCE | place << operation::DKP_DESTINATION);
+        job.pointer(own);
+        (0..if in_memory { 0 } else { 9 }).for_each(|_| _ = job.push(0));
+        job.operation(
+            operation::CLASS_2 | operation::SHA_1 | operation::HMAC_SPLIT | operation::INIT_FINAL,
+        )
+        .fifo_load(LAST, message, 28)
+        .store(CONTEXT, 0, mac, 20);
+        let at = machine.place(&mut job);
+        assert_eq!(machine.run_at(at), 0);
+        assert_eq!(machine.bytes(mac, 20), right);
+        assert_eq!(machine.bytes(own, 4) != b"Jefe", in_memory);
+        let left = machine.format.word(machine.bytes(at + 4, 4).try_into().expect("a word"));
+        assert_eq!(left >> command::SHIFT << command::SHIFT, command::KEY, "{left:#x}");
+        machine.memory.0[mac as usize..][..20].fill(0);
+        assert_eq!(machine.run_at(at), 0);
+        assert_eq!(machine.bytes(mac, 20), right);
+    }
 }
 
 /// Update and final state with a key: only the final one needs it.
