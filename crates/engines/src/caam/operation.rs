@@ -5,7 +5,7 @@
 use super::accelerator::Active;
 use super::aead::{Ccm, Gcm};
 use super::block::Block;
-use super::class::Work;
+use super::class::Product;
 use super::deco::Job;
 use super::digest::{self, Algorithm, Digest};
 use super::fault::Fault;
@@ -57,7 +57,7 @@ impl Job<'_> {
         }
         self.count_bytes(word, operation::CLASS_1);
         let registers = &mut self.class1.registers;
-        let mut work = Work { output: &mut Vec::new(), rounds: 0.0 };
+        let mut work = Product { output: &mut Vec::new(), rounds: 0.0 };
         let mode = word & operation::MODE_MASK & !operation::DECRYPT_KEY;
         let active = match (algorithm, mode) {
             (operation::AES, operation::GCM) => Active::Gcm(Box::new(Gcm::new(word, registers)?)),
