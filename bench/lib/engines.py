@@ -133,12 +133,11 @@ def gains(part, known, images, algorithms):
     )
 
 
-def crossovers(part, images, scratch, algorithms):
+def crossovers(part, images, scratch, algorithms, chip=None, words=""):
     """From which size on the engine is faster, by the place of the messages, with the fixed costs. `algorithms` are
-    given with their operation and the software that they are compared with."""
-    text = (
-        f"\nCrossovers, {part.engine.upper()} against software, simulated, GCC -O2 (every size given was measured)\n\n"
-    )
+    given with their operation and the software that they are compared with; `chip` is another file of the chip."""
+    name = part.engine.upper()
+    text = f"\nCrossovers, {name} against software{words}, simulated, GCC -O2 (every size given was measured)\n\n"
     rows = [["messages in", "algorithm", "paths", "software", "engine", "engine faster"]]
     for place, name in PLACES.items():
         image = images / f"{part.image('O2', place).removesuffix('-solo')}.elf"

@@ -56,9 +56,8 @@ pub struct Addresses {
 /// The number of parts that [`Caam::hash`] takes.
 pub const PARTS: usize = 4;
 
-/// Bytes of a split key, and of a table of message parts.
-#[repr(C, align(32))]
-struct Lines([u8; 64]);
+/// A split key, or a table of message parts.
+type Buffer = ring::Lines<[u8; 64]>;
 
 const _: () = assert!(PARTS * sgt::SIZE <= 64);
 
@@ -66,14 +65,17 @@ const _: () = assert!(PARTS * sgt::SIZE <= 64);
 #[repr(C)]
 pub struct Work<const N: usize> {
     ring: RingMemory<N>,
-    split_key: Lines,
-    table: Lines,
+    split_key: Buffer,
+    table: Buffer,
 }
 
 impl<const N: usize> Work<N> {
     /// Nothing but zeros.
-    pub const EMPTY: Work<N> =
-        Work { ring: RingMemory::EMPTY, split_key: Lines([0; 64]), table: Lines([0; 64]) };
+    pub const EMPTY: Work<N> = Work {
+        ring: RingMemory::EMPTY,
+        split_key: ring::Lines([0; 64]),
+        table: ring::Lines([0; 64]),
+    };
 }
 
 /// The engine with its bus, one of its rings, and its memory.
@@ -81,8 +83,8 @@ pub struct Caam<'w, B> {
     bus: B,
     base: u32,
     ring: JobRing<'w>,
-    split_key: &'w mut Lines,
-    table: &'w mut Lines,
+    split_key: &'w mut Buffer,
+    table: &'w mut Buffer,
 }
 
 impl<'w, B: Bus> Caam<'w, B> {
@@ -214,7 +216,7 @@ impl<'w, B: Bus> Caam<'w, B> {
         address(&self.bus, &self.table.0)
     }
 
-    /// Fills `output` with random numbers of state handle 0, which is instantiated first if nobody has done so.
+    /// Fills `output` with random numbers of state handle 0, which is instantiated first if that has not been done.
     ///
     /// # Errors
     /// [`Unsupported::Length`] if `output` is empty or longer than 65,535 bytes; [`Unsupported::Memory`] if no bus
@@ -244,7 +246,7 @@ impl<'w, B: Bus> Caam<'w, B> {
     /// # Errors
     /// As for [`Caam::run`].
     pub fn derive_key(&mut self, hash: Hash, key: &[u8], how: Completion) -> Result<Span, Error> {
-        let mut digest = Lines([0; 64]);
+        let mut digest = ring::Lines([0; 64]);
         let key = if key.len() > hash.block() {
             // RFC 2104, section 2.
             self.hash(hash, &[key], &mut digest.0[..hash.length()], how)?;

@@ -6,7 +6,7 @@
 mod build;
 mod control;
 
-pub use build::{Descriptor, Format, Rule, SgtEntry, Words};
+pub use build::{Descriptor, Format, Rule, SgtEntry, WordMemory};
 pub use control::{jump, math, moving};
 
 /// The largest number of words of a descriptor: its length has seven bits, but the buffer has 64 words.

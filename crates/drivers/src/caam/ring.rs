@@ -26,7 +26,7 @@ pub struct Slot {
 
 /// Whole cache lines.
 #[repr(C, align(32))]
-struct Lines<T>(T);
+pub(in crate::caam) struct Lines<T>(pub(in crate::caam) T);
 
 /// The memory of a ring of `N` jobs. It must be where a bus master can reach it.
 #[repr(C)]

@@ -14,6 +14,9 @@ use cpb_drivers::caam::descriptor::{IMMEDIATE, class, command, key, operation};
 use cpb_drivers::caam::registers::rdsta;
 use cpb_drivers::caam::status::{ccb, cha, deco};
 
+/// How many random bytes a job can have at most, so that it cannot use up the host's memory (assumed).
+const RANDOM_DATA: usize = 16 << 20;
+
 /// Where a derived key comes from or goes to.
 mod place {
     pub(super) const IMMEDIATE: u32 = 0;
@@ -57,19 +60,19 @@ impl Job<'_> {
         }
         self.count_bytes(word, operation::CLASS_1);
         let registers = &mut self.class1.registers;
-        let mut work = Product { output: &mut Vec::new(), rounds: 0.0 };
+        let mut product = Product { output: &mut Vec::new(), rounds: 0.0 };
         let mode = word & operation::MODE_MASK & !operation::DECRYPT_KEY;
         let active = match (algorithm, mode) {
             (operation::AES, operation::GCM) => Active::Gcm(Box::new(Gcm::new(word, registers)?)),
             (operation::AES, operation::CCM) => {
-                Active::Ccm(Box::new(Ccm::new(word, registers, &mut work)?))
+                Active::Ccm(Box::new(Ccm::new(word, registers, &mut product)?))
             }
             _ => {
                 let has_xts = configuration.aes.is_some_and(|version| version >= 4);
                 Active::Block(Box::new(Block::new(word, registers, has_xts)?))
             }
         };
-        self.time.compute += self.timing.aes_round * work.rounds;
+        self.time.compute += self.timing.aes_round * product.rounds;
         self.class1.active = Some(active);
         Ok(())
     }
@@ -204,9 +207,12 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Random numbers for the descriptor; none before it has started the generator.
+    /// Random numbers for the descriptor: none before it has started the generator, and fewer than it asks for if they
+    /// are too many, so that it expires.
     pub(super) fn random_bytes(&mut self, length: usize) -> Vec<u8> {
         let Some(fields) = self.generates else { return Vec::new() };
+        let length = length.min(RANDOM_DATA - self.random_data);
+        self.random_data += length;
         self.time.compute += self.timing.random_word * length.div_ceil(4) as f64;
         let mut bytes = self.random.bytes(length);
         for byte in &mut bytes {

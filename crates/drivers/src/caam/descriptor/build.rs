@@ -5,7 +5,7 @@ use super::{EXTENDED, IMMEDIATE, WORDS, command, header, jump, register, sgt};
 /// How descriptors, rings and tables lie in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Format {
-    /// Words have their most significant byte first.
+    /// WordMemory have their most significant byte first.
     pub big_endian: bool,
     /// Pointers in descriptors and ring entries have 64 bits.
     pub long_pointers: bool,
@@ -85,15 +85,15 @@ impl SgtEntry {
 }
 
 /// Memory for the words of a descriptor.
-pub trait Words {
-    /// Sets a word. Words beyond the memory are not kept.
+pub trait WordMemory {
+    /// Sets a word. WordMemory beyond the memory are not kept.
     fn set(&mut self, index: usize, word: u32, format: Format);
 
     /// A word that was set.
     fn get(&self, index: usize, format: Format) -> Option<u32>;
 }
 
-impl Words for [u32; WORDS] {
+impl WordMemory for [u32; WORDS] {
     #[inline]
     fn set(&mut self, index: usize, word: u32, _: Format) {
         if let Some(place) = self.get_mut(index) {
@@ -107,8 +107,8 @@ impl Words for [u32; WORDS] {
     }
 }
 
-/// Words as the engine reads them.
-impl Words for &mut [[u8; 4]] {
+/// WordMemory as the engine reads them.
+impl WordMemory for &mut [[u8; 4]] {
     #[inline]
     fn set(&mut self, index: usize, word: u32, format: Format) {
         if let Some(place) = self.get_mut(index) {
@@ -189,14 +189,14 @@ impl Descriptor {
     }
 }
 
-impl<W: Words> Descriptor<W> {
+impl<W: WordMemory> Descriptor<W> {
     /// The number of words.
     #[inline]
     pub const fn here(&self) -> usize {
         self.length
     }
 
-    /// Adds a word. Words after the 64th are counted but not kept.
+    /// Adds a word. WordMemory after the 64th are counted but not kept.
     #[inline]
     pub fn push(&mut self, word: u32) -> &mut Self {
         self.words.set(self.length, word, self.format);

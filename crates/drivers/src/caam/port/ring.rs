@@ -2,16 +2,12 @@
 
 use crate::caam::descriptor::Format;
 use crate::caam::registers::{jr, jrint};
-use crate::caam::ring::set_up;
+use crate::caam::ring::{Lines, set_up};
 use crate::caam::{POLLS, address, error};
 use cpb_core::{Bus, Error, Meaning};
 
 /// Entries of the ring.
 const ENTRIES: usize = 4;
-
-/// A cache line or two.
-#[repr(C, align(32))]
-pub(super) struct Lines<T>(pub(super) T);
 
 /// The memory that driver and engine share. It must be where a bus master can reach it.
 #[repr(C)]
