@@ -17,7 +17,15 @@ const HOW: [Completion; 3] =
 
 /// Runs `body` with the provider.
 fn with_provider<R>(how: Completion, body: impl FnOnce(&dyn Provider, crate::bus::Time) -> R) -> R {
-    let mut work = Box::new(Work::<RING>::EMPTY);
+    with_ring::<RING, R>(how, body)
+}
+
+/// Runs `body` with the provider of a ring of `N` jobs.
+fn with_ring<const N: usize, R>(
+    how: Completion,
+    body: impl FnOnce(&dyn Provider, crate::bus::Time) -> R,
+) -> R {
+    let mut work = Box::new(Work::<N>::EMPTY);
     let bus = board(TIMING);
     let time = bus.time.clone();
     let caam = RefCell::new(Caam::new(bus, PLACE, &mut work).expect("an engine"));
@@ -116,6 +124,20 @@ fn every_form_of_dispatch_gives_right_answers_in_the_loop() {
             }
         });
     }
+}
+
+#[test]
+fn the_longest_ring_is_filled_and_goes_around() {
+    const LONGEST: usize = cpb_drivers::caam::registers::RING_ENTRIES as usize;
+    with_ring::<LONGEST, _>(Completion::Interrupt, |provider, clock| {
+        assert_eq!(provider.ring(), 1023);
+        let dispatch = Dispatch { build: Build::InLoop, depth: Depth::Ring, notice: Notice::Each };
+        let plain = CryptoWorkload::new(Algorithm::Aes128Cbc, Operation::Encrypt, 16);
+        let workload = CryptoWorkload { dispatch, ..plain }.into();
+        let budget = &Budget { iterations: 3000, batches: 1, latencies: 0, ..BUDGET };
+        let plan = cpb_round::Plan { budget, ..plan(provider, &workload, &clock) };
+        cpb_round::run(plan, &mut |_| ()).expect("a round");
+    });
 }
 
 /// The cost of a job in ticks, and its interrupts.
