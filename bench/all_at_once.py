@@ -18,7 +18,7 @@ DEPTHS = [1, 2, 4, 8, 16, 32, "ring"]
 ONE_PASS = "aes-128-cbc-hmac-sha-1-etm"
 TWO_PASSES = ["aes-128-cbc", "hmac-sha-1"]
 ALL_AT_ONCE = {"depth": "ring", "build": "build-before", "notice": "notice-last"}
-BUDGET = "40s"
+BUDGET = "30s"
 
 
 class Cells:

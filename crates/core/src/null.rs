@@ -21,6 +21,11 @@ impl Provider for Null {
         }
     }
 
+    fn ring(&self) -> usize {
+        // As many as a small engine has: more would only take memory.
+        64
+    }
+
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
         workload.valid()
     }

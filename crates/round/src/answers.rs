@@ -43,24 +43,26 @@ pub(crate) fn prepare<'m>(
 #[derive(PartialEq)]
 pub(crate) struct Answers {
     pub(crate) outputs: Vec<u8>,
-    tags: Vec<Vec<u8>>,
+    tags: Vec<u8>,
+    /// The number of jobs.
+    jobs: usize,
 }
 
 impl Answers {
     fn of(arena: &mut Arena<'_>) -> Answers {
-        Answers { outputs: arena.outputs(), tags: arena.tags().to_vec() }
+        Answers { outputs: arena.outputs(), tags: arena.tags().to_vec(), jobs: arena.jobs() }
     }
 
     pub(crate) fn checksum(&self) -> u64 {
-        let tags = self.tags.iter().map(Vec::as_slice);
-        output_checksum(core::iter::once(self.outputs.as_slice()).chain(tags))
+        output_checksum([&self.outputs[..], &self.tags].into_iter())
     }
 
     /// Keeps only the first `jobs` of them.
     fn truncate(&mut self, jobs: usize) {
-        let length = self.outputs.len() / self.tags.len().max(1);
-        self.outputs.truncate(length * jobs);
-        self.tags.truncate(jobs);
+        for bytes in [&mut self.outputs, &mut self.tags] {
+            bytes.truncate(bytes.len() / self.jobs.max(1) * jobs);
+        }
+        self.jobs = self.jobs.min(jobs);
     }
 }
 
@@ -73,7 +75,7 @@ pub(crate) fn first(
     computes: bool,
 ) -> Result<Answers, Error> {
     if workload.phase == Phase::Setup {
-        return Ok(Answers { outputs: Vec::new(), tags: Vec::new() });
+        return Ok(Answers { outputs: Vec::new(), tags: Vec::new(), jobs: 0 });
     }
     let (inputs, tags) = (arena.inputs(), arena.tags().to_vec());
     run_once(provider, workload, arena)?;

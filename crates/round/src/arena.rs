@@ -7,6 +7,38 @@ use cpb_core::Lengths;
 use cpb_core::material::{self, Part};
 use cpb_core::{CryptoWorkload, Data, DataSet, Depth, Job, KeyUse, Operation, Placement, Provider};
 
+/// Byte strings of one length, one after the other: a small target has no memory for an allocation each.
+struct Parts {
+    bytes: Vec<u8>,
+    length: usize,
+    count: usize,
+}
+
+impl Parts {
+    fn new(length: usize, count: usize) -> Parts {
+        Parts { bytes: vec![0; length * count], length, count }
+    }
+
+    fn made(part: Part, length: usize, count: usize) -> Parts {
+        let mut parts = Parts::new(length, count);
+        parts.iter_mut().enumerate().for_each(|(index, bytes)| material::fill(part, index, bytes));
+        parts
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.count).map(|index| &self.bytes[index * self.length..][..self.length])
+    }
+
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
+        let (mut rest, length) = (&mut self.bytes[..], self.length);
+        (0..self.count).map(move |_| {
+            let (first, others) = core::mem::take(&mut rest).split_at_mut(length);
+            rest = others;
+            first
+        })
+    }
+}
+
 /// Where buffers begin. Whatever the spacing, no two of them share a cache line.
 #[derive(Clone, Copy)]
 struct Spacing {
@@ -25,12 +57,12 @@ const LINES: Spacing = Spacing { unit: 64, output: 0 };
 
 /// Keys, IVs, messages and outputs of one workload.
 pub(crate) struct Arena<'m> {
-    keys: Vec<Vec<u8>>,
-    ivs: Vec<Vec<u8>>,
+    keys: Parts,
+    ivs: Parts,
     associated: Vec<u8>,
     /// The memory that contains messages and outputs.
     memory: Pages<'m>,
-    tags: Vec<Vec<u8>>,
+    tags: Parts,
     layout: Layout,
 }
 
@@ -96,24 +128,20 @@ impl<'m> Arena<'m> {
         let jobs = layout.jobs;
         let Lengths { tag, associated, .. } = workload.lengths();
         let memory = Pages::zeroed(layout.size()?, lent)?;
-        let made = |part, index, length| {
-            let mut bytes = vec![0; length];
-            material::fill(part, index, &mut bytes);
-            bytes
-        };
         let mut associated = vec![0; associated];
         material::fill_associated(workload, &mut associated);
         let keys = if workload.keys == KeyUse::PerMessage { jobs } else { 1 };
         let mut arena = Arena {
             keys: if workload.algorithm.has_key_pairs() {
-                vec![workload.algorithm.timed_key(workload.operation).to_vec()]
+                let bytes = workload.algorithm.timed_key(workload.operation).to_vec();
+                Parts { length: bytes.len(), bytes, count: 1 }
             } else {
-                (0..keys).map(|index| made(Part::Key, index, shape.key)).collect()
+                Parts::made(Part::Key, shape.key, keys)
             },
-            ivs: (0..jobs).map(|index| made(Part::Iv, index, shape.iv)).collect(),
+            ivs: Parts::made(Part::Iv, shape.iv, jobs),
             associated,
             memory,
-            tags: vec![vec![0; tag]; jobs],
+            tags: Parts::new(tag, jobs),
             layout,
         };
         let peer = workload.algorithm.timed_public_key();
@@ -136,9 +164,9 @@ impl<'m> Arena<'m> {
         self.layout.output
     }
 
-    /// Sets the inputs of all jobs from the concatenated `inputs`, and their tags from `tags`. Clears the
-    /// outputs.
-    pub(crate) fn set_inputs(&mut self, inputs: &[u8], tags: &[Vec<u8>]) {
+    /// Sets the inputs of all jobs from the concatenated `inputs`, and their tags from the concatenated `tags`.
+    /// Clears the outputs.
+    pub(crate) fn set_inputs(&mut self, inputs: &[u8], tags: &[u8]) {
         let length = self.layout.input;
         for (index, (input, output)) in self.buffers().enumerate() {
             input.copy_from_slice(&inputs[index * length..][..length]);
@@ -146,7 +174,7 @@ impl<'m> Arena<'m> {
                 output.fill(0);
             }
         }
-        self.tags.clone_from_slice(tags);
+        self.tags.bytes.copy_from_slice(tags);
     }
 
     /// Whether `outputs` are the messages of all jobs. Anything after the message in a record is ignored.
@@ -169,9 +197,9 @@ impl<'m> Arena<'m> {
 
     /// The keys and the jobs, for opening a session.
     pub(crate) fn parts(&mut self) -> (Vec<&[u8]>, Vec<Job<'_>>) {
-        let one_key = self.keys.len() == 1;
+        let one_key = self.keys.count == 1;
         let places = buffers(self.layout, self.memory.bytes());
-        let rest = self.ivs.iter().zip(&mut self.tags);
+        let rest = self.ivs.iter().zip(self.tags.iter_mut());
         let jobs = places.zip(rest).enumerate().map(|(index, ((input, output), (iv, tag)))| Job {
             key: if one_key { 0 } else { index },
             iv,
@@ -182,7 +210,7 @@ impl<'m> Arena<'m> {
             },
             tag,
         });
-        (self.keys.iter().map(Vec::as_slice).collect(), jobs.collect())
+        (self.keys.iter().collect(), jobs.collect())
     }
 
     /// The concatenated outputs of all jobs.
@@ -194,9 +222,9 @@ impl<'m> Arena<'m> {
         all
     }
 
-    /// All tags.
-    pub(crate) fn tags(&self) -> &[Vec<u8>] {
-        &self.tags
+    /// The concatenated tags of all jobs.
+    pub(crate) fn tags(&self) -> &[u8] {
+        &self.tags.bytes
     }
 }
 

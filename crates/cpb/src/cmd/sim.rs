@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use cpb_sim::{Console, Image, Machine, Stop};
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 /// The limit for the cycles of a run without `--max-cycles`: some minutes.
