@@ -162,7 +162,8 @@ def fourth(result, here):
         for algorithm in ("aes-128-cbc", *HASHES):
             ours = [here["caam", level][provider, algorithm, KIB] for level in LEVELS]
             theirs = [known[path, algorithm, build_name][0] for build_name in LEVELS.values()]
-            right.append(ours[0] > ours[1])
+            # Less than 2 % is no effect that matters.
+            right.append(ours[0] > 1.02 * ours[1])
             rows.append([algorithm, provider, *(times(one / other) for one, other in (theirs, ours))])
     words = (
         "below, as the cycles without optimisation divided by those with it. Only the C code has the level; our driver "

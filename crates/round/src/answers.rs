@@ -35,6 +35,7 @@ pub(crate) fn prepare<'m>(
     let mut source = Arena::untimed(provider, &before).ok_or(Unsupported::Memory)?;
     run_once(provider, &before, &mut source)?;
     let inputs = if counterpart == Operation::Encrypt { source.outputs() } else { source.inputs() };
+    let inputs = inputs.ok_or(Unsupported::Memory)?;
     arena.set_inputs(&inputs, source.tags());
     Ok(arena)
 }
@@ -49,8 +50,9 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    fn of(arena: &mut Arena<'_>) -> Answers {
-        Answers { outputs: arena.outputs(), tags: arena.tags().to_vec(), jobs: arena.jobs() }
+    fn of(arena: &mut Arena<'_>) -> Result<Answers, Unsupported> {
+        let outputs = arena.outputs().ok_or(Unsupported::Memory)?;
+        Ok(Answers { outputs, tags: arena.tags().to_vec(), jobs: arena.jobs() })
     }
 
     pub(crate) fn checksum(&self) -> u64 {
@@ -77,9 +79,10 @@ pub(crate) fn first(
     if workload.phase == Phase::Setup {
         return Ok(Answers { outputs: Vec::new(), tags: Vec::new(), jobs: 0 });
     }
-    let (inputs, tags) = (arena.inputs(), arena.tags().to_vec());
+    let inputs = arena.inputs().ok_or(Unsupported::Memory)?;
+    let tags = arena.tags().to_vec();
     run_once(provider, workload, arena)?;
-    let answers = Answers::of(arena);
+    let answers = Answers::of(arena)?;
     let whole_messages = workload.phase != Phase::Update;
     if workload.operation == Operation::Decrypt && whole_messages && computes {
         let mut plain = Arena::untimed(provider, workload).ok_or(Unsupported::Memory)?;
@@ -118,7 +121,7 @@ pub(crate) fn check_after(
     } else {
         let reached = usize::try_from(run).unwrap_or(usize::MAX).min(arena.jobs());
         right.truncate(reached);
-        let mut answers = Answers::of(&mut arena);
+        let mut answers = Answers::of(&mut arena)?;
         answers.truncate(reached);
         answers
     };
@@ -134,7 +137,7 @@ fn check_drawn(
     mut arena: Arena<'_>,
     first: &Answers,
 ) -> Result<(), Error> {
-    let last = Answers::of(&mut arena);
+    let last = Answers::of(&mut arena)?;
     if last == *first {
         return Err(Error::WrongAnswer);
     }
@@ -143,7 +146,8 @@ fn check_drawn(
     }
     let verify = CryptoWorkload { operation: Operation::Verify, ..*workload };
     let mut taken = Arena::untimed(provider, &verify).ok_or(Unsupported::Memory)?;
-    taken.set_inputs(&arena.inputs(), &last.tags);
+    let inputs = arena.inputs().ok_or(Unsupported::Memory)?;
+    taken.set_inputs(&inputs, &last.tags);
     run_once(provider, &verify, &mut taken)
 }
 
@@ -161,7 +165,7 @@ fn check_random(
     const PIECE: usize = 16;
     let (jobs, message) = (arena.jobs(), arena.output_length());
     let reached = usize::try_from(run).unwrap_or(usize::MAX).min(jobs);
-    let last = Answers::of(&mut arena).outputs;
+    let last = Answers::of(&mut arena)?.outputs;
     let mut pieces =
         last.chunks_exact(message).take(reached).flat_map(|one| one.chunks_exact(PIECE));
     if pieces.any(|piece| piece.iter().all(|byte| *byte == 0)) {

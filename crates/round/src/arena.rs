@@ -185,9 +185,11 @@ impl<'m> Arena<'m> {
         message == 0 || outputs.map(start).eq(inputs)
     }
 
-    /// The concatenated inputs of all jobs.
-    pub(crate) fn inputs(&mut self) -> Vec<u8> {
-        self.buffers().flat_map(|(input, _)| input.iter().copied()).collect()
+    /// The concatenated inputs of all jobs. `None` if they do not fit.
+    pub(crate) fn inputs(&mut self) -> Option<Vec<u8>> {
+        let mut all = room(self.layout.input, self.layout.jobs)?;
+        self.buffers().for_each(|(input, _)| all.extend_from_slice(input));
+        Some(all)
     }
 
     /// Inputs of all jobs, and outputs if they have separate buffers.
@@ -213,19 +215,24 @@ impl<'m> Arena<'m> {
         (self.keys.iter().collect(), jobs.collect())
     }
 
-    /// The concatenated outputs of all jobs.
-    pub(crate) fn outputs(&mut self) -> Vec<u8> {
-        let mut all = Vec::new();
-        for (input, output) in self.buffers() {
-            all.extend_from_slice(output.unwrap_or(input));
-        }
-        all
+    /// The concatenated outputs of all jobs. `None` if they do not fit.
+    pub(crate) fn outputs(&mut self) -> Option<Vec<u8>> {
+        let mut all = room(self.layout.output.max(self.layout.input), self.layout.jobs)?;
+        self.buffers().for_each(|(input, output)| all.extend_from_slice(output.unwrap_or(input)));
+        Some(all)
     }
 
     /// The concatenated tags of all jobs.
     pub(crate) fn tags(&self) -> &[u8] {
         &self.tags.bytes
     }
+}
+
+/// An empty vector with room for `count` times `length` bytes; `None` if there is not so much memory.
+fn room(length: usize, count: usize) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(length.checked_mul(count)?).ok()?;
+    Some(bytes)
 }
 
 fn buffers(
