@@ -192,7 +192,7 @@ def keys(result, cells):
         found = cells.run("caam", measures)
         operation = "mac" if algorithm.startswith("hmac") else "encrypt"
         here = {rest: cell for (_, o, _, rest), cell in found.items() if o == operation}
-            names = ["", "key-per-message", deep, f"key-per-message/{deep}"]
+        names = ["", "key-per-message", ALL_AT_ONCE_ID, f"key-per-message/{ALL_AT_ONCE_ID}"]
         rows.append([algorithm, *(f"{here[name][0]:.0f}" if name in here else "-" for name in names)])
     result.text("256 B, core cycles of a job: one key for all messages, and one for each.")
     result.table(
