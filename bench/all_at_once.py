@@ -17,10 +17,9 @@ SIZES = [16, 64, 256, 1024, 4096, 16384]
 DEPTHS = [1, 2, 4, 8, 16, 32, "ring"]
 ONE_PASS = "aes-128-cbc-hmac-sha-1-etm"
 TWO_PASSES = ["aes-128-cbc", "hmac-sha-1"]
-# As many as there are chunks: a decryption of a whole ring needs more memory than the image has.
 CHUNKS = 32
-ALL_AT_ONCE = {"depth": CHUNKS, "build": "build-before", "notice": "notice-last"}
-ALL_AT_ONCE_ID = f"depth={CHUNKS}/build-before/notice-last"
+# Of long messages, fewer fit into the board's memory.
+CHUNKS_OF = {4096: 8, 16384: 2}
 BUDGET = "30s"
 
 
@@ -31,7 +30,7 @@ class Cells:
         self.image, self.scratch, self.chip, self.runs = image, scratch, chip or caam.PART.chip, 0
 
     def run(self, provider, measures):
-        """{(algorithm, operation, size, rest of the workload's id): (core cycles, median latency in flight in us)}."""
+        """{(algorithm, operation, size, rest_of its id): (core cycles, median latency in flight in us)}."""
         self.runs += 1
         plan = self.scratch / f"plan-{self.runs}.toml"
         text = 'name = "queue"\nreason = "the driver-level test"\n'
@@ -47,8 +46,8 @@ class Cells:
                 algorithm, operation, _, size, *rest = workload.split("/")
                 flight = figures.get("latency_in_flight") or figures["latency"].get("measured")
                 latency = flight["p50_ns"] / 1e3 if flight else None
-                key = algorithm, operation, int(size), "/".join(r for r in rest if not r.startswith("unique"))
-                found[key] = cpb.value(figures["cycles_per_operation"]), latency
+                words = rest_of(*(word for word in rest if not word.startswith("unique")))
+                found[algorithm, operation, int(size), words] = cpb.value(figures["cycles_per_operation"]), latency
         return found
 
 
@@ -61,15 +60,30 @@ def toml(value):
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
+def rest_of(*words):
+    """The rest of a workload's id, in an order of its own."""
+    return "/".join(sorted(filter(None, words)))
+
+
 def way(depth, before=False, last=False):
-    """A dispatch as a plan has it, and the end of the workload's id."""
+    """A dispatch as a plan has it, and its part of the workload's id."""
     dispatch = {"depth": depth}
     dispatch |= {"build": "build-before"} if before else {}
     dispatch |= {"notice": "notice-last"} if last else {}
     words = [] if depth == 1 else [f"depth={depth}"]
     words += ["build-before"] if before else []
     words += ["notice-last"] if last else []
-    return dispatch, "/".join(words)
+    return dispatch, rest_of(*words)
+
+
+def chunks_of(size):
+    """The number of chunks of unique data."""
+    return CHUNKS_OF.get(size, CHUNKS)
+
+
+def all_at_once(size=0):
+    """As many jobs in flight as there are chunks, as a plan has it, and its part of the workload's id."""
+    return way(chunks_of(size), True, True)
 
 
 def main():
@@ -92,22 +106,32 @@ def main():
 def curve(result, cells, apart):
     """The vendor's curve: serial, and all at once. `apart` are the cells of an engine whose jobs do not overlap."""
     measures = [
-        {"algorithms": [ONE_PASS], "sizes": SIZES, "unique": CHUNKS, "dispatch": dispatch}
-        for dispatch in ("serial", ALL_AT_ONCE)
+        {"algorithms": [ONE_PASS], "sizes": [size], "unique": chunks_of(size), "dispatch": dispatch}
+        for size in SIZES
+        for dispatch in ("serial", all_at_once(size)[0])
     ]
     found, slower = cells.run("caam", measures), apart.run("caam", measures)
     for operation in ("encrypt", "decrypt"):
         rows, gains = [], {}
         for size in SIZES:
-            serial, deep = (found.get((ONE_PASS, operation, size, rest)) for rest in ("", ALL_AT_ONCE_ID))
-            least = [slower.get((ONE_PASS, operation, size, rest)) for rest in ("", ALL_AT_ONCE_ID)]
+            ways = ["", all_at_once(size)[1]]
+            serial, deep = (found.get((ONE_PASS, operation, size, rest)) for rest in ways)
+            least = [slower.get((ONE_PASS, operation, size, rest)) for rest in ways]
             if serial and deep and all(least):
                 gains[size] = (least[0][0] / least[1][0], serial[0] / deep[0])
             gain = "{:.2f} to {:.2f}".format(*gains[size]) if size in gains else "does not fit"
             cost = [rate(size, cell) for cell in (serial, deep)]
-            rows.append([f"{size}", *cost, gain, *(latency(cell) for cell in (serial, deep))])
+            rows.append([f"{size}", f"{chunks_of(size)}", *cost, gain, *(latency(cell) for cell in (serial, deep))])
         result.text(f"{ONE_PASS}, {operation}, unique data, polled, messages in non-cacheable OCRAM:")
-        head = [">bytes", ">serial, MB/s", ">at once, MB/s", ">gain", ">latency, us", ">latency in the queue, us"]
+        head = [
+            ">bytes",
+            ">at once",
+            ">serial, MB/s",
+            ">at once, MB/s",
+            ">gain",
+            ">latency, us",
+            ">latency in the queue, us",
+        ]
         result.table(head, rows)
         if operation == "encrypt" and 16 in gains and 1024 in gains:
             small, kib = ("{:.1f} to {:.1f}".format(*gains[size]) for size in (16, 1024))
@@ -131,7 +155,7 @@ def latency(cell):
 
 def depths(result, cells):
     """What depth is enough, and what it costs in latency."""
-    sizes = [16, 256, 1024, 4096]
+    sizes = [16, 256, 1024]
     for before, last, words in [
         (False, False, "built in the loop, each noticed"),
         (True, True, "built before, the last noticed"),
@@ -187,12 +211,13 @@ def keys(result, cells):
         measures = [
             {"algorithms": [algorithm], "sizes": [256], "unique": CHUNKS, "keys": keys, "dispatch": dispatch}
             for keys in ("reused", "key-per-message")
-            for dispatch in ("serial", ALL_AT_ONCE)
+            for dispatch in ("serial", all_at_once()[0])
         ]
         found = cells.run("caam", measures)
         operation = "mac" if algorithm.startswith("hmac") else "encrypt"
         here = {rest: cell for (_, o, _, rest), cell in found.items() if o == operation}
-        names = ["", "key-per-message", ALL_AT_ONCE_ID, f"key-per-message/{ALL_AT_ONCE_ID}"]
+        own, deep = "key-per-message", all_at_once()[1]
+        names = ["", own, deep, rest_of(own, *deep.split("/"))]
         rows.append([algorithm, *(f"{here[name][0]:.0f}" if name in here else "-" for name in names)])
     result.text("256 B, core cycles of a job: one key for all messages, and one for each.")
     result.table(
@@ -208,7 +233,7 @@ def passes(result, cells):
         for dispatch in ("serial", {"depth": 16, "build": "build-before", "notice": "notice-last"})
     ]
     found = cells.run("caam", measures)
-    for rest, words in [("", "serial"), ("depth=16/build-before/notice-last", "16 in flight, built before")]:
+    for rest, words in [("", "serial"), (way(16, True, True)[1], "16 in flight, built before")]:
         rows = []
         for size in SIZES:
             row = [f"{size}"]

@@ -236,6 +236,8 @@ pub(super) struct Digest {
     outer: Option<Vec<u8>>,
     ends: bool,
     checks: bool,
+    /// The number of blocks that deriving the key's states took.
+    pub(super) derived: u64,
 }
 
 impl Digest {
@@ -247,6 +249,7 @@ impl Digest {
     ) -> Result<Digest, Fault> {
         let (begins, ends) = (fields & operation::INIT != 0, fields & operation::FINAL != 0);
         let size = algorithm.running();
+        let mut derived = 0;
         let keyed = match fields & operation::MODE_MASK {
             0 => false,
             operation::HMAC => {
@@ -254,8 +257,8 @@ impl Digest {
                     return Err(Fault::Cha(cha::MD, ccb::KEY_SIZE));
                 }
                 if !registers.is_split && (begins || ends) {
-                    let (key, _) = split_key(algorithm, &registers.key);
-                    (registers.key, registers.is_split) = (key, true);
+                    (registers.key, derived) = split_key(algorithm, &registers.key);
+                    registers.is_split = true;
                 }
                 true
             }
@@ -276,7 +279,7 @@ impl Digest {
             Hash::new(algorithm)
         };
         let outer = (keyed && ends).then(|| split[size..2 * size].to_vec());
-        Ok(Digest { hash, outer, ends, checks: fields & operation::CHECK_ICV != 0 })
+        Ok(Digest { hash, outer, ends, checks: fields & operation::CHECK_ICV != 0, derived })
     }
 
     pub(super) fn algorithm(&self) -> Algorithm {

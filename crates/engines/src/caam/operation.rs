@@ -89,6 +89,7 @@ impl Job<'_> {
         }
         self.count_bytes(word, operation::CLASS_2);
         let digest = Digest::new(word, algorithm, &mut self.class2.registers)?;
+        self.time.compute += self.block_time(algorithm) * digest.derived as f64;
         self.class2.active = Some(Active::Digest(Box::new(digest)));
         Ok(())
     }
