@@ -179,10 +179,9 @@ impl<'m> Arena<'m> {
 
     /// Whether `outputs` are the messages of all jobs. Anything after the message in a record is ignored.
     pub(crate) fn are_messages(&mut self, outputs: &[u8], message: usize) -> bool {
-        let outputs = outputs.chunks(self.layout.output.max(1));
-        let start = |bytes: &[u8]| bytes.get(..message).map(<[u8]>::to_vec);
-        let inputs: Vec<_> = self.buffers().map(|(input, _)| start(input)).collect();
-        message == 0 || outputs.map(start).eq(inputs)
+        let outputs = outputs.chunks(self.layout.output.max(1)).map(|output| output.get(..message));
+        let inputs = self.buffers().map(|(input, _)| input[..].get(..message));
+        message == 0 || outputs.eq(inputs)
     }
 
     /// The concatenated inputs of all jobs. `None` if they do not fit.
