@@ -31,9 +31,11 @@ pub(super) fn ours(name: &str) -> String {
         |cipher: &&'static str| words.first()?.strip_prefix(*cipher).map(|rest| (*cipher, rest));
     if let Some((cipher, rest)) = ["aes", "camellia"].iter().find_map(cipher) {
         let others = || std::iter::once(rest).chain(words[1..].iter().copied());
-        let key = others().find(|word| keyed(word));
-        let mode = others().filter(|word| !word.is_empty() && !keyed(word));
-        let mode = mode.collect::<Vec<_>>().join("-");
+        // The first number is the key's; another one belongs to a digest.
+        let place = others().position(keyed);
+        let key = place.and_then(|place| others().nth(place));
+        let mode = others().enumerate().filter(|(at, word)| !word.is_empty() && Some(*at) != place);
+        let mode = mode.map(|(_, word)| word).collect::<Vec<_>>().join("-");
         if let Some(key) = key.filter(|_| !mode.is_empty()) {
             return format!("{cipher}-{key}-{mode}");
         }

@@ -185,7 +185,7 @@ mod tests {
             list("algorithm", &[typed.into()], Algorithm::ALL).unwrap_err().to_string()
         };
         let words = "did you mean one of aes-256-cbc, aes-256-ecb, aes-256-ctr, aes-256-xts, aes-256-gcm, aes-256-ccm, \
-                     aes-256-cmac, ctr-drbg-aes-256? (`cpb list` shows all)";
+                     aes-128-cbc-hmac-sha-256-etm, aes-256-cmac, ctr-drbg-aes-256? (`cpb list` shows all)";
         assert!(all("aes256").contains(words), "{}", all("aes256"));
         assert!(all("AES256GCM").contains("did you mean aes-256-gcm?"));
         assert!(all("sha3").contains("did you mean one of sha3-256, sha3-512?"));
