@@ -14,16 +14,14 @@ pub mod registers;
 pub mod ring;
 pub mod status;
 
-use cpb_core::{Bus, Data, DmaAddress, Error, Meaning, Unsupported};
+use crate::queue::{POLLS, address};
+use cpb_core::{Bus, Data, Error, Meaning, Unsupported};
 use descriptor::{
     Descriptor, Format, SgtEntry, class, fifo_load, fifo_store, operation, register, sgt,
 };
 use job::{Hash, Places, Span, Task};
 use registers::{mcfgr, rdsta};
 use ring::{JobRing, Place, RingMemory};
-
-/// How often the driver reads a register until it gives up: at least 0.1 s.
-const POLLS: u32 = 2_000_000;
 
 /// The master configuration after a reset (NXP's driver fsl_caam writes it).
 const MCFGR_RESET: u32 = 0x0008_2300;
@@ -263,11 +261,6 @@ impl<'w, B: Bus> Caam<'w, B> {
         self.bus.invalidate(&mut self.split_key.0);
         Ok(Span { address, length: hash.split_key() })
     }
-}
-
-fn address(bus: &impl Bus, buffer: &[u8]) -> Result<u32, Error> {
-    let DmaAddress(address) = bus.dma_address(buffer).ok_or(Unsupported::Memory)?;
-    Ok(address)
 }
 
 /// Where a buffer is for the engine.

@@ -8,19 +8,13 @@ pub mod port;
 pub mod provider;
 pub mod registers;
 
-use core::time::Duration;
-use cpb_core::{Bus, DmaAddress, Error, Interrupt, Meaning, Unsupported};
+use crate::queue::{PATIENCE, POLLS, address};
+use cpb_core::{Bus, Error, Interrupt, Meaning, Unsupported};
 use packet::{Packet, Words, control0, control1};
 use registers::{CHANNELS, channel, ctrl, stat, status};
 
 /// The number of packets that can be in flight.
 pub const QUEUE: usize = 64;
-
-/// How long the driver waits for an interrupt.
-const PATIENCE: Duration = Duration::from_millis(200);
-
-/// How often the driver reads a register until it gives up: at least 0.1 s, in which the engine encrypts 5 MB.
-const POLLS: u32 = 2_000_000;
 
 /// A key, an IV or a digest in memory. It fills a cache line.
 #[derive(Clone, Copy)]
@@ -493,11 +487,6 @@ fn copy_words((source, destination): (u32, u32), size: usize) -> Words {
 fn blocks(input: usize, output: usize) -> Result<(), Error> {
     let whole = input == output && input != 0 && input.is_multiple_of(16);
     if whole { Ok(()) } else { Err(Unsupported::Length.into()) }
-}
-
-fn address(bus: &impl Bus, buffer: &[u8]) -> Result<u32, Error> {
-    let DmaAddress(address) = bus.dma_address(buffer).ok_or(Unsupported::Memory)?;
-    Ok(address)
 }
 
 /// The meaning of a channel's status.

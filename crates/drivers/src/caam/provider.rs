@@ -6,11 +6,11 @@
 use super::job::{self, Cipher, Hash, HmacKey, Mode, Places, Span, Task};
 use super::ring::PAYLOAD;
 use super::{Caam, Completion as How, address, error, message, span};
+use crate::queue;
 use core::cell::RefCell;
 use cpb_core::{
-    Algorithm, Build, Bus, Claim, Completion, CryptoWorkload, Data, Depth, Error, Finished,
-    Identity, Job, KeyUse, Kind, Notice, Operation, Phase, Progress, Provider, Session,
-    Unsupported,
+    Algorithm, Bus, Claim, Completion, CryptoWorkload, Data, Error, Finished, Identity, Job,
+    KeyUse, Kind, Operation, Phase, Progress, Provider, Session, Unsupported,
 };
 
 /// Where a payload holds the IV, and where the tag.
@@ -126,18 +126,7 @@ impl<B: Bus> Provider for CaamProvider<'_, '_, B> {
         if (nothing && needs_data) || too_long {
             return Err(Unsupported::Length);
         }
-        let dispatch = workload.dispatch;
-        let too_deep = match dispatch.depth {
-            Depth::Jobs(jobs) => usize::from(jobs) > self.ring(),
-            Depth::Ring => false,
-        };
-        let queued = dispatch.depth != Depth::Jobs(1)
-            || dispatch.build == Build::Before
-            || dispatch.notice == Notice::Last;
-        if too_deep || (queued && derives) {
-            return Err(Unsupported::Mode);
-        }
-        Ok(())
+        queue::dispatched(workload.dispatch, self.ring(), derives)
     }
 
     fn session(
@@ -148,25 +137,12 @@ impl<B: Bus> Provider for CaamProvider<'_, '_, B> {
         body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.supports(workload)?;
-        let ring = self.ring();
-        // The slots go around with the jobs.
-        let before = workload.dispatch.build == Build::Before;
-        if jobs.len() > ring && (before || !jobs.len().is_multiple_of(ring)) {
-            return Err(Unsupported::Memory.into());
-        }
-        let shape = workload.algorithm.shape();
-        let any = workload.algorithm.takes_any_key();
-        let fits = |job: &Job<'_>| {
-            let whole = job.iv.len() == shape.iv && job.tag.len() == shape.tag;
-            whole && job.key < keys.len().max(1)
-        };
         let task = task(workload)?;
+        let (length, any) = (workload.algorithm.shape().key, workload.algorithm.takes_any_key());
         let plain = matches!(task, Task::Hmac(_, HmacKey::Plain));
         let hmac = |key: &[u8]| any && !(plain && key.len() > Hash::Sha256.block());
-        let keyed = keys.iter().all(|key| key.len() == shape.key || hmac(key));
-        if !keyed || (shape.key > 0 && keys.is_empty()) || !jobs.iter().all(fits) {
-            return Err(Unsupported::Length.into());
-        }
+        let takes_key = |key: &[u8]| key.len() == length || hmac(key);
+        queue::accepted(workload, keys, jobs, self.ring(), takes_key)?;
         let caam = &mut *self.caam.borrow_mut();
         keys.iter().for_each(|key| caam.bus.clean(key));
         let split = match (task, keys.first()) {

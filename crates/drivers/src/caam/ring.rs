@@ -7,11 +7,8 @@ use super::descriptor::Format;
 use super::job::{DESCRIPTOR, InPlace};
 use super::registers::{self, jr, jrcfg, jrcr, jrint};
 use super::{Completion, POLLS, address, error};
-use core::time::Duration;
+use crate::queue::PATIENCE;
 use cpb_core::{Bus, Error, Interrupt, Meaning, Unsupported};
-
-/// How long the driver waits for an interrupt.
-const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Bytes of a payload.
 pub(super) const PAYLOAD: usize = 64;

@@ -9,10 +9,11 @@ use super::{
     Cipher, Completion as How, Dcp, Hash, Key, Mode, QUEUE, address, cipher_words, copy_words,
     hash_words,
 };
+use crate::queue;
 use core::cell::RefCell;
 use cpb_core::{
-    Algorithm, Build, Bus, Claim, Completion, CryptoWorkload, Data, Depth, Error, Finished,
-    Identity, Job, Notice, Operation, Phase, Progress, Provider, Session, Unsupported,
+    Algorithm, Bus, Claim, Completion, CryptoWorkload, Data, Error, Finished, Identity, Job,
+    Notice, Operation, Phase, Progress, Provider, Session, Unsupported,
 };
 use heapless::{Deque, Vec};
 
@@ -93,17 +94,7 @@ impl<B: Bus> Provider for DcpProvider<'_, '_, B> {
         if workload.message == 0 && workload.phase != Phase::Setup {
             return Err(Unsupported::Length);
         }
-        let too_deep = match workload.dispatch.depth {
-            Depth::Jobs(jobs) => usize::from(jobs) > QUEUE,
-            Depth::Ring => false,
-        };
-        let queued = workload.dispatch.depth != Depth::Jobs(1)
-            || workload.dispatch.build == Build::Before
-            || workload.dispatch.notice == Notice::Last;
-        if too_deep || (queued && matches!(task, Task::LoadKey)) {
-            return Err(Unsupported::Mode);
-        }
-        Ok(())
+        queue::dispatched(workload.dispatch, QUEUE, matches!(task, Task::LoadKey))
     }
 
     fn session(
@@ -114,17 +105,8 @@ impl<B: Bus> Provider for DcpProvider<'_, '_, B> {
         body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.supports(workload)?;
-        // The packets go around with the jobs.
-        let before = workload.dispatch.build == Build::Before;
-        if jobs.len() > QUEUE && (before || !jobs.len().is_multiple_of(QUEUE)) {
-            return Err(Unsupported::Memory.into());
-        }
-        let shape = workload.algorithm.shape();
-        let fits = |job: &Job<'_>| job.iv.len() == shape.iv && job.key < keys.len().max(1);
-        let keyed = keys.iter().all(|key| key.len() == shape.key);
-        if !keyed || (shape.key > 0 && keys.is_empty()) || !jobs.iter().all(fits) {
-            return Err(Unsupported::Length.into());
-        }
+        let length = workload.algorithm.shape().key;
+        queue::accepted(workload, keys, jobs, QUEUE, |key| key.len() == length)?;
         let mut dcp = self.dcp.borrow_mut();
         let task = task(workload)?;
         if let (Task::Cipher(Cipher { key: Key::Slot(slot), .. }), Some(key)) = (task, keys.first())

@@ -22,7 +22,7 @@ pub(super) fn has(workload: &CryptoWorkload) -> Result<(), Unsupported> {
     }
 }
 
-/// Opens a session of an algorithm that only this engine has: there is none.
+/// Refuses: [`super::ThroughEngine`] opens every algorithm that the DCP has.
 pub(super) fn open(
     _: &CryptoWorkload,
     _: &[&[u8]],
