@@ -5,6 +5,36 @@
 //! They are called by Mbed TLS or by sessions as their C prototypes have it: contexts are initialised, and pointers are
 //! valid for the lengths that are given.
 
+/// The functions of a key of AES, except the one that sets it for encryption; decryption has the same key. The engine's
+/// file has `AesKey`.
+macro_rules! aes_key {
+    ($init:ident, $free:ident, $encrypts:ident, $decrypts:ident) => {
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $init(context: *mut AesKey) {
+            // SAFETY: see above.
+            unsafe { context.write(AesKey::NONE) };
+        }
+
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $free(context: *mut AesKey) {
+            if !context.is_null() {
+                // SAFETY: see above.
+                unsafe { $init(context) };
+            }
+        }
+
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $decrypts(
+            context: *mut AesKey,
+            key: *const u8,
+            bits: c_uint,
+        ) -> c_int {
+            // SAFETY: see above.
+            unsafe { $encrypts(context, key, bits) }
+        }
+    };
+}
+
 /// The functions of a hash, except the one that starts it, whose parameters differ. The engine's file has `HashState`,
 /// `fresh`, `length`, `update` and `finish`.
 macro_rules! hash {

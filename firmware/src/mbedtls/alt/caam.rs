@@ -49,24 +49,19 @@ struct DesKey<const LENGTH: usize>([u8; LENGTH]);
 const _: () = assert!(size_of::<AesKey>() == 36 && size_of::<HashState>() <= 112);
 
 impl AesKey {
+    const NONE: AesKey = AesKey { key: [0; 32], length: 0 };
+
     fn bytes(&self) -> &[u8] {
         &self.key[..self.length as usize]
     }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn caam_mbedtls_aes_init(context: *mut AesKey) {
-    // SAFETY: see above.
-    unsafe { context.write(AesKey { key: [0; 32], length: 0 }) };
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn caam_mbedtls_aes_free(context: *mut AesKey) {
-    if !context.is_null() {
-        // SAFETY: see above.
-        unsafe { caam_mbedtls_aes_init(context) };
-    }
-}
+aes_key!(
+    caam_mbedtls_aes_init,
+    caam_mbedtls_aes_free,
+    caam_mbedtls_aes_setkey_enc,
+    caam_mbedtls_aes_setkey_dec
+);
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn caam_mbedtls_aes_setkey_enc(
@@ -83,16 +78,6 @@ unsafe extern "C" fn caam_mbedtls_aes_setkey_enc(
     context.key[..length].copy_from_slice(key);
     context.length = length as u32;
     0
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn caam_mbedtls_aes_setkey_dec(
-    context: *mut AesKey,
-    key: *const u8,
-    bits: c_uint,
-) -> c_int {
-    // SAFETY: see above.
-    unsafe { caam_mbedtls_aes_setkey_enc(context, key, bits) }
 }
 
 #[unsafe(no_mangle)]

@@ -26,19 +26,16 @@ struct AesKey {
 
 const _: () = assert!(size_of::<AesKey>() == 20 && size_of::<HashState>() <= 176);
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dcp_mbedtls_aes_init(context: *mut AesKey) {
-    // SAFETY: see above.
-    unsafe { context.write(AesKey { key: [0; 16], bits: 0 }) };
+impl AesKey {
+    const NONE: AesKey = AesKey { key: [0; 16], bits: 0 };
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dcp_mbedtls_aes_free(context: *mut AesKey) {
-    if !context.is_null() {
-        // SAFETY: see above.
-        unsafe { dcp_mbedtls_aes_init(context) };
-    }
-}
+aes_key!(
+    dcp_mbedtls_aes_init,
+    dcp_mbedtls_aes_free,
+    dcp_mbedtls_aes_setkey_enc,
+    dcp_mbedtls_aes_setkey_dec
+);
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dcp_mbedtls_aes_setkey_enc(
@@ -59,16 +56,6 @@ unsafe extern "C" fn dcp_mbedtls_aes_setkey_enc(
         dcp.forget_owner(context as usize);
         Ok(())
     })
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn dcp_mbedtls_aes_setkey_dec(
-    context: *mut AesKey,
-    key: *const u8,
-    bits: c_uint,
-) -> c_int {
-    // SAFETY: see above.
-    unsafe { dcp_mbedtls_aes_setkey_enc(context, key, bits) }
 }
 
 #[unsafe(no_mangle)]
