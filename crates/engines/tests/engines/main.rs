@@ -5,4 +5,5 @@
 mod bus;
 mod caam;
 mod dcp;
+mod rounds;
 mod vectors;

@@ -1,11 +1,12 @@
 //! The CAAM's provider: known answers, every form of dispatch, and what ends a session.
 
 use super::driver::{PLACE, TIMING, board};
+use crate::rounds::{BUDGET, forms, of_abc, plan, submit};
 use crate::vectors::{self, Count};
 use cpb_core::measure::Budget;
 use cpb_core::{
     Algorithm, Build, CryptoWorkload, Data, Depth, Dispatch, Error, Job, KeyUse, Notice, Operation,
-    Phase, Placement, Progress, Provider, Ticks, Unsupported, Workload, check,
+    Phase, Placement, Progress, Provider, Unsupported, check,
 };
 use cpb_drivers::caam::provider::CaamProvider;
 use cpb_drivers::caam::{Caam, Completion, Work};
@@ -72,37 +73,6 @@ fn every_known_answer_is_right() {
     }
 }
 
-/// Every form of dispatch with `depth` jobs or a whole ring in flight.
-fn forms(depth: u16) -> Vec<Dispatch> {
-    let mut forms = Vec::new();
-    for &build in Build::ALL {
-        for depth in [Depth::Jobs(1), Depth::Jobs(depth), Depth::Ring] {
-            for &notice in Notice::ALL {
-                forms.push(Dispatch { build, depth, notice });
-            }
-        }
-    }
-    forms
-}
-
-const BUDGET: Budget = Budget {
-    warmup: Ticks(0),
-    batch: Ticks(0),
-    limit: Ticks(u64::MAX),
-    batches: 2,
-    latencies: 4,
-    iterations: 70,
-    counted: Ticks(0),
-};
-
-fn plan<'p>(
-    provider: &'p dyn Provider,
-    workload: &'p Workload,
-    clock: &'p crate::bus::Time,
-) -> cpb_round::Plan<'p, crate::bus::Time> {
-    cpb_round::Plan { provider, workload, budget: &BUDGET, clock, computes: true, memory: None }
-}
-
 #[test]
 fn every_form_of_dispatch_gives_right_answers_in_the_loop() {
     for how in HOW {
@@ -113,7 +83,7 @@ fn every_form_of_dispatch_gives_right_answers_in_the_loop() {
                 (Algorithm::Aes128CbcHmacSha1Etm, Operation::Decrypt),
                 (Algorithm::HmacSha256, Operation::Mac),
             ] {
-                for dispatch in forms(5) {
+                for dispatch in forms(&[Depth::Jobs(1), Depth::Jobs(5), Depth::Ring]) {
                     for keys in [KeyUse::Reused, KeyUse::PerMessage] {
                         let plain = CryptoWorkload::new(algorithm, operation, 128);
                         let workload = CryptoWorkload { dispatch, keys, ..plain }.into();
@@ -173,17 +143,10 @@ fn jobs_that_are_in_flight_when_a_session_ends_are_flushed() {
         let plain = CryptoWorkload::new(Algorithm::Sha256, Operation::Hash, 3);
         let workload = CryptoWorkload { dispatch, ..plain };
         let mut digests = [[0; 32]; 4];
-        let mut jobs: Vec<Job<'_>> = digests
-            .iter_mut()
-            .map(|output| {
-                let data = Data::Apart { input: b"abc", output };
-                Job { key: 0, iv: &[], associated: &[], data, tag: &mut [] }
-            })
-            .collect();
+        let mut jobs = of_abc(&mut digests);
         let ended = provider.session(&workload, &[], &mut jobs, &mut |session| {
             for job in 0..4 {
-                session.build(job)?;
-                assert_eq!(session.submit(job), Ok(Progress::Queued));
+                submit(session, job)?;
             }
             session.start_all()
         });
@@ -203,17 +166,10 @@ fn a_full_ring_takes_no_job_until_one_has_ended() {
         let plain = CryptoWorkload::new(Algorithm::Sha256, Operation::Hash, 3);
         let workload = CryptoWorkload { dispatch, ..plain };
         let mut digests = vec![[0; 32]; 2 * RING];
-        let mut jobs: Vec<Job<'_>> = digests
-            .iter_mut()
-            .map(|output| {
-                let data = Data::Apart { input: b"abc", output };
-                Job { key: 0, iv: &[], associated: &[], data, tag: &mut [] }
-            })
-            .collect();
+        let mut jobs = of_abc(&mut digests);
         let ran = provider.session(&workload, &[], &mut jobs, &mut |session| {
             for job in 0..RING - 1 {
-                session.build(job)?;
-                assert_eq!(session.submit(job), Ok(Progress::Queued));
+                submit(session, job)?;
             }
             session.start_all()?;
             session.build(RING - 1)?;
