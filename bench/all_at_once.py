@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What does a queue gain? The CAAM of a simulated RT1170, serial against all at once, by size, depth and notice.
 
-This is the driver-level test of the vendor's article (seed of this project: "Understanding Crypto Performance in
-Embedded Systems", part 2): many chunks of unique data, each with a descriptor of its own, one after the other or all
+This is the driver-level test of a vendor's article ("Understanding Crypto Performance in Embedded Systems", part 2, on
+embedded.com): many chunks of unique data, each with a descriptor of its own, one after the other or all
 at once. Its figure says about four times at small sizes, and that by 1 KiB the raw performance dominates. Everything
 here is simulated. `make imxrt` builds the images.
 """

@@ -83,17 +83,17 @@ def algorithms_of(part, scratch):
     return sorted(found)
 
 
-def gain(here, level, algorithm, size=KIB, part=caam.PART):
-    """Software's cycles divided by the engine's."""
-    cells = here[part.engine, level]
-    software, hardware = cells.get(("mbedtls", algorithm, size)), cells.get((part.through, algorithm, size))
+def gain(here, level, algorithm, size=KIB):
+    """Software's cycles divided by the CAAM's."""
+    cells = here[caam.PART.engine, level]
+    software, hardware = cells.get(("mbedtls", algorithm, size)), cells.get((caam.PART.through, algorithm, size))
     return software / hardware if software and hardware else None
 
 
-def published_gain(algorithm, part=caam.PART, software=True):
-    """The published gain at high speed; of published software over our engine if `software` is a figure."""
-    known = part.published()
-    cells = [known.get((path, algorithm, "high-speed")) for path in ("software", part.engine)]
+def published_gain(algorithm):
+    """The published gain of the CAAM at high speed."""
+    known = caam.PART.published()
+    cells = [known.get((path, algorithm, "high-speed")) for path in ("software", caam.PART.engine)]
     return cells[0][0] / cells[1][0] if all(cells) else None
 
 

@@ -1,4 +1,4 @@
-//! Memory for a workload's jobs, laid out the same way for every provider and every run.
+//! Memory for a workload's jobs, laid out the same way for every provider and every run, as long as it fits.
 
 use crate::pages::{self, PAGE, Pages};
 use alloc::vec;
