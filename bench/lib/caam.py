@@ -125,8 +125,8 @@ def by_key_size(usual):
         rows.append([name, f"{there:.2f}", f"{simulated_here:.2f}", against, f"{blocks:.2f}"])
     latency = constants["latency"]["value"] * per_clock() / MESSAGE
     text += (
-        "\nThe same as totals, cycles a byte at 1 KiB. Two constants are fitted to these three figures: a round, to what\n"
-        "they differ by, and the latency of a job, to AES-128. That leaves one degree of freedom. The rest (driver,\n"
+        "\nThe same as totals, cycles a byte at 1 KiB. Two constants are fitted to these three figures: a round to\n"
+        "what they differ by, the latency of a job to AES-128. That leaves one degree of freedom. The rest (driver,\n"
         "library, ring, descriptors, transfers) is simulated by running it.\n\n"
     )
     return (
