@@ -76,14 +76,10 @@ impl Job<'_> {
         let to_1 = word & class::ONE != 0;
         let to_2 = word & class::TWO != 0 && !snoops;
         if to_2 {
-            let bytes = if to_1 { bytes.clone() } else { bytes };
+            let bytes = bytes.clone();
             self.class2.queue.push_back(Chunk { kind, bytes, last: last2, snoop: None });
-            if !to_1 {
-                return Ok(());
-            }
-            let bytes = self.class2.queue.back().map_or_else(Vec::new, |chunk| chunk.bytes.clone());
-            self.class1.queue.push_back(Chunk { kind, bytes, last: last1, snoop: None });
-        } else {
+        }
+        if to_1 || snoops {
             let snoop = snoops.then_some(last2);
             self.class1.queue.push_back(Chunk { kind, bytes, last: last1, snoop });
         }
