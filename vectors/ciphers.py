@@ -142,24 +142,25 @@ def camellia_cbc(nist, wycheproof):
     return family
 
 
-def des_cbc(nist):
-    """NIST tests DES as triple DES with one key three times, which is DES."""
-    family = Family("des-cbc")
+def des(nist, mode):
+    """NIST tests DES as triple DES with one key three times, which is DES. The mode is "cbc" or "ecb"."""
+    family = Family(f"des-{mode}")
+    kind_of_mode = f"T{mode.upper()}"
     for kind in ("vartext", "varkey", "invperm", "permop", "subtab", "MMT1", "MMT2", "MMT3"):
-        file = f"ciphers/3DES/CBC/TCBC{kind}.rsp"
+        file = f"ciphers/3DES/{mode.upper()}/{kind_of_mode}{kind}.rsp"
         step = BIT_STEP if kind in ("vartext", "varkey", "invperm") else 1
-        name = f"NIST CAVP TCBC{kind}" + (f", each {step}th case" if step > 1 else "")
+        name = f"NIST CAVP {kind_of_mode}{kind}" + (f", each {step}th case" if step > 1 else "")
         family.source(name, from_cryptography(file), NIST)
         for section, case in list(records(nist / file))[::step]:
             keys = [case.get(f"KEY{number}", case.get("KEYs")) for number in (1, 2, 3)]
             one = {
-                "id": f"TCBC{kind}/{section}/{case['COUNT']}",
+                "id": f"{kind_of_mode}{kind}/{section}/{case['COUNT']}",
                 "key": "".join(keys),
-                "iv": case["IV"],
+                **({"iv": case["IV"]} if mode == "cbc" else {}),
                 "message": case["PLAINTEXT"],
                 "result": case["CIPHERTEXT"],
             }
-            family.case("3des-cbc", one)
+            family.case(f"3des-{mode}", one)
             if len(set(keys)) == 1:
-                family.case("des-cbc", {**one, "key": keys[0]})
+                family.case(f"des-{mode}", {**one, "key": keys[0]})
     return family

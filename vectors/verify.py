@@ -62,6 +62,8 @@ CIPHERS = {
     "camellia-256-cbc": (32, 16, 16),
     "3des-cbc": (24, 8, 8),
     "des-cbc": (8, 8, 8),
+    "3des-ecb": (24, 0, 8),
+    "des-ecb": (8, 0, 8),
 }
 
 

@@ -155,6 +155,10 @@ algorithms! {
     TripleDesCbc = "3des-cbc", BlockCipher, key 24, iv 8, block 8;
     /// DES in cipher block chaining mode: broken, but still found in engines.
     DesCbc = "des-cbc", BlockCipher, key 8, iv 8, block 8;
+    /// Triple DES with three keys, block by block.
+    TripleDesEcb = "3des-ecb", BlockCipher, key 24, block 8;
+    /// DES block by block.
+    DesEcb = "des-ecb", BlockCipher, key 8, block 8;
     /// MD5: broken, but still found in engines.
     Md5 = "md5", Hash, digest 16;
     /// SHA-1.

@@ -28,6 +28,8 @@ pub fn kernel_name(algorithm: Algorithm) -> Option<(&'static str, &'static str)>
         Algorithm::Camellia256Cbc => ("skcipher", "cbc(camellia)"),
         Algorithm::TripleDesCbc => ("skcipher", "cbc(des3_ede)"),
         Algorithm::DesCbc => ("skcipher", "cbc(des)"),
+        Algorithm::TripleDesEcb => ("skcipher", "ecb(des3_ede)"),
+        Algorithm::DesEcb => ("skcipher", "ecb(des)"),
         Algorithm::Md5 => ("hash", "md5"),
         Algorithm::Sha1 => ("hash", "sha1"),
         Algorithm::Sha224 => ("hash", "sha224"),

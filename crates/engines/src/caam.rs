@@ -89,6 +89,26 @@ impl Configuration {
         seed: 0,
     };
 
+    /// An engine for a guest of QEMU, as Linux's driver knows those of i.MX and Layerscape: little-endian, blocks of
+    /// 4 KiB, and a random number generator that a boot loader has made ready (both state handles with prediction
+    /// resistance, and the secure keys).
+    pub const GUEST: Configuration = Configuration {
+        big_endian: false,
+        high_word_first: false,
+        long_pointers: false,
+        page: cpb_drivers::caam::registers::PAGE_4K,
+        rings: 1,
+        decos: 1,
+        era: 8,
+        aes: Some(4),
+        des: true,
+        md: Some(2),
+        rng: true,
+        version: 0x0A16_0301,
+        rdsta: 0xC000_0033,
+        seed: 0,
+    };
+
     /// How words and pointers lie in memory.
     pub const fn format(&self, long_pointers: bool) -> Format {
         let Configuration { big_endian, high_word_first, .. } = *self;
@@ -194,8 +214,18 @@ pub struct Caam {
     endings: VecDeque<Ending>,
     /// The ring that had its turn last.
     last: usize,
-    /// Jobs finished without an error since the beginning.
-    finished: u64,
+    totals: Totals,
+}
+
+/// What the engine has done since power-on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Totals {
+    /// Jobs that ended without an error.
+    pub finished: u64,
+    /// Jobs that ended with an error status.
+    pub failed: u64,
+    /// Bytes that were loaded for accelerators.
+    pub bytes: u64,
 }
 
 impl Caam {
@@ -210,13 +240,19 @@ impl Caam {
             decos: (0..configuration.decos()).map(|_| None).collect(),
             endings: VecDeque::new(),
             last: configuration.rings() - 1,
-            finished: 0,
+            totals: Totals::default(),
         }
     }
 
-    /// The number of jobs that it has finished without an error.
-    pub fn finished(&self) -> u64 {
-        self.finished
+    /// What it has done so far.
+    pub fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// As if its power had been off and on. What it has done still counts.
+    pub fn power_on(&mut self) {
+        let totals = self.totals;
+        *self = Caam { totals, ..Caam::new(self.timing, self.configuration) };
     }
 
     /// How words and pointers of a ring's jobs lie in memory. The overrides' exact effect is assumed: one inverts the
@@ -323,7 +359,10 @@ impl Caam {
         if let Some(address) = failed_at {
             self.global.fault_address = address;
         }
-        self.finished += u64::from(status == status::GOOD);
+        let is_good = status == status::GOOD;
+        self.totals.finished += u64::from(is_good);
+        self.totals.failed += u64::from(!is_good);
+        self.totals.bytes += counts.bytes;
         self.global.counters.add(&counts);
         let Origin::Ring(ring) = origin else {
             self.global.end_buffer(status);

@@ -53,6 +53,8 @@ pub(super) fn ours(name: &str) -> String {
         // If no mode is given it is CBC: in OpenSSL's speed, and in the benchmarks of Mbed TLS and wolfCrypt.
         "3des" | "desede3" | "desede3cbc" => "3des-cbc".to_owned(),
         "des" => "des-cbc".to_owned(),
+        "desede3ecb" | "ecbdes3ede" => "3des-ecb".to_owned(),
+        "ecbdes" => "des-ecb".to_owned(),
         _ => words.join("-"),
     }
 }
@@ -91,6 +93,9 @@ mod tests {
             ("des ede3", "3des-cbc"),
             ("des cbc", "des-cbc"),
             ("DES", "des-cbc"),
+            ("ecb(des3_ede)", "3des-ecb"),
+            ("DES-EDE3-ECB", "3des-ecb"),
+            ("DES-ECB", "des-ecb"),
             ("AES-CMAC-128", "aes-128-cmac"),
             ("MD5", "md5"),
             ("AES", "aes"),

@@ -16,19 +16,32 @@ pub(crate) fn mode(decrypts: bool) -> c_int {
     if decrypts { DECRYPT } else { ENCRYPT }
 }
 
-/// The functions for cipher block chaining. Ciphers differ in the names of their functions, in how a key is
-/// set, and in the block length.
+/// The functions for single blocks and for cipher block chaining. Ciphers differ in the names of their
+/// functions, in how a key is set, and in the block length.
 pub trait BlockCipher<L: Has<Self::Context>> {
     /// The library's context.
     type Context;
     /// An array as long as a block.
     type Iv: Copy + Default;
+    /// Bytes of a block.
+    const BLOCK: usize = size_of::<Self::Iv>();
 
     /// Sets the key of one direction.
     ///
     /// # Safety
     /// The context must be initialised, and the key must have a length that the cipher supports.
     unsafe fn set_key(context: *mut Self::Context, decrypts: bool, key: &[u8]) -> c_int;
+
+    /// Encrypts or decrypts a block.
+    ///
+    /// # Safety
+    /// The context must have a key for this direction, and the buffers must have the length of a block.
+    unsafe fn block(
+        context: *mut Self::Context,
+        mode: c_int,
+        input: *const u8,
+        output: *mut u8,
+    ) -> c_int;
 
     /// Encrypts or decrypts whole blocks, and replaces the IV with the one for the following blocks.
     ///
@@ -47,7 +60,7 @@ pub trait BlockCipher<L: Has<Self::Context>> {
 
 /// Implements [`BlockCipher`].
 macro_rules! block_cipher {
-    ($Cipher:ident, $Context:ident, $block:literal, |$key:ident| ($($told:expr),+), $enc:ident, $dec:ident, $cbc:ident) => {
+    ($Cipher:ident, $Context:ident, $block:literal, |$key:ident| ($($told:expr),+), $enc:ident, $dec:ident, $ecb:ident($($mode:ident)?), $cbc:ident) => {
         impl<L: Linked> BlockCipher<L> for $Cipher {
             type Context = $Context;
             type Iv = [u8; $block];
@@ -58,6 +71,20 @@ macro_rules! block_cipher {
                 unsafe {
                     if decrypts { L::$dec(context, $($told),+) } else { L::$enc(context, $($told),+) }
                 }
+            }
+
+            #[inline]
+            unsafe fn block(
+                context: *mut $Context,
+                mode: c_int,
+                input: *const u8,
+                output: *mut u8,
+            ) -> c_int {
+                // DES knows the direction from its key alone.
+                let _ = mode;
+                $(let $mode = mode;)?
+                // SAFETY: guaranteed by the caller.
+                unsafe { L::$ecb(context, $($mode,)? input, output) }
             }
 
             #[inline]
@@ -92,6 +119,7 @@ block_cipher!(
     |key| (key.as_ptr(), bits(key)),
     aes_setkey_enc,
     aes_setkey_dec,
+    aes_crypt_ecb(mode),
     aes_crypt_cbc
 );
 block_cipher!(
@@ -101,6 +129,7 @@ block_cipher!(
     |key| (key.as_ptr(), bits(key)),
     camellia_setkey_enc,
     camellia_setkey_dec,
+    camellia_crypt_ecb(mode),
     camellia_crypt_cbc
 );
 block_cipher!(
@@ -110,6 +139,7 @@ block_cipher!(
     |key| (key.as_ptr()),
     des_setkey_enc,
     des_setkey_dec,
+    des_crypt_ecb(),
     des_crypt_cbc
 );
 block_cipher!(
@@ -119,6 +149,7 @@ block_cipher!(
     |key| (key.as_ptr()),
     des3_set3key_enc,
     des3_set3key_dec,
+    des3_crypt_ecb(),
     des3_crypt_cbc
 );
 
@@ -164,27 +195,27 @@ impl<L: Has<C::Context>, C: BlockCipher<L>> Context for Cbc<L, C> {
     }
 }
 
-/// AES without chaining, with one call per block: the library has no other way.
-pub struct AesEcb<L: Linked> {
-    context: Held<L, AesContext>,
+/// A cipher without chaining, with one call per block: the library has no other way.
+pub struct Ecb<L: Has<C::Context>, C: BlockCipher<L>> {
+    context: Held<L, C::Context>,
     mode: c_int,
     lengths: Lengths,
 }
 
-impl<L: Linked> AesEcb<L> {
+impl<L: Has<C::Context>, C: BlockCipher<L>> Ecb<L, C> {
     /// Creates the cipher for a workload.
     pub fn open(workload: &CryptoWorkload) -> Self {
         let lengths = Lengths::of(workload);
-        AesEcb { context: Held::new(), mode: mode(lengths.decrypts), lengths }
+        Ecb { context: Held::new(), mode: mode(lengths.decrypts), lengths }
     }
 }
 
-impl<L: Linked> Context for AesEcb<L> {
+impl<L: Has<C::Context>, C: BlockCipher<L>> Context for Ecb<L, C> {
     #[inline]
     fn key(&mut self, key: &[u8]) -> Result<(), Error> {
         let (context, decrypts) = (self.context.get(), self.lengths.decrypts);
         // SAFETY: see the crate documentation.
-        succeeded(unsafe { <Aes as BlockCipher<L>>::set_key(context, decrypts, key) })
+        succeeded(unsafe { C::set_key(context, decrypts, key) })
     }
 
     #[inline]
@@ -195,9 +226,9 @@ impl<L: Linked> Context for AesEcb<L> {
             // SAFETY: see the crate documentation; the message is whole blocks.
             unsafe {
                 let (input, output) = (job.input.add(at), job.output.add(at));
-                succeeded(L::aes_crypt_ecb(context, self.mode, input, output))?;
+                succeeded(C::block(context, self.mode, input, output))?;
             }
-            at += 16;
+            at += C::BLOCK;
         }
         Ok(())
     }

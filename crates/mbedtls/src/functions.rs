@@ -120,14 +120,17 @@ macro_rules! linked_functions {
         // camellia.h
         fn camellia_setkey_enc(context: *mut CamelliaContext, key: *const u8, bits: c_uint) -> c_int;
         fn camellia_setkey_dec(context: *mut CamelliaContext, key: *const u8, bits: c_uint) -> c_int;
+        fn camellia_crypt_ecb(context: *mut CamelliaContext, mode: c_int, input: *const u8, output: *mut u8) -> c_int;
         fn camellia_crypt_cbc(context: *mut CamelliaContext, mode: c_int, length: usize, iv: *mut u8, input: *const u8, output: *mut u8) -> c_int;
 
         // des.h: key 8 bytes, 24 for triple DES
         fn des_setkey_enc(context: *mut DesContext, key: *const u8) -> c_int;
         fn des_setkey_dec(context: *mut DesContext, key: *const u8) -> c_int;
+        fn des_crypt_ecb(context: *mut DesContext, input: *const u8, output: *mut u8) -> c_int;
         fn des_crypt_cbc(context: *mut DesContext, mode: c_int, length: usize, iv: *mut u8, input: *const u8, output: *mut u8) -> c_int;
         fn des3_set3key_enc(context: *mut Des3Context, key: *const u8) -> c_int;
         fn des3_set3key_dec(context: *mut Des3Context, key: *const u8) -> c_int;
+        fn des3_crypt_ecb(context: *mut Des3Context, input: *const u8, output: *mut u8) -> c_int;
         fn des3_crypt_cbc(context: *mut Des3Context, mode: c_int, length: usize, iv: *mut u8, input: *const u8, output: *mut u8) -> c_int;
 
         // chachapoly.h: key 32 bytes, nonce 12, tag 16

@@ -1,7 +1,7 @@
 //! Selects the session for each algorithm of a linked library.
 
 use crate::aeads::{AesCcm, AesGcm, Chachapoly};
-use crate::ciphers::{Aes, AesCtr, AesEcb, AesXts, Camellia, Cbc, Chacha20, Des, TripleDes};
+use crate::ciphers::{Aes, AesCtr, AesXts, Camellia, Cbc, Chacha20, Des, Ecb, TripleDes};
 use crate::digests::{Digest, Md5, Sha1, Sha224, Sha256, Sha384, Sha512};
 use crate::encrypt_then_mac::EncryptThenMac;
 use crate::generators::{CtrDrbg, HmacDrbg};
@@ -31,7 +31,7 @@ pub fn open<L: Linked>(
             run(Cbc::<L, Aes>::open(workload), workload, keys, jobs, body)
         }
         Algorithm::Aes128Ecb | Algorithm::Aes192Ecb | Algorithm::Aes256Ecb => {
-            run(AesEcb::<L>::open(workload), workload, keys, jobs, body)
+            run(Ecb::<L, Aes>::open(workload), workload, keys, jobs, body)
         }
         Algorithm::Aes128Ctr | Algorithm::Aes192Ctr | Algorithm::Aes256Ctr => {
             run(AesCtr::<L>::open(workload), workload, keys, jobs, body)
@@ -62,6 +62,10 @@ pub fn open<L: Linked>(
             run(Cbc::<L, TripleDes>::open(workload), workload, keys, jobs, body)
         }
         Algorithm::DesCbc => run(Cbc::<L, Des>::open(workload), workload, keys, jobs, body),
+        Algorithm::TripleDesEcb => {
+            run(Ecb::<L, TripleDes>::open(workload), workload, keys, jobs, body)
+        }
+        Algorithm::DesEcb => run(Ecb::<L, Des>::open(workload), workload, keys, jobs, body),
         Algorithm::Md5 => run(Digest::<L, Md5>::open(workload), workload, keys, jobs, body),
         Algorithm::Sha1 => run(Digest::<L, Sha1>::open(workload), workload, keys, jobs, body),
         Algorithm::Sha224 => run(Digest::<L, Sha224>::open(workload), workload, keys, jobs, body),

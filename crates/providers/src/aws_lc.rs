@@ -89,6 +89,8 @@ impl Evp for Functions {
                 Algorithm::Chacha20Poly1305 => ffi::EVP_chacha20_poly1305(),
                 Algorithm::DesCbc => ffi::EVP_des_cbc(),
                 Algorithm::TripleDesCbc => ffi::EVP_des_ede3_cbc(),
+                Algorithm::DesEcb => ffi::EVP_des_ecb(),
+                Algorithm::TripleDesEcb => ffi::EVP_des_ede3_ecb(),
                 _ => ptr::null(),
             }
         }

@@ -170,6 +170,8 @@ fn number(algorithm: Algorithm) -> Option<AlgorithmNumber> {
         Algorithm::Camellia256Cbc => AlgorithmNumber::Cipher(312, CBC),
         Algorithm::TripleDesCbc => AlgorithmNumber::Cipher(2, CBC),
         Algorithm::DesCbc => AlgorithmNumber::Cipher(302, CBC),
+        Algorithm::TripleDesEcb => AlgorithmNumber::Cipher(2, ECB),
+        Algorithm::DesEcb => AlgorithmNumber::Cipher(302, ECB),
         Algorithm::Md5 => AlgorithmNumber::Digest(1, 0),
         Algorithm::Sha1 => AlgorithmNumber::Digest(2, 0),
         Algorithm::Sha224 => AlgorithmNumber::Digest(11, 0),

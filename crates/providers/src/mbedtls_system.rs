@@ -219,6 +219,8 @@ fn name(algorithm: Algorithm) -> Option<&'static CStr> {
         Algorithm::Camellia256Cbc => c"CAMELLIA-256-CBC",
         Algorithm::TripleDesCbc => c"DES-EDE3-CBC",
         Algorithm::DesCbc => c"DES-CBC",
+        Algorithm::TripleDesEcb => c"DES-EDE3-ECB",
+        Algorithm::DesEcb => c"DES-ECB",
         Algorithm::Md5 => c"MD5",
         Algorithm::Sha1 | Algorithm::HmacSha1 => c"SHA1",
         Algorithm::Sha224 => c"SHA224",

@@ -93,6 +93,9 @@ impl Nettle {
         let aes128 = || self.cipher(c"nettle_aes128");
         let aes192 = || self.cipher(c"nettle_aes192");
         let aes256 = || self.cipher(c"nettle_aes256");
+        let triple_des =
+            || self.des(c"nettle_des3_encrypt", c"nettle_des3_decrypt", ciphers::set_3des_key);
+        let des = || self.des(c"nettle_des_encrypt", c"nettle_des_decrypt", ciphers::set_des_key);
         let blocks = |mode| move |table| Primitive::Blocks(table, mode);
         match algorithm {
             Algorithm::Aes128Cbc => aes128().map(blocks(Mode::Cbc)),
@@ -117,16 +120,10 @@ impl Nettle {
             }
             Algorithm::Chacha20 => self.table(c"nettle_chacha_poly1305").map(Primitive::Chacha),
             Algorithm::Camellia256Cbc => self.cipher(c"nettle_camellia256").map(blocks(Mode::Cbc)),
-            Algorithm::TripleDesCbc => {
-                let set_key = ciphers::set_3des_key;
-                let table = self.des(c"nettle_des3_encrypt", c"nettle_des3_decrypt", set_key);
-                table.map(blocks(Mode::Cbc))
-            }
-            Algorithm::DesCbc => {
-                let set_key = ciphers::set_des_key;
-                let table = self.des(c"nettle_des_encrypt", c"nettle_des_decrypt", set_key);
-                table.map(blocks(Mode::Cbc))
-            }
+            Algorithm::TripleDesCbc => triple_des().map(blocks(Mode::Cbc)),
+            Algorithm::DesCbc => des().map(blocks(Mode::Cbc)),
+            Algorithm::TripleDesEcb => triple_des().map(blocks(Mode::Ecb)),
+            Algorithm::DesEcb => des().map(blocks(Mode::Ecb)),
             Algorithm::Md5 => self.table(c"nettle_md5").map(Primitive::Hash),
             Algorithm::Sha1 => self.table(c"nettle_sha1").map(Primitive::Hash),
             Algorithm::Sha224 => self.table(c"nettle_sha224").map(Primitive::Hash),

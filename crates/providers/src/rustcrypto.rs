@@ -135,6 +135,8 @@ fn session_of(algorithm: Algorithm) -> Option<Opener> {
         Algorithm::Camellia256Cbc => cbc::<Camellia256>,
         Algorithm::TripleDesCbc => cbc::<TdesEde3>,
         Algorithm::DesCbc => cbc::<Des>,
+        Algorithm::TripleDesEcb => serve::<Ecb<TdesEde3>>,
+        Algorithm::DesEcb => serve::<Ecb<Des>>,
         Algorithm::Md5 => serve::<Hash<Md5>>,
         Algorithm::Sha1 => serve::<Hash<Sha1>>,
         Algorithm::Sha224 => serve::<Hash<Sha224>>,

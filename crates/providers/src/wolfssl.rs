@@ -133,6 +133,8 @@ impl Evp for Functions {
                 Algorithm::Chacha20Poly1305 => ffi::wolfSSL_EVP_chacha20_poly1305(),
                 Algorithm::DesCbc => ffi::wolfSSL_EVP_des_cbc(),
                 Algorithm::TripleDesCbc => ffi::wolfSSL_EVP_des_ede3_cbc(),
+                Algorithm::DesEcb => ffi::wolfSSL_EVP_des_ecb(),
+                Algorithm::TripleDesEcb => ffi::wolfSSL_EVP_des_ede3_ecb(),
                 _ => ptr::null(),
             }
         }

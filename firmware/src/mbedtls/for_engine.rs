@@ -10,7 +10,7 @@ use crate::mbedtls::library::EngineLibrary;
 use cpb_core::{Algorithm, Claim, CryptoWorkload, Error, Identity, Job, Provider, Unsupported};
 use cpb_mbedtls::Sha;
 use cpb_mbedtls::aeads::AesGcm;
-use cpb_mbedtls::ciphers::{Aes, AesEcb, Cbc};
+use cpb_mbedtls::ciphers::{Aes, Cbc, Ecb};
 use cpb_mbedtls::digests::{Digest, Sha1, Sha256};
 use cpb_mbedtls::macs::{Cmac, Hmac};
 use cpb_session::Body;
@@ -64,7 +64,7 @@ impl Provider for ThroughEngine<'_> {
                 run(Cbc::<L, Aes>::open(workload), workload, keys, raw, body)
             }
             Algorithm::Aes128Ecb | Algorithm::Aes192Ecb | Algorithm::Aes256Ecb => {
-                run(AesEcb::<L>::open(workload), workload, keys, raw, body)
+                run(Ecb::<L, Aes>::open(workload), workload, keys, raw, body)
             }
             Algorithm::Aes128Gcm | Algorithm::Aes192Gcm | Algorithm::Aes256Gcm => {
                 run(AesGcm::<L>::open(workload), workload, keys, raw, body)

@@ -57,6 +57,8 @@ fn task(workload: &CryptoWorkload) -> Result<Task, Unsupported> {
         }
         Algorithm::DesCbc => cipher(Cipher::Des, Mode::Cbc),
         Algorithm::TripleDesCbc => cipher(Cipher::TripleDes, Mode::Cbc),
+        Algorithm::DesEcb => cipher(Cipher::Des, Mode::Ecb),
+        Algorithm::TripleDesEcb => cipher(Cipher::TripleDes, Mode::Ecb),
         Algorithm::Aes128Gcm | Algorithm::Aes192Gcm | Algorithm::Aes256Gcm => {
             Task::Gcm { encrypts }
         }

@@ -59,6 +59,8 @@ c_functions! { loaded:
     fn wolfSSL_EVP_chacha20_poly1305() -> *const WOLFSSL_EVP_CIPHER;
     fn wolfSSL_EVP_des_cbc() -> *const WOLFSSL_EVP_CIPHER;
     fn wolfSSL_EVP_des_ede3_cbc() -> *const WOLFSSL_EVP_CIPHER;
+    fn wolfSSL_EVP_des_ecb() -> *const WOLFSSL_EVP_CIPHER;
+    fn wolfSSL_EVP_des_ede3_ecb() -> *const WOLFSSL_EVP_CIPHER;
     fn wolfSSL_EVP_CIPHER_CTX_new() -> *mut WOLFSSL_EVP_CIPHER_CTX;
     fn wolfSSL_EVP_CIPHER_CTX_free(context: *mut WOLFSSL_EVP_CIPHER_CTX);
     fn wolfSSL_EVP_CIPHER_CTX_set_padding(context: *mut WOLFSSL_EVP_CIPHER_CTX, padding: c_int) -> c_int;

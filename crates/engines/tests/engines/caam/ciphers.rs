@@ -74,7 +74,7 @@ fn aes_gives_the_published_answers_with_each_size_of_key_and_each_layout() {
             );
             assert_eq!(crypt(&mut machine, fields, &key, context, &cipher).0, plain);
         }
-        assert_eq!(machine.model.finished(), 18);
+        assert_eq!(machine.model.totals().finished, 18);
     }
 }
 

@@ -373,11 +373,11 @@ fn each_error_has_its_status_word_and_the_next_job_is_right() {
         }
         let mut job = machine.job();
         write(&mut job, place);
-        let before = machine.model.finished();
+        let before = machine.model.totals().finished;
         let told = machine.run(&mut job);
         assert_eq!(told, right, "{name}: {told:#x}, not {right:#x}");
         assert_eq!(machine.read_ring(0, jr::JRSTAR), right, "{name}");
-        assert_eq!(machine.model.finished(), before, "{name}");
+        assert_eq!(machine.model.totals().finished, before, "{name}");
         machine.works();
     }
 }

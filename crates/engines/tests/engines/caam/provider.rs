@@ -33,7 +33,7 @@ fn with_ring<const N: usize, R>(
     body(&CaamProvider::new(&caam, how, "model"), time)
 }
 
-const ALGORITHMS: [Algorithm; 24] = [
+const ALGORITHMS: [Algorithm; 26] = [
     Algorithm::Aes128Ecb,
     Algorithm::Aes192Ecb,
     Algorithm::Aes256Ecb,
@@ -53,6 +53,8 @@ const ALGORITHMS: [Algorithm; 24] = [
     Algorithm::Aes128CbcHmacSha256Etm,
     Algorithm::DesCbc,
     Algorithm::TripleDesCbc,
+    Algorithm::DesEcb,
+    Algorithm::TripleDesEcb,
     Algorithm::Sha1,
     Algorithm::Sha224,
     Algorithm::Sha256,

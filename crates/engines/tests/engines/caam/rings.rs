@@ -46,7 +46,7 @@ fn slots_and_indices_count_around_the_rings() {
                 assert_eq!(machine.remove(0), Some((job, 0)));
             }
             assert_eq!(machine.remove(0), None);
-            assert_eq!(machine.model.finished(), u64::from(round * ENTRIES));
+            assert_eq!(machine.model.totals().finished, u64::from(round * ENTRIES));
         }
         let offset = registers::REQUESTS_DEQUEUED;
         let words = [machine.read(offset), machine.read_ring(1, offset + 4)];
@@ -139,7 +139,7 @@ fn a_flushed_ring_gives_its_jobs_back_and_the_second_command_resets_it() {
     assert_eq!(machine.remove(0), Some((slow, 0)));
     assert_eq!(machine.remove(0), Some((job, flushed)));
     assert_eq!(machine.remove(0), Some((job, flushed)));
-    assert_eq!(machine.model.finished(), 1);
+    assert_eq!(machine.model.totals().finished, 1);
     machine.write_ring(0, jr::JRCR, jrcr::RESET);
     for register in [jr::IRBAR, jr::IRSR, jr::ORSR, jr::ORSFR, jr::JRINTR, jr::IRRIR, jr::JRCR] {
         assert_eq!(machine.read_ring(0, register), 0, "{register:#x}");
@@ -238,7 +238,7 @@ fn a_ring_can_have_the_other_byte_order() {
     machine.add(1, job);
     machine.settle();
     assert_eq!(machine.remove(1), Some((job, 0)));
-    assert_eq!(machine.model.finished(), 2);
+    assert_eq!(machine.model.totals().finished, 2);
 }
 
 /// The bit of the master configuration that NXP's driver keeps set: without it, the lower word of a pointer in a

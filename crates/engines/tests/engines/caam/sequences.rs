@@ -79,7 +79,7 @@ fn a_shared_descriptor_serves_jobs_with_tables_of_any_shape_in_each_layout() {
                 machine.memory.0[output as usize..][..48].fill(0);
             }
         }
-        assert_eq!(machine.model.finished(), 6);
+        assert_eq!(machine.model.totals().finished, 6);
     }
 }
 
