@@ -204,8 +204,8 @@ pub struct Counters {
     /// Interrupts of the executor's own engine; while software works, those of all engines present. `None` if
     /// there are no such interrupt lines.
     pub interrupts: Option<u64>,
-    /// Jobs that the executor's own engine finished, as its registers count them. `None` unless the provider
-    /// drives the engine itself.
+    /// Jobs that the executor's own engine did, as its registers count them. `None` unless the provider drives the
+    /// engine itself, or the engine's driver shows its count.
     #[serde(default)]
     pub jobs: Option<u64>,
     /// The most stack, in bytes, that the session used below the point of its opening; `None` on systems that

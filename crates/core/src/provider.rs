@@ -110,9 +110,9 @@ pub trait Provider {
         None
     }
 
-    /// How many jobs the executor's engine has finished since some fixed moment, as its own registers count
-    /// them. `None` for a provider that does not drive an engine itself. Called like
-    /// [`Provider::interrupts`].
+    /// How many jobs the executor's engine has done since some fixed moment, as its own registers count them.
+    /// `None` for a provider that does not drive an engine itself, unless the engine's driver shows its count.
+    /// Called like [`Provider::interrupts`].
     fn jobs(&self) -> Option<u64> {
         None
     }

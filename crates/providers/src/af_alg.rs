@@ -20,7 +20,7 @@ pub use survey::survey;
 
 use cpb_core::kernel::Availability;
 
-use crate::interrupts::{Lines, Wiring};
+use crate::interrupts::{JobCounter, Lines, Wiring};
 use crate::kernel_crypto::{self, Driver, kernel_name, kernel_names};
 use crate::{Implementation, Unavailable};
 use cpb_core::{
@@ -77,6 +77,7 @@ struct AfAlg {
     /// What the kernel lists about the executor.
     driver: Driver,
     interrupts: Option<Lines>,
+    jobs: Option<JobCounter>,
     claim: Claim,
 }
 
@@ -98,6 +99,7 @@ fn open(variant: &str) -> Result<AfAlg, Unavailable> {
         kind,
         bind: variant.to_owned(),
         interrupts: wiring.to_watch(&executor),
+        jobs: wiring.jobs_of(&executor),
         // If the driver was bound by its own name, the user chose it.
         claim: wiring.claim(&driver, executor != variant),
         executor,
@@ -317,5 +319,9 @@ impl Provider for AfAlg {
 
     fn interrupts(&self) -> Option<u64> {
         self.interrupts.as_ref()?.count()
+    }
+
+    fn jobs(&self) -> Option<u64> {
+        self.jobs.as_ref()?.count()
     }
 }

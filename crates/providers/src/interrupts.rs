@@ -11,8 +11,10 @@ use std::sync::OnceLock;
 
 mod device_tree;
 mod files;
+mod jobs;
 mod wiring;
 
+pub use jobs::JobCounter;
 pub use wiring::Wiring;
 
 /// One line of `/proc/interrupts`.

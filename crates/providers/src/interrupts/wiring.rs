@@ -1,7 +1,7 @@
 //! Which crypto driver drives which devices, and which interrupt lines are theirs.
 
 use super::device_tree::DeviceTree;
-use super::{Line, Lines, files, parse};
+use super::{JobCounter, Line, Lines, files, parse};
 use crate::kernel_crypto::{self, Driver, KERNEL_DRIVER_ONLY};
 use cpb_core::Claim;
 use std::collections::HashMap;
@@ -103,6 +103,12 @@ impl Wiring {
             Claim::Kernel => self.of_engines(),
             _ => self.lines_of(driver),
         }
+    }
+
+    /// The engine's own count of jobs for the driver called `driver`, if that driver shows it.
+    pub fn jobs_of(&self, driver: &str) -> Option<JobCounter> {
+        let driver = self.drivers.iter().find(|known| known.driver == driver)?;
+        JobCounter::of(&self.root, &self.devices(driver))
     }
 
     /// The lines of every engine for which the kernel lists a crypto driver. While software works they must
