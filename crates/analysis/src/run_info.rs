@@ -3,8 +3,8 @@
 use crate::units::{Hertz, Interval, Seconds};
 use cpb_core::Error;
 use cpb_core::kernel::KernelSurvey;
-use cpb_record::Machine;
 use cpb_record::plan::Layout;
+use cpb_record::{EngineCount, Machine};
 use cpb_record::{Evidence, Outcome, ProviderRecord, Record};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -39,6 +39,9 @@ pub struct Run {
     /// The kernel's crypto drivers, if they were listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<Box<KernelSurvey>>,
+    /// What a guest's engine says that it did, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<EngineCount>,
     /// Problems that affect the figures.
     pub warnings: Vec<String>,
 }
@@ -61,6 +64,7 @@ impl Run {
             cpus: header.cpus.clone(),
             providers: header.providers.clone(),
             kernel: header.kernel.clone(),
+            engine: record.end.as_ref().and_then(|end| end.state.engine),
             warnings: once(&record.warnings),
         }
     }

@@ -5,6 +5,8 @@ mod check;
 mod compare;
 mod completions;
 mod doctor;
+#[cfg(feature = "engine-server")]
+mod engine;
 mod explain;
 mod file;
 mod filter;
@@ -89,6 +91,10 @@ enum Command {
     /// Execute a program that is killed when its parent ends
     #[command(hide = true)]
     Leash(agent::Leash),
+    /// Serve an engine's model to a QEMU
+    #[cfg(feature = "engine-server")]
+    #[command(hide = true)]
+    Engine(engine::Arguments),
 }
 
 /// Prints help, the version, or the error in the command line, and returns the exit status.
@@ -143,6 +149,8 @@ pub fn main() -> ExitCode {
         Command::Runner(arguments) => runner::run(arguments),
         Command::Agent(arguments) => agent::run(arguments),
         Command::Leash(arguments) => agent::leash(arguments),
+        #[cfg(feature = "engine-server")]
+        Command::Engine(arguments) => engine::run(arguments),
     };
     status(result)
 }

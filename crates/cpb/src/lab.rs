@@ -2,11 +2,15 @@
 //!
 //! A guest is described by a file, `lab/NAME.toml`. [`packages`] fetches its kernel and [`modules`] selects
 //! the modules that it loads. [`image`] packs these, [`init`](../../../../lab/init.sh) and a static cpb, or
-//! this cpb with its libraries (`linked`), into an initramfs. [`vm`] runs QEMU, and [`guest`] keeps a guest
+//! this cpb with its libraries (`linked`), into an initramfs. [`vm`] runs QEMU (`emulator` finds it), with an
+//! [`engine`] beside it that QEMU does not have, and [`guest`] keeps a guest
 //! that may have to be booted again. Inside the guest, cpb's agent answers ([`crate::agent`]).
 
 mod cpio;
 pub mod definition;
+mod device_tree;
+mod emulator;
+pub mod engine;
 pub mod guest;
 pub mod image;
 mod linked;

@@ -111,6 +111,7 @@ pub fn state(root: &Path, cpu: usize) -> State {
         elapsed: [4, 5, 8].map(ticks).into_iter().fold(busy, u64::saturating_add),
         steal: ticks(8),
         on_battery: on_battery(&tree),
+        engine: None,
     }
 }
 

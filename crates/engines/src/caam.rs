@@ -224,6 +224,8 @@ pub struct Totals {
     pub finished: u64,
     /// Jobs that ended with an error status.
     pub failed: u64,
+    /// Commands of their descriptors.
+    pub commands: u64,
     /// Bytes that were loaded for accelerators.
     pub bytes: u64,
 }
@@ -362,6 +364,7 @@ impl Caam {
         let is_good = status == status::GOOD;
         self.totals.finished += u64::from(is_good);
         self.totals.failed += u64::from(!is_good);
+        self.totals.commands += u64::from(counts.commands);
         self.totals.bytes += counts.bytes;
         self.global.counters.add(&counts);
         let Origin::Ring(ring) = origin else {

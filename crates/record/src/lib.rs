@@ -18,7 +18,7 @@ pub mod size;
 pub mod store;
 
 pub use cores::{ClockReading, CoreContext, Cores, When};
-pub use machine::{Machine, State};
+pub use machine::{EngineCount, Machine, State};
 pub use published::{Flag, FlagKind, Printed, Published, PublishedPath, Quantity, Source};
 
 use cpb_core::catalog;

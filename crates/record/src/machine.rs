@@ -69,6 +69,25 @@ pub struct State {
     pub steal: u64,
     /// Whether a battery feeds the machine.
     pub on_battery: bool,
+    /// What a guest's engine says that it has done since the guest booted. Only models outside of the guest say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<EngineCount>,
+}
+
+/// What an engine has done, by its own count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EngineCount {
+    /// Jobs that ended without an error.
+    pub jobs: u64,
+    /// Jobs that ended with an error, which wrong authentication tags cause as well.
+    pub failed: u64,
+    /// Commands of descriptors that these jobs ran.
+    pub commands: u64,
+    /// Bytes that these jobs loaded to be worked on.
+    pub bytes: u64,
+    /// How often it raised its interrupt.
+    pub interrupts: u64,
 }
 
 impl Machine {

@@ -10,6 +10,7 @@ use cpb_analysis::summary::{Known, Summary};
 use cpb_analysis::units::Seconds;
 use cpb_core::Unsupported;
 use cpb_core::catalog;
+use cpb_record::EngineCount;
 use cpb_record::NO_ANSWER;
 use cpb_record::size::Size;
 use cpb_record::{Evidence, ProviderRecord};
@@ -117,6 +118,7 @@ pub(crate) fn facts(summary: &Summary, all: bool) -> Vec<(&'static str, String)>
     if all || run.evidence != Evidence::Hardware {
         facts.push(("evidence", evidence(summary)));
     }
+    facts.extend(run.engine.map(|count| ("engine", engine(&count))));
     if all {
         facts.extend(details(summary));
     }
@@ -133,6 +135,20 @@ pub(crate) fn facts(summary: &Summary, all: bool) -> Vec<(&'static str, String)>
     }
     facts.extend(run.warnings.iter().map(|warning| ("warning", warning.clone())));
     facts
+}
+
+/// What an engine says that it did, beside what the guest's kernel counted for each operation.
+fn engine(count: &EngineCount) -> String {
+    let EngineCount { jobs, failed, commands, bytes, interrupts } = *count;
+    format!(
+        "by its own count, since the guest booted: {} jobs with {} commands and {} bytes, {} with an error, {} \
+         interrupts",
+        thousands(jobs + failed),
+        thousands(commands),
+        thousands(bytes),
+        thousands(failed),
+        thousands(interrupts)
+    )
 }
 
 /// How suitable the machine was for measuring. `None` if no time was measured.

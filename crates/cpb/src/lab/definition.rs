@@ -4,13 +4,16 @@ use anyhow::{Context, Result, bail};
 use cpb_record::names;
 use cpb_record::settings;
 use serde::Deserialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use toml::Table;
 
 /// The built-in guests.
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 6] = [
     ("x86_64-6.1", include_str!("../../../../lab/x86_64-6.1.toml")),
     ("x86_64-6.12", include_str!("../../../../lab/x86_64-6.12.toml")),
     ("aarch64-6.1", include_str!("../../../../lab/aarch64-6.1.toml")),
+    ("armhf-6.1-caam", include_str!("../../../../lab/armhf-6.1-caam.toml")),
+    ("aarch64-6.1-caam", include_str!("../../../../lab/aarch64-6.1-caam.toml")),
     ("x86_64-7", include_str!("../../../../lab/x86_64-7.toml")),
 ];
 
@@ -45,8 +48,45 @@ pub struct Definition {
     pub command_line: String,
     /// The time limit from the start to the agent's first message.
     pub boot_seconds: u64,
+    /// An engine that QEMU does not have: a process of its own, which serves a model of it.
+    #[serde(default)]
+    pub engine: Option<Engine>,
+    /// What is added to the machine's device tree, below its root: numbers are cells, texts are strings, `true` is a
+    /// property without a value, and tables are nodes. A node that is there already gets the properties.
+    #[serde(default, rename = "device-tree")]
+    pub device_tree: Table,
     /// The machine.
     pub qemu: Qemu,
+}
+
+/// An engine beside QEMU. The guest sees it as the PCI device in slot 1.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Engine {
+    /// Which one.
+    pub model: Model,
+    /// The number of its job rings.
+    pub rings: u8,
+    /// Whether its pointers have 64 bits instead of 32.
+    #[serde(default)]
+    pub long_pointers: bool,
+    /// The time that each of its jobs takes at least, in microseconds. It passes on this machine's clock, so the guest
+    /// waits for it and computes nothing meanwhile.
+    #[serde(default)]
+    pub job_us: u32,
+    /// A file that gets what each job reads and writes, a line of JSON for each.
+    #[serde(default)]
+    pub record: Option<PathBuf>,
+    /// Where the device tree says that its registers are. A guest whose PCI has them elsewhere does not use it.
+    pub address: u32,
+}
+
+/// The engines that can be served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Model {
+    /// NXP's CAAM.
+    Caam,
 }
 
 /// The emulator and the machine that it emulates.
@@ -57,6 +97,13 @@ pub struct Qemu {
     pub program: String,
     /// Debian's package that contains it.
     pub package: String,
+    /// The oldest version that will do; `None` if each one will.
+    #[serde(default)]
+    pub least: Option<String>,
+    /// The Debian suites that the package is fetched from, with what it needs, if the installed one is older. The last
+    /// one is preferred.
+    #[serde(default)]
+    pub suites: Vec<String>,
     /// The arguments that describe the machine. The arguments that connect it to the host follow them.
     pub arguments: Vec<String>,
 }

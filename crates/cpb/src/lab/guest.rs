@@ -6,7 +6,7 @@ use super::vm::Vm;
 use crate::agent::protocol::{self, About, Answer, Order};
 use crate::transport::agent::{AgentHost, Lifeline};
 use anyhow::{Context, Result, bail};
-use cpb_record::evidence;
+use cpb_record::{EngineCount, evidence};
 use std::fmt;
 use std::fs::File;
 use std::net::TcpStream;
@@ -67,6 +67,12 @@ impl Guest {
     pub fn deaths(&self) -> u32 {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.boots.saturating_sub(1)
+    }
+
+    /// What the engine beside its QEMU has done since the guest booted. `None` if it has none.
+    pub fn engine_count(&self) -> Option<EngineCount> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.vm.as_ref()?.counts()
     }
 
     /// Whether its QEMU runs.

@@ -6,9 +6,10 @@
 
 use super::cpio::Archive;
 use super::definition::Definition;
+use super::emulator::{self, Emulator};
 use super::linked::Linked;
-use super::packages::Apt;
-use super::{modules, tools};
+use super::modules;
+use super::packages::{Apt, Origin};
 use crate::static_binary;
 use anyhow::{Context, Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +38,8 @@ pub struct Image {
     pub release: String,
     /// The initramfs.
     pub initramfs: PathBuf,
+    /// The QEMU that boots it.
+    pub emulator: Emulator,
 }
 
 /// Prepares everything that `guest` needs and fetches what is missing. `say` reports steps that take time.
@@ -45,12 +48,16 @@ pub struct Image {
 /// Returns an error if a program, a package or the static cpb is missing, or if a file cannot be written.
 pub fn prepare(guest: &Definition, say: &dyn Fn(&str)) -> Result<Image> {
     let cpb = program(guest, say)?;
-    let (folder, _lock) = locked(guest)?;
-    let prepared = folder.join(folder_name(guest));
+    // Before the kernel, because a guest without an emulator needs none.
+    let emulator = emulator::prepare(&guest.qemu, say)?;
+    let name = folder_name(guest);
+    // Guests that differ only in their machine share a folder, and therefore the lock.
+    let (folder, _lock) = locked(&name)?;
+    let prepared = folder.join(&name);
     if !prepared.join(COMPLETE).is_file() {
-        fetch(guest, &folder, &prepared, say)?;
+        fetch(guest, &folder, say)?;
     }
-    image(guest, &prepared, &cpb)
+    image(&prepared, &cpb, emulator)
 }
 
 /// Fetches the newest kernel of `guest`, even if one is there.
@@ -58,10 +65,10 @@ pub fn prepare(guest: &Definition, say: &dyn Fn(&str)) -> Result<Image> {
 /// # Errors
 /// As for [`prepare`], except that no static cpb is needed.
 pub fn renew(guest: &Definition, say: &dyn Fn(&str)) -> Result<String> {
-    let (folder, _lock) = locked(guest)?;
-    let prepared = folder.join(folder_name(guest));
-    fetch(guest, &folder, &prepared, say)?;
-    Ok(fs::read_to_string(prepared.join(COMPLETE))?)
+    let name = folder_name(guest);
+    let (folder, _lock) = locked(&name)?;
+    fetch(guest, &folder, say)?;
+    Ok(fs::read_to_string(folder.join(name).join(COMPLETE))?)
 }
 
 /// The release of the kernel that has been fetched for `guest`, if any.
@@ -69,8 +76,8 @@ pub fn fetched(guest: &Definition) -> Option<String> {
     fs::read_to_string(cache().ok()?.join(folder_name(guest)).join(COMPLETE)).ok()
 }
 
-/// The cache, and a lock on the files of `guest`, because another cpb may use them.
-fn locked(guest: &Definition) -> Result<(PathBuf, File)> {
+/// The cache, and a lock on its folder `name`, because another cpb may use it.
+pub(super) fn locked(name: &str) -> Result<(PathBuf, File)> {
     let folder = cache()?;
     let to_write = || {
         format!(
@@ -79,8 +86,7 @@ fn locked(guest: &Definition) -> Result<(PathBuf, File)> {
         )
     };
     fs::create_dir_all(&folder).with_context(to_write)?;
-    // Guests that differ only in their machine share a folder, and therefore the lock.
-    let path = folder.join(format!("{}.lock", folder_name(guest)));
+    let path = folder.join(format!("{name}.lock"));
     let lock = File::create(&path).with_context(to_write)?;
     lock.lock().with_context(|| path.display().to_string())?;
     Ok((folder, lock))
@@ -90,19 +96,29 @@ fn folder_name(guest: &Definition) -> String {
     format!("{}-{:016x}", guest.architecture, hash(&guest.recipe()))
 }
 
-fn fetch(guest: &Definition, folder: &Path, prepared: &Path, say: &dyn Fn(&str)) -> Result<()> {
+fn fetch(guest: &Definition, folder: &Path, say: &dyn Fn(&str)) -> Result<()> {
     say(&format!("fetching {} ({}) and its modules", guest.kernel, guest.architecture));
-    let name = folder_name(guest);
+    filled(folder, &folder_name(guest), |partial, apt_folder| fill(guest, partial, apt_folder))
+}
+
+/// Makes the folder `name` of the cache completely or not at all: `fill` fills a partial one beside it, with an apt in
+/// another one.
+pub(super) fn filled(
+    folder: &Path,
+    name: &str,
+    fill: impl FnOnce(&Path, &Path) -> Result<()>,
+) -> Result<()> {
+    let prepared = folder.join(name);
     let partial = folder.join(format!("{name}.partial"));
     let apt_folder = folder.join(format!("{name}.apt"));
     let clean = || [&partial, &apt_folder].into_iter().try_for_each(|folder| remove(folder));
     // Left by a cpb that was killed while it prepared.
     clean()?;
-    let filled = fill(guest, &partial, &apt_folder)
+    let filled = fill(&partial, &apt_folder)
         .with_context(|| format!("cannot prepare {}", prepared.display()));
     if filled.is_ok() {
-        remove(prepared)?;
-        fs::rename(&partial, prepared).with_context(|| prepared.display().to_string())?;
+        remove(&prepared)?;
+        fs::rename(&partial, &prepared).with_context(|| prepared.display().to_string())?;
     }
     clean()?;
     filled
@@ -112,7 +128,8 @@ fn fetch(guest: &Definition, folder: &Path, prepared: &Path, say: &dyn Fn(&str))
 fn fill(guest: &Definition, partial: &Path, apt_folder: &Path) -> Result<()> {
     let tree = partial.join("tree");
     let root = partial.join("root");
-    let apt = Apt::update(apt_folder, guest)?;
+    let origin = Origin { architecture: &guest.architecture, suites: &guest.suites };
+    let apt = Apt::update(apt_folder, &origin)?;
     let mut packages = apt.kernel(&guest.kernel)?;
     packages.extend(guest.packages.iter().cloned());
     apt.unpack(&packages, &tree)?;
@@ -165,7 +182,7 @@ fn remove(path: &Path) -> Result<()> {
 }
 
 /// The initramfs made of the prepared files and this cpb, made again if either has changed.
-fn image(guest: &Definition, prepared: &Path, cpb: &Linked) -> Result<Image> {
+fn image(prepared: &Path, cpb: &Linked, emulator: Emulator) -> Result<Image> {
     let release = fs::read_to_string(prepared.join(COMPLETE))?;
     let key = hash(&(&cpb.program, &cpb.files, INIT, env!("CARGO_PKG_VERSION")));
     let initramfs = prepared.join(format!("initramfs-{key:016x}.cpio"));
@@ -180,8 +197,7 @@ fn image(guest: &Definition, prepared: &Path, cpb: &Linked) -> Result<Image> {
         }
         write_whole(&initramfs, |output| write_initramfs(output, &prepared.join("root"), cpb))?;
     }
-    tools::find(&guest.qemu.program, &guest.qemu.package)?;
-    Ok(Image { kernel: prepared.join("vmlinuz"), release, initramfs })
+    Ok(Image { kernel: prepared.join("vmlinuz"), release, initramfs, emulator })
 }
 
 /// Writes a file completely or not at all: `fill` writes a partial file beside it, which is removed if it

@@ -1,7 +1,6 @@
 //! Debian's packages, fetched and verified by apt in a folder of the user: nothing is installed, and no root
 //! is needed.
 
-use super::definition::Definition;
 use super::tools;
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
@@ -12,6 +11,23 @@ use std::process::Command;
 /// The keys of Debian, from the package debian-archive-keyring.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
+/// Which packages.
+pub(super) struct Origin<'o> {
+    /// Debian's name for their architecture.
+    pub(super) architecture: &'o str,
+    /// The suites that they are in.
+    pub(super) suites: &'o [String],
+}
+
+/// A package with all that it needs.
+#[derive(Debug, PartialEq)]
+pub(super) struct Closure {
+    /// `NAME=VERSION` of each.
+    pub(super) packages: Vec<String>,
+    /// What is downloaded.
+    pub(super) bytes: u64,
+}
+
 /// A private apt configuration.
 pub(super) struct Apt {
     folder: PathBuf,
@@ -19,16 +35,16 @@ pub(super) struct Apt {
 }
 
 impl Apt {
-    /// Creates one in `folder` for what `guest` needs, and fetches the package lists.
-    pub(super) fn update(folder: &Path, guest: &Definition) -> Result<Apt> {
+    /// Creates one in `folder`, and fetches the package lists.
+    pub(super) fn update(folder: &Path, origin: &Origin<'_>) -> Result<Apt> {
         tools::find("apt-get", "apt")?;
-        let apt = Apt { folder: folder.to_owned(), architecture: guest.architecture.clone() };
+        let apt = Apt { folder: folder.to_owned(), architecture: origin.architecture.to_owned() };
         for below in ["lists/partial", "cache/archives/partial", "debs", "preferences"] {
             let path = folder.join(below);
             fs::create_dir_all(&path).with_context(|| path.display().to_string())?;
         }
         fs::write(folder.join("status"), "")?;
-        fs::write(folder.join("lab.sources"), sources(guest)?)?;
+        fs::write(folder.join("lab.sources"), sources(origin)?)?;
         tools::run(apt.command("apt-get").args(["-o", "APT::Update::Error-Mode=any", "update"]))
             .context("cannot fetch Debian's package lists")?;
         Ok(apt)
@@ -52,6 +68,15 @@ impl Apt {
             place += 1;
         }
         Ok(found)
+    }
+
+    /// `package` in the suite `release`, with all that it needs and no more.
+    pub(super) fn closure(&self, package: &str, release: &str) -> Result<Closure> {
+        let mut command = self.command("apt-get");
+        command.args(["install", "--print-uris", "--yes", "--no-install-recommends"]);
+        let told = tools::run(command.args(["--target-release", release, package]))
+            .with_context(|| format!("{release} has no {package} for {}", self.architecture))?;
+        parse_closure(&told).with_context(|| format!("apt's list of what {package} needs"))
     }
 
     /// Downloads `packages` and unpacks all of them into `tree`.
@@ -113,15 +138,29 @@ fn parts_of_kernel(shown: &str) -> Vec<String> {
         .collect()
 }
 
-/// The sources of the guest's suites: the mirrors from which this machine's apt gets Debian.
-fn sources(guest: &Definition) -> Result<String> {
+/// Parses lines such as `'URI' NAME_VERSION_ARCHITECTURE.deb BYTES HASH`.
+fn parse_closure(told: &str) -> Result<Closure> {
+    let mut closure = Closure { packages: Vec::new(), bytes: 0 };
+    for line in told.lines().filter(|line| line.starts_with('\'')) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, file, bytes, ..] = words[..] else { bail!("`{line}`") };
+        let mut parts = file.split('_');
+        let (Some(name), Some(version)) = (parts.next(), parts.next()) else { bail!("`{line}`") };
+        closure.packages.push(format!("{name}={}", version.replace("%3a", ":")));
+        closure.bytes += bytes.parse::<u64>().with_context(|| format!("`{line}`"))?;
+    }
+    Ok(closure)
+}
+
+/// The sources of the suites: the mirrors from which this machine's apt gets Debian.
+fn sources(origin: &Origin<'_>) -> Result<String> {
     let mirrors = Mirrors::find()?;
     let mut text = String::new();
-    for suite in &guest.suites {
+    for suite in origin.suites {
         text.push_str(&format!(
             "Types: deb\nURIs: {}\nSuites: {suite}\nComponents: main\nArchitectures: {}\n",
             if suite.ends_with("-security") { &mirrors.security } else { &mirrors.main },
-            guest.architecture
+            origin.architecture
         ));
         if Path::new(KEYRING).is_file() {
             text.push_str(&format!("Signed-By: {KEYRING}\n"));
@@ -198,6 +237,20 @@ mod tests {
         let ubuntu =
             "'http://archive.example/ubuntu/dists/noble-updates/InRelease' noble_InRelease 0\n";
         assert_eq!(Mirrors::parse(ubuntu), None);
+    }
+
+    #[test]
+    fn what_a_package_needs_is_read_with_its_size() {
+        let told = "\
+Reading package lists...
+'http://mirror.example/pool/main/q/qemu/qemu-system-arm_11.1.3_amd64.deb' qemu-system-arm_1%3a11.1.3+ds-1~bpo13+1_amd64.deb 10485760 SHA256:00
+'http://mirror.example/pool/main/g/gmp/libgmp10_6.3_amd64.deb' libgmp10_2%3a6.3_amd64.deb 555 SHA256:00
+";
+        let packages = ["qemu-system-arm=1:11.1.3+ds-1~bpo13+1", "libgmp10=2:6.3"];
+        let packages = packages.map(str::to_owned).into();
+        assert_eq!(parse_closure(told).expect("a list"), Closure { packages, bytes: 10_486_315 });
+        assert!(parse_closure("'http://mirror.example/x.deb' x.deb").is_err());
+        assert!(parse_closure("'http://mirror.example/x.deb' x_1_all.deb many").is_err());
     }
 
     #[test]

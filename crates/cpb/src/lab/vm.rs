@@ -1,22 +1,28 @@
 //! One QEMU process, from start to end.
 
 use super::definition::Definition;
+use super::engine::EngineProcess;
 use super::image::Image;
-use super::tools;
+use super::{device_tree, tools};
 use crate::agent::protocol::{PORT, READY};
 use crate::child::{ended, read_errors};
 use anyhow::{Context, Result, bail};
+use cpb_record::EngineCount;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use serde_json::json;
+use std::ffi::OsString;
+use std::fs;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
-use std::process::{ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 /// The number of attempts to find a port that no other program takes in the meantime.
 const PORTS: usize = 5;
@@ -48,6 +54,8 @@ struct Now {
     ended: Option<ExitStatus>,
     /// The end of QEMU's own output.
     errors: String,
+    /// The engine beside QEMU, if there is one.
+    engine: Option<EngineProcess>,
 }
 
 impl Shared {
@@ -78,12 +86,15 @@ impl Vm {
     }
 
     fn start(guest: &Definition, image: &Image, screen: bool, port: u16) -> Result<Vm> {
-        let mut command = command(guest, image, screen, port)?;
         let shared = Arc::new(Shared::default());
         let keeper_shared = Arc::clone(&shared);
         let (sender, receiver) = channel();
+        let (guest, image) = (guest.clone(), image.clone());
         // The kernel kills QEMU together with the thread that started it, so that thread must stay.
-        thread::spawn(move || keep(&mut command, &keeper_shared, &sender, screen));
+        thread::spawn(move || {
+            let start = || Started::new(&guest, &image, screen, port);
+            keep(start, &keeper_shared, &sender, screen);
+        });
         let (process, keyboard) =
             receiver.recv().context("the thread that watches QEMU is gone")??;
         Ok(Vm { process, port, shared, keyboard: Mutex::new(Some(keyboard)) })
@@ -139,6 +150,11 @@ impl Vm {
         now.ended.map(|status| format!("QEMU {}{}", ended(status), last_words(&now)))
     }
 
+    /// What the engine beside it has done so far. `None` if there is none, or if it is gone.
+    pub(super) fn counts(&self) -> Option<EngineCount> {
+        self.shared.now().engine.as_mut()?.counts().ok()
+    }
+
     /// Types on the console.
     pub(super) fn type_in(&self, bytes: &[u8]) -> Result<()> {
         let mut keyboard = self.keyboard.lock().unwrap_or_else(PoisonError::into_inner);
@@ -154,17 +170,77 @@ impl Drop for Vm {
     }
 }
 
+/// A QEMU that has been started, with what is beside it.
+struct Started {
+    qemu: Child,
+    engine: Option<EngineProcess>,
+    /// The engine's socket and the device tree are in it.
+    _folder: TempDir,
+}
+
+impl Started {
+    fn new(guest: &Definition, image: &Image, screen: bool, port: u16) -> Result<Started> {
+        let folder = TempDir::with_prefix("cpb-lab-").context("cannot make a folder")?;
+        let mut command = command(guest, image, screen, port)?;
+        let mut engine = None;
+        if let Some(definition) = &guest.engine {
+            let socket = folder.path().join("engine");
+            engine = Some(EngineProcess::start(definition, &socket)?);
+            // In the first slot, and so on the pin's first interrupt line.
+            let device = json!({
+                "driver": "vfio-user-pci", "addr": "1",
+                "socket": { "type": "unix", "path": socket },
+            });
+            command.arg("-device").arg(device.to_string());
+        }
+        if !guest.device_tree.is_empty() {
+            let blob = folder.path().join("device-tree");
+            fs::write(&blob, device_tree(guest, image, &folder)?)?;
+            command.arg("-dtb").arg(blob);
+        }
+        let qemu = command.spawn().context("cannot start QEMU")?;
+        Ok(Started { qemu, engine, _folder: folder })
+    }
+}
+
+/// The device tree of the guest's machine. QEMU makes one that fits its arguments, and says it when asked.
+fn device_tree(guest: &Definition, image: &Image, folder: &TempDir) -> Result<Vec<u8>> {
+    let own = folder.path().join("own-device-tree");
+    let mut command = Command::new(&image.emulator.words()[0]);
+    image.emulator.prepare(&mut command);
+    command.args(&image.emulator.words()[1..]).args(["-nodefaults", "-no-user-config"]);
+    command.args(["-display", "none", "-netdev", "user,id=host,restrict=on"]);
+    let mut is_machine = false;
+    for word in &guest.qemu.arguments {
+        let mut word = OsString::from(word);
+        if is_machine {
+            word.push(",dumpdtb=");
+            word.push(&own);
+        }
+        is_machine = word == "-machine";
+        command.arg(word);
+    }
+    tools::run(&mut command).context("QEMU does not tell its device tree")?;
+    device_tree::with(&fs::read(&own).context("QEMU's device tree")?, &guest.device_tree)
+}
+
 fn command(guest: &Definition, image: &Image, screen: bool, port: u16) -> Result<Command> {
-    let qemu = tools::find(&guest.qemu.program, &guest.qemu.package)?;
     // The kernel ends on the first panic, and QEMU exits instead of rebooting.
     let words = format!(
-        "console={} quiet panic=-1 random.trust_cpu=on {} {}",
+        "console={} quiet panic=-1 random.trust_cpu=on {} {} {}",
         guest.console,
         if screen { "cpb.shell" } else { "" },
+        guest
+            .engine
+            .as_ref()
+            .map(|engine| format!("cpb.engine={:#x}", engine.address))
+            .unwrap_or_default(),
         guest.command_line
     );
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg("leash").arg(std::process::id().to_string()).arg("--").arg(qemu);
+    command.arg("leash").arg(std::process::id().to_string()).arg("--");
+    image.emulator.prepare(&mut command);
+    command.args(image.emulator.words());
     command.args(&guest.qemu.arguments).args([
         "-nodefaults",
         "-no-user-config",
@@ -196,21 +272,22 @@ fn free_port() -> Result<u16> {
 
 /// Starts QEMU, reports it to `sender`, and stays until it ends.
 fn keep(
-    command: &mut Command,
+    start: impl FnOnce() -> Result<Started>,
     shared: &Shared,
     sender: &Sender<Result<(OwnedFd, ChildStdin)>>,
     screen: bool,
 ) {
-    let mut start = || {
-        let mut child = command.spawn().context("cannot start QEMU")?;
+    let start = || {
+        let mut started = start()?;
+        let child = &mut started.qemu;
         let process = Pid::from_raw(child.id().cast_signed()).context("no process")?;
         // The process ID cannot be reused before the process is waited for.
         let process = pidfd_open(process, PidfdFlags::empty())?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(keyboard), Some(console), Some(errors)) = pipes else { bail!("no pipes") };
-        Ok((child, process, keyboard, console, errors))
+        Ok((started, process, keyboard, console, errors))
     };
-    let (mut child, process, keyboard, console, errors) = match start() {
+    let (mut started, process, keyboard, console, errors) = match start() {
         Ok(started) => started,
         Err(error) => {
             let _ = sender.send(Err(error));
@@ -220,13 +297,14 @@ fn keep(
     // If the receiver is gone, its end of the keyboard is closed, and QEMU is killed below.
     if let Err(unwanted) = sender.send(Ok((process, keyboard))) {
         drop(unwanted);
-        let _ = child.kill();
+        let _ = started.qemu.kill();
     }
+    shared.now().engine = started.engine.take();
     let tail = Mutex::new(String::new());
     let status = thread::scope(|scope| {
         scope.spawn(|| read_errors(errors, &tail));
         scope.spawn(|| read_console(console, shared, screen));
-        child.wait()
+        started.qemu.wait()
     });
     let mut now = shared.now();
     now.errors = tail.into_inner().unwrap_or_default();

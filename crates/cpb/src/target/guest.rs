@@ -59,7 +59,9 @@ impl AgentMachine for Guest {
             let times = if self.deaths() == 1 { "once" } else { "more than once" };
             warnings.push(format!("The guest died {times} and was booted again."));
         }
+        let engine = self.engine_count();
         let machine = self.is_alive().then(machine).flatten();
-        (machine.map(|machine| machine.state).unwrap_or_default(), warnings)
+        let state = machine.map(|machine| machine.state).unwrap_or_default();
+        (State { engine, ..state }, warnings)
     }
 }

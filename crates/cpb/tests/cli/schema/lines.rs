@@ -14,7 +14,7 @@ use cpb_record::{
     Header, Line, NotMeasured, NotMeasuredReason, Printed, ProviderRecord, Published,
     PublishedPath, Quantity, Reading, Round, SCHEMA, Source, Times, When,
 };
-use cpb_record::{Machine, State};
+use cpb_record::{EngineCount, Machine, State};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -175,6 +175,13 @@ fn state() -> impl Strategy<Value = State> {
             own: number / 17,
             elapsed: number / 19,
             on_battery,
+            engine: on_battery.then_some(EngineCount {
+                jobs: number / 23,
+                failed: number / 29,
+                commands: number / 30,
+                bytes: number / 31,
+                interrupts: number / 37,
+            }),
         },
     )
 }
