@@ -108,13 +108,15 @@ fn build(target: &str, gcc: Option<&str>, purpose: Purpose) -> Result<PathBuf, S
         );
         command
     };
+    let runner = carried_runner(target)?;
+    let with_runner = |command: Command| {
+        let mut command = options(command);
+        command.env("CPB_CARRIED_RUNNER", &runner);
+        command
+    };
     match gcc {
-        Some(prefix) => run_to_end(options(with_gcc("cpb", target, prefix)))?,
-        None => {
-            let mut command = options(with_zig("cpb", target));
-            command.env("CPB_CARRIED_RUNNER", carried_runner(target)?);
-            zigbuild(command)?;
-        }
+        Some(prefix) => run_to_end(with_runner(with_gcc("cpb", target, prefix)))?,
+        None => zigbuild(with_runner(with_zig("cpb", target)))?,
     }
     let built = tree::target_directory().join(target).join(profile).join("cpb");
     if purpose == Purpose::Size {
@@ -127,8 +129,7 @@ fn build(target: &str, gcc: Option<&str>, purpose: Purpose) -> Result<PathBuf, S
     Ok(wanted)
 }
 
-/// A statically linked glibc cannot look up names of hosts or users at run time; cpb does not look up any. Such a cpb
-/// also carries no runner, because it cannot load libraries of the system.
+/// A statically linked glibc cannot look up names of hosts or users at run time; cpb does not look up any.
 fn with_gcc(package: &str, target: &str, prefix: &str) -> Command {
     let variable = target.to_uppercase().replace('-', "_");
     let mut command = Command::new("cargo");

@@ -99,7 +99,7 @@ fn open(variant: &str) -> Result<AfAlg, Unavailable> {
         kind,
         bind: variant.to_owned(),
         interrupts: wiring.to_watch(&executor),
-        jobs: wiring.jobs_of(&executor),
+        jobs: wiring.jobs_of(&[&executor]),
         // If the driver was bound by its own name, the user chose it.
         claim: wiring.claim(&driver, executor != variant),
         executor,

@@ -20,7 +20,7 @@ mod open;
 mod sealed;
 mod session;
 
-use crate::interrupts::{Lines, Wiring};
+use crate::interrupts::{JobCounter, Lines, Wiring};
 use crate::{Implementation, Unavailable, kernel_crypto};
 use cpb_core::catalog;
 use cpb_core::{
@@ -94,6 +94,7 @@ struct Cryptodev<D> {
     claim: Claim,
     /// The interrupt lines of the drivers' devices.
     lines: Option<Lines>,
+    jobs: Option<JobCounter>,
 }
 
 pub(crate) const ENTRY: Implementation = Implementation {
@@ -145,9 +146,9 @@ fn open<D: Device>(device: D, variant: &str, root: &Path) -> Result<Cryptodev<D>
         "" => ENTRY.name.to_owned(),
         variant => format!("{}:{variant}", ENTRY.name),
     };
-    let Served { executor, claim, lines } = Served::by(&offered, &Wiring::current(root));
+    let Served { executor, claim, lines, jobs } = Served::by(&offered, &Wiring::current(root));
     let (version, options) = (kernel(root), options(&offered));
-    Ok(Cryptodev { device, name, version, executor, options, claim, offered, lines })
+    Ok(Cryptodev { device, name, version, executor, options, claim, offered, lines, jobs })
 }
 
 /// Returns those of `asked` that the module has, each with the driver that it takes.
@@ -176,6 +177,8 @@ pub(crate) struct Served {
     pub(crate) claim: Claim,
     /// The interrupt lines to watch while they work.
     pub(crate) lines: Option<Lines>,
+    /// The count of the engines behind them, if their driver shows it.
+    pub(crate) jobs: Option<JobCounter>,
 }
 
 impl Served {
@@ -204,7 +207,9 @@ impl Served {
     fn by(offered: &[Offered], wiring: &Wiring) -> Served {
         let lines = offered.iter().filter_map(|one| wiring.to_watch(&one.driver.name));
         let lines = lines.reduce(|all, more| all.and(&more));
-        Served { executor: executor(offered), claim: claim(wiring, offered), lines }
+        let names: Vec<&str> = offered.iter().map(|one| &*one.driver.name).collect();
+        let jobs = wiring.jobs_of(&names);
+        Served { executor: executor(offered), claim: claim(wiring, offered), lines, jobs }
     }
 }
 
@@ -290,6 +295,10 @@ impl<D: Device> Provider for Cryptodev<D> {
 
     fn interrupts(&self) -> Option<u64> {
         self.lines.as_ref().and_then(Lines::count)
+    }
+
+    fn jobs(&self) -> Option<u64> {
+        self.jobs.as_ref()?.count()
     }
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {

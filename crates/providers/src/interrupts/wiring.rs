@@ -105,10 +105,11 @@ impl Wiring {
         }
     }
 
-    /// The engine's own count of jobs for the driver called `driver`, if that driver shows it.
-    pub fn jobs_of(&self, driver: &str) -> Option<JobCounter> {
-        let driver = self.drivers.iter().find(|known| known.driver == driver)?;
-        JobCounter::of(&self.root, &self.devices(driver))
+    /// The own count of jobs of the engines behind the drivers called `names`, if a driver shows it.
+    pub fn jobs_of(&self, names: &[&str]) -> Option<JobCounter> {
+        let named = self.drivers.iter().filter(|known| names.contains(&&*known.driver));
+        let devices: Vec<PathBuf> = named.flat_map(|driver| self.devices(driver)).collect();
+        JobCounter::of(&self.root, &devices)
     }
 
     /// The lines of every engine for which the kernel lists a crypto driver. While software works they must

@@ -266,6 +266,10 @@ impl Provider for System {
         self.engine.as_ref()?.interrupts.as_ref().and_then(Lines::count)
     }
 
+    fn jobs(&self) -> Option<u64> {
+        self.engine.as_ref()?.jobs.as_ref()?.count()
+    }
+
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
         match self.has(workload.algorithm) {
             true => software_supports(workload),

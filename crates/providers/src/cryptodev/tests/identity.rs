@@ -149,7 +149,7 @@ fn the_driver_that_the_module_names_leads_to_its_devices_interrupts() {
     // OpenSSL's engine devcrypto is served by the same drivers, for the algorithms that it has.
     let served = |algorithms: &[Algorithm]| {
         let served = Served::at(&module, |one| algorithms.contains(&one), &root.0);
-        let Served { executor, claim, lines } =
+        let Served { executor, claim, lines, .. } =
             served.unwrap_or_else(|missing| panic!("{}", missing.detail));
         (executor, claim, lines.and_then(|lines| lines.count()))
     };

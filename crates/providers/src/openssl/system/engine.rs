@@ -7,7 +7,7 @@ use super::super::evp_name;
 use super::super::ffi::{self, ENGINE, EVP_CIPHER, EVP_MD, Libcrypto, Loaded};
 use super::{c_string, complaint};
 use crate::cryptodev::Served;
-use crate::interrupts::{Lines, Wiring};
+use crate::interrupts::{JobCounter, Lines, Wiring};
 use crate::kernel_crypto;
 use crate::loaded::{Library, c_functions, unavailable};
 use crate::{Unavailable, af_alg};
@@ -43,6 +43,8 @@ pub(super) struct Engine {
     driver: Option<String>,
     pub(super) claim: Claim,
     pub(super) interrupts: Option<Lines>,
+    /// The count of the engine behind it.
+    pub(super) jobs: Option<JobCounter>,
 }
 
 impl Engine {
@@ -72,6 +74,7 @@ impl Engine {
             driver: None,
             claim: Claim::Unknown,
             interrupts: None,
+            jobs: None,
         };
         match name {
             AF_ALG => engine.find_driver(),
@@ -114,8 +117,9 @@ impl Engine {
     /// the same driver for every program. If it does not answer, the executor stays unknown.
     fn ask_for_drivers(&mut self) {
         let has = |algorithm: Algorithm| self.has(algorithm.shape().kind, evp_name(algorithm));
-        if let Ok(Served { executor, claim, lines }) = Served::here(has) {
-            (self.driver, self.claim, self.interrupts) = (Some(executor), claim, lines);
+        if let Ok(Served { executor, claim, lines, jobs }) = Served::here(has) {
+            (self.driver, self.claim) = (Some(executor), claim);
+            (self.interrupts, self.jobs) = (lines, jobs);
         }
     }
 
@@ -139,6 +143,7 @@ impl Engine {
             let wiring = Wiring::current(root);
             self.claim = wiring.claim(&driver, true);
             self.interrupts = wiring.to_watch(&driver.driver);
+            self.jobs = wiring.jobs_of(&[&driver.driver]);
             self.driver = Some(driver.driver);
         }
     }
