@@ -49,8 +49,8 @@ impl Device {
     }
 
     pub(crate) fn counts(&self) -> EngineCount {
-        let Totals { finished: jobs, failed, commands, bytes } = self.engine.totals();
-        EngineCount { jobs, failed, commands, bytes, interrupts: self.pin.rises }
+        let Totals { finished: jobs, failed, commands, bytes, deepest } = self.engine.totals();
+        EngineCount { jobs, failed, commands, bytes, interrupts: self.pin.rises, deepest }
     }
 
     fn ticks(&self, now: Instant) -> u64 {

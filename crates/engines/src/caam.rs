@@ -19,6 +19,7 @@ mod global;
 mod load;
 mod operation;
 mod place;
+mod planted;
 mod random;
 mod ring;
 mod transfer;
@@ -29,6 +30,8 @@ use cpb_drivers::caam::registers::{RINGS, jrcfg_ms, mcfgr, ring_error};
 use cpb_drivers::caam::status;
 use deco::{Finished, Job};
 use global::Global;
+use planted::Inverted;
+pub use planted::{Planted, PlantedFault};
 use random::Random;
 use ring::{Halt, Ring};
 use std::collections::VecDeque;
@@ -188,16 +191,18 @@ enum Origin {
 /// A job in a controller.
 struct Running {
     origin: Origin,
-    /// When the next step is done.
-    due: u64,
+    /// When the next step is done; `None` if it never is.
+    due: Option<u64>,
     /// The address of the descriptor, and what the job came to; `None` until it has been fetched.
     work: Option<(u64, Finished)>,
+    fault: Option<PlantedFault>,
 }
 
 /// A job whose results are written, and whose end the output ring will show.
 struct Ending {
     ring: usize,
     due: u64,
+    fault: Option<PlantedFault>,
     address: u64,
     status: u32,
 }
@@ -215,6 +220,9 @@ pub struct Caam {
     /// The ring that had its turn last.
     last: usize,
     totals: Totals,
+    planted: Option<Planted>,
+    /// Jobs of the rings that were begun, to find those with a fault.
+    begun: u64,
 }
 
 /// What the engine has done since power-on.
@@ -228,6 +236,8 @@ pub struct Totals {
     pub commands: u64,
     /// Bytes that were loaded for accelerators.
     pub bytes: u64,
+    /// The most jobs that a ring had at a time: waiting, at work, or finished and not yet removed.
+    pub deepest: u32,
 }
 
 impl Caam {
@@ -243,6 +253,8 @@ impl Caam {
             endings: VecDeque::new(),
             last: configuration.rings() - 1,
             totals: Totals::default(),
+            planted: None,
+            begun: 0,
         }
     }
 
@@ -251,10 +263,15 @@ impl Caam {
         self.totals
     }
 
+    /// Plants a fault.
+    pub fn plant(&mut self, planted: Planted) {
+        self.planted = Some(planted);
+    }
+
     /// As if its power had been off and on. What it has done still counts.
     pub fn power_on(&mut self) {
-        let totals = self.totals;
-        *self = Caam { totals, ..Caam::new(self.timing, self.configuration) };
+        let Caam { totals, planted, .. } = *self;
+        *self = Caam { totals, planted, ..Caam::new(self.timing, self.configuration) };
     }
 
     /// How words and pointers of a ring's jobs lie in memory. The overrides' exact effect is assumed: one inverts the
@@ -294,8 +311,11 @@ impl Caam {
             };
             self.last = ring;
             self.rings[ring].in_flight += 1;
-            let due = later(now, self.timing.ring_entry);
-            self.decos[number] = Some(Running { origin: Origin::Ring(ring), due, work: None });
+            let due = Some(later(now, self.timing.ring_entry));
+            let fault = Planted::of(self.planted, self.begun);
+            self.begun += 1;
+            let origin = Origin::Ring(ring);
+            self.decos[number] = Some(Running { origin, due, work: None, fault });
         }
     }
 
@@ -322,9 +342,20 @@ impl Caam {
             Finished { status, failed_at: Some(error.address), ..Finished::default() }
         } else {
             let Caam { configuration, timing, random, .. } = self;
+            let mut inverted;
+            let memory: &mut dyn Memory = if running.fault == Some(PlantedFault::Descriptor) {
+                inverted = Inverted { memory, address };
+                &mut inverted
+            } else {
+                memory
+            };
             Job::new(memory, configuration, timing, random, format, number as u32).run(address)
         };
-        running.due = later(running.due, finished.time + self.timing.finish);
+        let time = finished.time + self.timing.finish;
+        running.due = running.due.map(|due| later(due, time));
+        if running.fault == Some(PlantedFault::NeverEnds) {
+            running.due = None;
+        }
         running.work = Some((address, finished));
     }
 
@@ -335,14 +366,14 @@ impl Caam {
         let Caam { configuration, timing, random, .. } = self;
         let job = Job::new(memory, configuration, timing, random, format, 0);
         let finished = job.run_buffer(buffer);
-        running.due = later(running.due, finished.time);
+        running.due = running.due.map(|due| later(due, finished.time));
         running.work = Some((0, finished));
     }
 
     /// Writes the results of a job.
     fn end(
         &mut self,
-        origin: Origin,
+        running: &Running,
         address: u64,
         job: Finished,
         now: u64,
@@ -367,17 +398,17 @@ impl Caam {
         self.totals.commands += u64::from(counts.commands);
         self.totals.bytes += counts.bytes;
         self.global.counters.add(&counts);
-        let Origin::Ring(ring) = origin else {
+        let Origin::Ring(ring) = running.origin else {
             self.global.end_buffer(status);
             return;
         };
         let due = later(now, self.timing.latency);
-        self.endings.push_back(Ending { ring, due, address, status });
+        self.endings.push_back(Ending { ring, due, fault: running.fault, address, status });
     }
 
     /// Writes a job's entry of the output ring.
     fn report(&mut self, ending: &Ending, memory: &mut dyn Memory) {
-        let Ending { ring: number, due, address, status } = *ending;
+        let Ending { ring: number, due, fault, address, status } = *ending;
         let format = self.format(Some(number));
         let ring = &mut self.rings[number];
         let mut entry = Vec::new();
@@ -389,7 +420,8 @@ impl Caam {
         entry.extend(format.bytes(status));
         let at = entry.len() as u64 * u64::from(ring.write_index);
         ring.in_flight -= 1;
-        if memory.write(ring.output(&self.configuration).wrapping_add(at), &entry).is_ok() {
+        let place = ring.output(&self.configuration).wrapping_add(at);
+        if fault != Some(PlantedFault::OutputRing) && memory.write(place, &entry).is_ok() {
             ring.finish(status, due, &self.timing);
         } else {
             ring.error(ring_error::OUTPUT);
@@ -398,12 +430,11 @@ impl Caam {
     }
 
     /// Performs one step of the job in controller `number`.
-    fn step(&mut self, number: usize, memory: &mut dyn Memory) {
+    fn step(&mut self, number: usize, now: u64, memory: &mut dyn Memory) {
         let Some(mut running) = self.decos[number].take() else { return };
-        let now = running.due;
         match (running.work.take(), running.origin) {
-            (Some((address, job)), origin) => {
-                self.end(origin, address, job, now, memory);
+            (Some((address, job)), _) => {
+                self.end(&running, address, job, now, memory);
                 self.next_turn(now);
             }
             (None, Origin::Ring(_)) => {
@@ -420,7 +451,7 @@ impl Caam {
     /// The controller whose step is due first.
     fn next_step(&self) -> Option<(u64, usize)> {
         let decos = self.decos.iter().enumerate();
-        decos.filter_map(|(number, deco)| deco.as_ref().map(|job| (job.due, number))).min()
+        decos.filter_map(|(number, deco)| Some((deco.as_ref()?.due?, number))).min()
     }
 }
 
@@ -450,7 +481,7 @@ impl Engine for Caam {
             let ending = self.endings.front().map(|ending| ending.due).filter(|due| *due <= now);
             match (step, ending) {
                 (Some((due, number)), end) if end.is_none_or(|end| due < end) => {
-                    self.step(number, memory);
+                    self.step(number, due, memory);
                 }
                 (_, Some(due)) => {
                     if let Some(ending) = self.endings.pop_front() {
@@ -481,7 +512,7 @@ impl Engine for Caam {
 
     fn delay(&mut self, ticks: u64) {
         for running in self.decos.iter_mut().flatten() {
-            running.due = running.due.saturating_add(ticks);
+            running.due = running.due.map(|due| due.saturating_add(ticks));
         }
     }
 }

@@ -88,6 +88,8 @@ pub struct EngineCount {
     pub bytes: u64,
     /// How often it raised its interrupt.
     pub interrupts: u64,
+    /// The most jobs that one of its rings had at a time: waiting, at work, or finished and not yet removed.
+    pub deepest: u32,
 }
 
 impl Machine {

@@ -118,7 +118,7 @@ pub(crate) fn facts(summary: &Summary, all: bool) -> Vec<(&'static str, String)>
     if all || run.evidence != Evidence::Hardware {
         facts.push(("evidence", evidence(summary)));
     }
-    facts.extend(run.engine.map(|count| ("engine", engine(&count))));
+    facts.extend(run.engine.map(|count| ("engine", engine_count(&count))));
     if all {
         facts.extend(details(summary));
     }
@@ -138,16 +138,17 @@ pub(crate) fn facts(summary: &Summary, all: bool) -> Vec<(&'static str, String)>
 }
 
 /// What an engine says that it did, beside what the guest's kernel counted for each operation.
-fn engine(count: &EngineCount) -> String {
-    let EngineCount { jobs, failed, commands, bytes, interrupts } = *count;
+pub fn engine_count(count: &EngineCount) -> String {
+    let EngineCount { jobs, failed, commands, bytes, interrupts, deepest } = *count;
     format!(
         "by its own count, since the guest booted: {} jobs with {} commands and {} bytes, {} with an error, {} \
-         interrupts",
+         interrupts; at most {} at a time",
         thousands(jobs + failed),
         thousands(commands),
         thousands(bytes),
         thousands(failed),
-        thousands(interrupts)
+        thousands(interrupts),
+        thousands(deepest.into()),
     )
 }
 

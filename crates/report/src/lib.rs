@@ -30,4 +30,5 @@ mod table;
 pub mod terminal;
 mod verdict;
 
+pub use footnotes::engine_count;
 pub use table::{left, right, wrap};

@@ -1,15 +1,15 @@
 //! `cpb engine`, hidden: serves an engine's model to a QEMU.
 
-use super::DONE;
+use super::{DONE, FAILED};
 use crate::lab::engine::{COUNTS, READY};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use cpb_engine_server::{Counter, Server, least_privilege};
-use cpb_engines::caam::{Caam, Configuration, Timing};
+use cpb_engines::caam::{Caam, Configuration, Planted, PlantedFault, Timing};
 use std::fs::File;
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
-use std::thread;
+use std::{process, thread};
 
 /// The engine's ticks are nanoseconds.
 const MICROSECOND: f64 = 1000.0;
@@ -28,6 +28,9 @@ pub(super) struct Arguments {
     /// File for what each job reads and writes, a line of JSON for each
     #[arg(long)]
     record: Option<PathBuf>,
+    /// Fault of some jobs, as KIND:FIRST:JOBS; KIND is descriptor, output-ring or never-ends
+    #[arg(long, value_parser = planted)]
+    fault: Option<Planted>,
     /// Socket to listen at
     socket: PathBuf,
 }
@@ -40,7 +43,11 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     };
     let finish = f64::from(arguments.job_us) * MICROSECOND;
     let timing = Timing { finish, ..Timing::default() };
-    let server = Server::new(&arguments.socket, Caam::new(timing, configuration))?;
+    let mut engine = Caam::new(timing, configuration);
+    if let Some(planted) = arguments.fault {
+        engine.plant(planted);
+    }
+    let server = Server::new(&arguments.socket, engine)?;
     if let Some(path) = &arguments.record {
         server.record(File::create(path).with_context(|| path.display().to_string())?);
     }
@@ -49,11 +56,26 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     thread::spawn(move || {
         if let Err(error) = server.run() {
             super::output::say(&format!("cpb: {error:#}"));
+            // The host sees that the engine is gone, and ends the QEMU.
+            process::exit(FAILED.into());
         }
     });
     // The host may ask for the counts when QEMU is gone. Without a host there is nobody to serve.
     answer(&counter)?;
     Ok(DONE)
+}
+
+fn planted(text: &str) -> Result<Planted> {
+    let [kind, first, jobs] = text.split(':').collect::<Vec<_>>()[..] else {
+        bail!("a fault is KIND:FIRST:JOBS");
+    };
+    let fault = match kind {
+        "descriptor" => PlantedFault::Descriptor,
+        "output-ring" => PlantedFault::OutputRing,
+        "never-ends" => PlantedFault::NeverEnds,
+        other => bail!("there is no fault `{other}`"),
+    };
+    Ok(Planted { fault, first: first.parse()?, jobs: jobs.parse()? })
 }
 
 /// Answers the host's questions until it closes the pipe.

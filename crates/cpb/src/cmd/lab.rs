@@ -95,9 +95,9 @@ fn list() -> Result<u8> {
     for guest in Definition::all()? {
         let fetched =
             image::fetched(&guest).map_or("not fetched".to_owned(), |r| format!("Linux {r}"));
-        writeln!(text, "{:<12} {fetched}", guest.name)?;
-        for line in wrap(&guest.reason, 80 - 13) {
-            writeln!(text, "{:12} {line}", "")?;
+        writeln!(text, "{:<16} {fetched}", guest.name)?;
+        for line in wrap(&guest.reason, 80 - 17) {
+            writeln!(text, "{:16} {line}", "")?;
         }
     }
     output::print(&text)?;
@@ -205,6 +205,9 @@ fn run_command(name: &str, command: Vec<String>) -> Result<u8> {
         }
     }
     let end = output.join().ok().context("the command's output was lost")??;
+    if let Some(count) = vm.counts() {
+        say(&format!("engine, {}", cpb_report::engine_count(&count)));
+    }
     match end.status {
         Some(status) => {
             if status == 127 && !end.how.starts_with("exited") {

@@ -41,6 +41,9 @@ pub struct Definition {
     pub files: Vec<String>,
     /// Modules that the guest loads, in this order.
     pub modules: Vec<String>,
+    /// Modules that the guest has but does not load.
+    #[serde(default, rename = "spare-modules")]
+    pub spare_modules: Vec<String>,
     /// The kernel's name for the console.
     pub console: String,
     /// More parameters for the kernel's command line.
@@ -74,6 +77,10 @@ pub struct Engine {
     /// waits for it and computes nothing meanwhile.
     #[serde(default)]
     pub job_us: u32,
+    /// A fault of some of its jobs, to see what its users make of it: `KIND:FIRST:JOBS`. KIND is `descriptor` (not a
+    /// valid one), `output-ring` (an error of the ring) or `never-ends`; FIRST counts from the guest's start.
+    #[serde(default)]
+    pub fault: Option<String>,
     /// A file that gets what each job reads and writes, a line of JSON for each.
     #[serde(default)]
     pub record: Option<PathBuf>,
@@ -150,6 +157,11 @@ impl Definition {
         count.unwrap_or(1)
     }
 
+    /// The modules that it has.
+    pub(super) fn all_modules(&self) -> Vec<String> {
+        [&*self.modules, &*self.spare_modules].concat()
+    }
+
     /// Whether QEMU emulates the CPU: the machine's arguments do not ask for the host's CPU.
     pub fn is_emulated(&self) -> bool {
         let accelerated =
@@ -159,7 +171,8 @@ impl Definition {
 
     /// Everything that determines what is fetched and prepared, as text.
     pub(super) fn recipe(&self) -> String {
-        let Definition { architecture, kernel, suites, packages, files, modules, .. } = self;
+        let Definition { architecture, kernel, suites, packages, files, .. } = self;
+        let modules = self.all_modules();
         format!("{architecture} {kernel} {suites:?} {packages:?} {files:?} {modules:?}")
     }
 }

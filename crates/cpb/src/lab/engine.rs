@@ -1,10 +1,13 @@
 //! The process that serves an engine's model to a QEMU: `cpb engine`, beside it.
 
 use super::definition;
+use crate::child::ended;
 use anyhow::{Context, Result, bail};
 use cpb_record::EngineCount;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -53,6 +56,17 @@ impl EngineProcess {
         serde_json::from_str(&answer).with_context(|| format!("the engine answered `{answer}`"))
     }
 
+    /// A descriptor that is readable once it has ended.
+    pub(super) fn watch(&self) -> Result<OwnedFd> {
+        let process = Pid::from_child(&self.process);
+        Ok(pidfd_open(process, PidfdFlags::empty())?)
+    }
+
+    /// How it ended, in words.
+    pub(super) fn how_it_ended(&mut self) -> String {
+        self.process.wait().map_or_else(|error| error.to_string(), ended)
+    }
+
     fn answer(&mut self) -> Result<String> {
         let mut line = String::new();
         if self.answers.read_line(&mut line).context("the engine does not answer")? == 0 {
@@ -77,6 +91,9 @@ fn arguments(engine: &definition::Engine) -> Vec<OsString> {
     words.extend(["--rings".into(), rings.to_string().into()]);
     words.extend(["--job-us".into(), job_us.to_string().into()]);
     words.extend(engine.long_pointers.then(|| "--long-pointers".into()));
+    if let Some(fault) = &engine.fault {
+        words.extend(["--fault".into(), fault.into()]);
+    }
     if let Some(path) = &engine.record {
         words.extend(["--record".into(), path.into()]);
     }

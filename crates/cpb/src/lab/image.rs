@@ -134,7 +134,7 @@ fn fill(guest: &Definition, partial: &Path, apt_folder: &Path) -> Result<()> {
     packages.extend(guest.packages.iter().cloned());
     apt.unpack(&packages, &tree)?;
     fs::create_dir_all(root.join("bin"))?;
-    let release = modules::pick(&tree, &root, &guest.modules)?;
+    let release = modules::pick(&tree, &root, &guest.all_modules())?;
     // Newer packages leave copying it into /boot to the installation.
     let kernel =
         ["boot/vmlinuz-".to_owned() + &release, format!("usr/lib/modules/{release}/vmlinuz")];

@@ -8,6 +8,7 @@ use crate::agent::protocol::{PORT, READY};
 use crate::child::{ended, read_errors};
 use anyhow::{Context, Result, bail};
 use cpb_record::EngineCount;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde_json::json;
 use std::ffi::OsString;
@@ -56,6 +57,20 @@ struct Now {
     errors: String,
     /// The engine beside QEMU, if there is one.
     engine: Option<EngineProcess>,
+    /// How the engine ended, if it ended before QEMU, which is no use without it.
+    engine_ended: Option<String>,
+}
+
+impl Now {
+    /// How the machine ended, if it has.
+    fn how(&self) -> Option<String> {
+        let qemu = self.ended?;
+        let words = last_words(self);
+        Some(match &self.engine_ended {
+            Some(engine) => format!("the engine beside QEMU {engine}{words}"),
+            None => format!("QEMU {}{words}", ended(qemu)),
+        })
+    }
 }
 
 impl Shared {
@@ -107,8 +122,8 @@ impl Vm {
             if now.ready {
                 return Ok(());
             }
-            if let Some(status) = now.ended {
-                bail!("QEMU {}{}", ended(status), last_words(&now));
+            if let Some(how) = now.how() {
+                bail!("{how}");
             }
             if stop.load(Ordering::Relaxed) {
                 bail!("stopped by the user");
@@ -147,11 +162,11 @@ impl Vm {
         let waited =
             self.shared.changed.wait_timeout_while(now, patience, |now| now.ended.is_none());
         let now = waited.map_or_else(|e| e.into_inner().0, |r| r.0);
-        now.ended.map(|status| format!("QEMU {}{}", ended(status), last_words(&now)))
+        now.how()
     }
 
     /// What the engine beside it has done so far. `None` if there is none, or if it is gone.
-    pub(super) fn counts(&self) -> Option<EngineCount> {
+    pub fn counts(&self) -> Option<EngineCount> {
         self.shared.now().engine.as_mut()?.counts().ok()
     }
 
@@ -294,6 +309,8 @@ fn keep(
             return;
         }
     };
+    let watched = started.engine.as_ref().and_then(|engine| engine.watch().ok());
+    let watched = watched.zip(process.try_clone().ok());
     // If the receiver is gone, its end of the keyboard is closed, and QEMU is killed below.
     if let Err(unwanted) = sender.send(Ok((process, keyboard))) {
         drop(unwanted);
@@ -304,12 +321,28 @@ fn keep(
     let status = thread::scope(|scope| {
         scope.spawn(|| read_errors(errors, &tail));
         scope.spawn(|| read_console(console, shared, screen));
+        if let Some((engine, qemu)) = &watched {
+            scope.spawn(|| end_with_the_engine(engine, qemu, shared));
+        }
         started.qemu.wait()
     });
     let mut now = shared.now();
     now.errors = tail.into_inner().unwrap_or_default();
     now.ended = status.ok();
     shared.changed.notify_all();
+}
+
+/// Kills QEMU if the engine beside it ends first: the guest would wait for it in vain.
+fn end_with_the_engine(engine: &OwnedFd, qemu: &OwnedFd, shared: &Shared) {
+    let mut events = [engine, qemu].map(|process| PollFd::new(process, PollFlags::IN));
+    while poll(&mut events, None).is_err() {}
+    if !events[1].revents().is_empty() {
+        return;
+    }
+    let mut now = shared.now();
+    now.engine_ended = now.engine.as_mut().map(EngineProcess::how_it_ended);
+    // It may have ended meanwhile.
+    let _ = pidfd_send_signal(qemu, Signal::KILL);
 }
 
 fn read_console(mut console: impl Read, shared: &Shared, screen: bool) {
@@ -334,13 +367,19 @@ fn read_console(mut console: impl Read, shared: &Shared, screen: bool) {
 }
 
 /// The last output of QEMU and of the console, for a message.
+/// What the kernel marks the beginning of a report of its own fault with (kernel/panic.c), on the line after the one
+/// that often tells the reason.
+const CUT_HERE: &str = "[ cut here ]";
+
 fn last_words(now: &Now) -> String {
     const LINES: usize = 6;
     let readable = |line: &&str| !line.trim().is_empty();
     let printable = |line: &str| line.chars().filter(|c| !c.is_control()).collect::<String>();
-    let mut lines: Vec<String> =
-        now.console.lines().filter(readable).rev().take(LINES).map(printable).collect();
-    lines.reverse();
+    let console: Vec<String> = now.console.lines().filter(readable).map(printable).collect();
+    let cut = console.iter().rposition(|line| line.contains(CUT_HERE));
+    // The end of a report is registers and code.
+    let from = cut.map_or(console.len().saturating_sub(LINES), |cut| cut.saturating_sub(1));
+    let mut lines: Vec<String> = console.into_iter().skip(from).take(LINES).collect();
     lines.extend(now.errors.lines().filter(readable).map(printable));
     if lines.is_empty() {
         String::new()

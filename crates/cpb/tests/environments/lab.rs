@@ -1,6 +1,7 @@
 //! Guests of the lab, really booted: measurements in them, and the cleanup when they die. They take minutes,
 //! so they run only if `cargo xtask test` names the guests' binaries.
 
+mod caam;
 mod cryptodev;
 mod ends;
 mod faults;

@@ -220,6 +220,8 @@ impl Caam {
                 ring.write(within, value, now, &self.timing);
                 if within == jr::IRJAR {
                     ring.check_bases(&self.configuration);
+                    let deepest = &mut self.totals.deepest;
+                    *deepest = (*deepest).max(ring.pending + ring.in_flight + ring.full);
                 }
             }
             None if block == DECO_BLOCK => self.set_deco_register(within, value, now),
@@ -238,7 +240,7 @@ impl Caam {
             {
                 (self.global.runs, self.global.status) = (true, 0);
                 let origin = Origin::Software;
-                self.decos[0] = Some(Running { origin, due: now, work: None });
+                self.decos[0] = Some(Running { origin, due: Some(now), work: None, fault: None });
             }
             _ => {}
         }

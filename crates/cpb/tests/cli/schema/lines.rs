@@ -181,6 +181,7 @@ fn state() -> impl Strategy<Value = State> {
                 commands: number / 30,
                 bytes: number / 31,
                 interrupts: number / 37,
+                deepest: (number % 512) as u32,
             }),
         },
     )
