@@ -226,7 +226,7 @@ pub(crate) fn of_cell(
             return Err(NoFigure::Unsupported(reason.to_string()));
         }
         Outcome::NotMeasured(NotMeasuredReason::Failed { error, detail }) => {
-            return Err(failed(error, detail));
+            return Err(failed(&cell.provider, *error, detail));
         }
     };
     meaningful(Metric::Rate, record.header.evidence).map_err(NoFigure::Meaningless)?;
@@ -242,16 +242,13 @@ pub(crate) fn of_cell(
     Ok(passes)
 }
 
-fn failed(error: &Error, detail: &str) -> NoFigure {
+fn failed(provider: &str, error: Error, detail: &str) -> NoFigure {
+    let words = catalog::error_words(provider, error);
     let words = match detail {
-        "" => error.to_string(),
-        detail => format!("{error}: {detail}"),
+        "" => words.to_string(),
+        detail => format!("{words}: {detail}"),
     };
-    if *error == Error::WrongAnswer {
-        NoFigure::WrongAnswer(words)
-    } else {
-        NoFigure::Failed(words)
-    }
+    if error == Error::WrongAnswer { NoFigure::WrongAnswer(words) } else { NoFigure::Failed(words) }
 }
 
 fn figures(

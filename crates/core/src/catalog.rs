@@ -5,8 +5,10 @@
 
 use crate::algorithm::{Algorithm, Kind};
 pub use crate::copy::MEMCPY;
+use crate::error::Error;
 pub use crate::null::NULL;
 use crate::workload::Workload;
+use core::fmt::{self, Display};
 
 /// The name of a provider, or of an interface to several providers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,6 +190,36 @@ pub fn is_for_workload(name: &str, workload: &Workload) -> bool {
         Workload::MemoryRead(_) => reads_memory(name),
     }
 }
+
+/// An error in words, as the provider called `name` means it: the codes of the kernel's interfaces are Linux's.
+pub fn error_words(name: &str, error: Error) -> impl fmt::Display {
+    let is_kernel = find(name).is_some_and(|choice| choice.is_interface());
+    fmt::from_fn(move |f| match error {
+        Error::Device(code) if is_kernel => match ERRNO.iter().find(|known| known.0 == code) {
+            Some((code, name, meaning)) => {
+                write!(f, "error {code} from the kernel, {name}: {meaning}")
+            }
+            None => write!(f, "error {code} from the kernel"),
+        },
+        error => error.fmt(f),
+    })
+}
+
+/// What a driver or the kernel's crypto API answers with (Linux, `include/uapi/asm-generic/errno*.h`), and what the API
+/// and drivers mean by it (`Documentation/crypto`, and `drivers/crypto/caam/error.c` for EINVAL and EIO).
+const ERRNO: [(i32, &str, &str); 11] = [
+    (5, "EIO", "the device or its transfer failed"),
+    (11, "EAGAIN", "try again"),
+    (12, "ENOMEM", "not enough memory"),
+    (13, "EACCES", "not permitted"),
+    (16, "EBUSY", "the device is busy"),
+    (19, "ENODEV", "the device is gone"),
+    (22, "EINVAL", "the driver or its device does not accept the request"),
+    (28, "ENOSPC", "the queue is full"),
+    (74, "EBADMSG", "the authentication tag does not verify"),
+    (110, "ETIMEDOUT", "the device did not answer"),
+    (126, "ENOKEY", "there is no key"),
+];
 
 #[cfg(test)]
 mod tests {

@@ -65,6 +65,9 @@ pub struct Configuration {
     pub rng: bool,
     /// The module's version register, upper half.
     pub version: u32,
+    /// Bits of the master configuration that a boot loader set, beside those after power-on. Linux's driver has 64-bit pointers only if
+    /// they are turned on when it starts.
+    pub mcfgr: u32,
     /// The random number generator's status register after power-on: 0, or what a boot loader left.
     pub rdsta: u32,
     /// The seed of the random numbers.
@@ -88,6 +91,7 @@ impl Configuration {
         md: Some(2),
         rng: true,
         version: 0x0A16_0301,
+        mcfgr: 0,
         rdsta: 0,
         seed: 0,
     };
@@ -108,6 +112,7 @@ impl Configuration {
         md: Some(2),
         rng: true,
         version: 0x0A16_0301,
+        mcfgr: 0,
         rdsta: 0xC000_0033,
         seed: 0,
     };
@@ -116,6 +121,11 @@ impl Configuration {
     pub const fn format(&self, long_pointers: bool) -> Format {
         let Configuration { big_endian, high_word_first, .. } = *self;
         Format { big_endian, long_pointers, high_word_first }
+    }
+
+    /// The same with pointers of 64 bits, which a boot loader has turned on.
+    pub const fn with_long_pointers(self) -> Configuration {
+        Configuration { long_pointers: true, mcfgr: mcfgr::LONG_POINTERS, ..self }
     }
 
     fn rings(&self) -> usize {

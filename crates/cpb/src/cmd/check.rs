@@ -214,7 +214,10 @@ impl Column {
                 Some(NotMeasuredReason::Unsupported(_)) => None,
                 Some(NotMeasuredReason::Failed { error, detail }) => {
                     let unanswered = matches!(error, Error::Crashed | Error::Timeout);
-                    let (row, words) = (column.right.len(), format!("{error}: {detail}"));
+                    let (row, words) = (
+                        column.right.len(),
+                        format!("{}: {detail}", catalog::error_words(&known.spec.name, error)),
+                    );
                     column.wrong.push(Wrong { row, unanswered, words });
                     if error != Error::WrongAnswer {
                         runner = match restart() {

@@ -36,10 +36,10 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
-    let configuration = Configuration {
-        rings: arguments.rings.into(),
-        long_pointers: arguments.long_pointers,
-        ..Configuration::GUEST
+    let configuration = Configuration { rings: arguments.rings.into(), ..Configuration::GUEST };
+    let configuration = match arguments.long_pointers {
+        true => configuration.with_long_pointers(),
+        false => configuration,
     };
     let finish = f64::from(arguments.job_us) * MICROSECOND;
     let timing = Timing { finish, ..Timing::default() };

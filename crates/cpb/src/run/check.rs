@@ -232,7 +232,8 @@ fn published_answers(
             }
             Ok(Finding::Wrong { phase, placement, error }) => {
                 let detail = format!("{id} ({phase}, {placement})");
-                check.wrong = Some(format!("{detail}: {error}"));
+                check.wrong =
+                    Some(format!("{detail}: {}", catalog::error_words(&source.name, error)));
                 return (Some(check), Some(NotMeasuredReason::Failed { error, detail }));
             }
             Err(lost) => {

@@ -75,7 +75,7 @@ impl Global {
     pub(super) fn new(configuration: &Configuration) -> Global {
         let is_transposed = configuration.high_word_first != configuration.big_endian;
         Global {
-            mcfgr: MCFGR | if is_transposed { mcfgr::TRANSPOSE } else { 0 },
+            mcfgr: MCFGR | configuration.mcfgr | if is_transposed { mcfgr::TRANSPOSE } else { 0 },
             plain: BTreeMap::new(),
             granted: false,
             buffer: [0; WORDS],

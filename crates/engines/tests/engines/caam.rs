@@ -7,6 +7,7 @@ mod ciphers;
 mod digests;
 mod driver;
 mod errors;
+mod guest;
 mod interrupts;
 mod port;
 mod provider;
