@@ -6,6 +6,7 @@
 //! [`engine`] beside it that QEMU does not have, and [`guest`] keeps a guest
 //! that may have to be booted again. Inside the guest, cpb's agent answers ([`crate::agent`]).
 
+mod cache;
 mod cpio;
 pub mod definition;
 mod device_tree;

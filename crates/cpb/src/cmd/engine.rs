@@ -60,7 +60,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
             process::exit(FAILED.into());
         }
     });
-    // The host may ask for the counts when QEMU is gone. Without a host there is nobody to serve.
+    // The host may ask for the counts when QEMU is gone. Without a host there is no guest to serve.
     answer(&counter)?;
     Ok(DONE)
 }

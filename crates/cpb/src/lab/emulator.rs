@@ -3,7 +3,7 @@
 
 use super::definition::Qemu;
 use super::packages::{Apt, Origin};
-use super::{image, tools};
+use super::{cache, tools};
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::fs;
@@ -100,11 +100,11 @@ fn fetched(qemu: &Qemu, say: &dyn Fn(&str)) -> Result<Emulator> {
         tools::run(Command::new(tools::find("dpkg", "dpkg")?).arg("--print-architecture"))?;
     let architecture = architecture.trim().to_owned();
     let name = format!("{}-{release}-{architecture}", qemu.package);
-    let (folder, _lock) = image::locked(&name)?;
+    let (folder, _lock) = cache::locked(&name)?;
     let prepared = folder.join(&name);
     let root = prepared.join("root");
     if !prepared.join(COMPLETE).is_file() {
-        image::filled(&folder, &name, |partial, apt_folder| {
+        cache::filled(&folder, &name, |partial, apt_folder| {
             let origin = Origin { architecture: &architecture, suites: &qemu.suites };
             let apt = Apt::update(apt_folder, &origin)?;
             let closure = apt.closure(&qemu.package, release)?;

@@ -4,6 +4,7 @@
 //! a folder for each guest with its kernel, busybox and modules, and the latest initramfs made of them. A run
 //! leaves nothing else on disk.
 
+use super::cache;
 use super::cpio::Archive;
 use super::definition::Definition;
 use super::emulator::{self, Emulator};
@@ -52,7 +53,7 @@ pub fn prepare(guest: &Definition, say: &dyn Fn(&str)) -> Result<Image> {
     let emulator = emulator::prepare(&guest.qemu, say)?;
     let name = folder_name(guest);
     // Guests that differ only in their machine share a folder, and therefore the lock.
-    let (folder, _lock) = locked(&name)?;
+    let (folder, _lock) = cache::locked(&name)?;
     let prepared = folder.join(&name);
     if !prepared.join(COMPLETE).is_file() {
         fetch(guest, &folder, say)?;
@@ -66,30 +67,14 @@ pub fn prepare(guest: &Definition, say: &dyn Fn(&str)) -> Result<Image> {
 /// As for [`prepare`], except that no static cpb is needed.
 pub fn renew(guest: &Definition, say: &dyn Fn(&str)) -> Result<String> {
     let name = folder_name(guest);
-    let (folder, _lock) = locked(&name)?;
+    let (folder, _lock) = cache::locked(&name)?;
     fetch(guest, &folder, say)?;
     Ok(fs::read_to_string(folder.join(name).join(COMPLETE))?)
 }
 
 /// The release of the kernel that has been fetched for `guest`, if any.
 pub fn fetched(guest: &Definition) -> Option<String> {
-    fs::read_to_string(cache().ok()?.join(folder_name(guest)).join(COMPLETE)).ok()
-}
-
-/// The cache, and a lock on its folder `name`, because another cpb may use it.
-pub(super) fn locked(name: &str) -> Result<(PathBuf, File)> {
-    let folder = cache()?;
-    let to_write = || {
-        format!(
-            "the lab keeps kernels in {}; choose another folder with CPB_LAB_CACHE",
-            folder.display()
-        )
-    };
-    fs::create_dir_all(&folder).with_context(to_write)?;
-    let path = folder.join(format!("{name}.lock"));
-    let lock = File::create(&path).with_context(to_write)?;
-    lock.lock().with_context(|| path.display().to_string())?;
-    Ok((folder, lock))
+    fs::read_to_string(cache::folder().ok()?.join(folder_name(guest)).join(COMPLETE)).ok()
 }
 
 fn folder_name(guest: &Definition) -> String {
@@ -98,30 +83,9 @@ fn folder_name(guest: &Definition) -> String {
 
 fn fetch(guest: &Definition, folder: &Path, say: &dyn Fn(&str)) -> Result<()> {
     say(&format!("fetching {} ({}) and its modules", guest.kernel, guest.architecture));
-    filled(folder, &folder_name(guest), |partial, apt_folder| fill(guest, partial, apt_folder))
-}
-
-/// Makes the folder `name` of the cache completely or not at all: `fill` fills a partial one beside it, with an apt in
-/// another one.
-pub(super) fn filled(
-    folder: &Path,
-    name: &str,
-    fill: impl FnOnce(&Path, &Path) -> Result<()>,
-) -> Result<()> {
-    let prepared = folder.join(name);
-    let partial = folder.join(format!("{name}.partial"));
-    let apt_folder = folder.join(format!("{name}.apt"));
-    let clean = || [&partial, &apt_folder].into_iter().try_for_each(|folder| remove(folder));
-    // Left by a cpb that was killed while it prepared.
-    clean()?;
-    let filled = fill(&partial, &apt_folder)
-        .with_context(|| format!("cannot prepare {}", prepared.display()));
-    if filled.is_ok() {
-        remove(&prepared)?;
-        fs::rename(&partial, &prepared).with_context(|| prepared.display().to_string())?;
-    }
-    clean()?;
-    filled
+    cache::filled(folder, &folder_name(guest), |partial, apt_folder| {
+        fill(guest, partial, apt_folder)
+    })
 }
 
 /// Fetches into `partial`, by an apt in `apt_folder`.
@@ -153,7 +117,7 @@ fn fill(guest: &Definition, partial: &Path, apt_folder: &Path) -> Result<()> {
         fs::copy(content, &copy).with_context(|| file.clone())?;
     }
     fs::write(root.join("etc-modules"), guest.modules.join("\n") + "\n")?;
-    remove(&tree)?;
+    cache::remove(&tree)?;
     Ok(fs::write(partial.join(COMPLETE), &release)?)
 }
 
@@ -172,13 +136,6 @@ fn followed(tree: &Path, file: &str) -> Result<PathBuf> {
         };
     }
     bail!("{file} is a broken link")
-}
-
-fn remove(path: &Path) -> Result<()> {
-    if path.exists() {
-        fs::remove_dir_all(path).with_context(|| path.display().to_string())?;
-    }
-    Ok(())
 }
 
 /// The initramfs made of the prepared files and this cpb, made again if either has changed.
@@ -295,15 +252,6 @@ fn program(guest: &Definition, say: &dyn Fn(&str)) -> Result<Linked> {
             Ok(own)
         }
     }
-}
-
-fn cache() -> Result<PathBuf> {
-    let variable =
-        |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    variable("CPB_LAB_CACHE")
-        .or_else(|| Some(variable("XDG_CACHE_HOME")?.join("cpb/lab")))
-        .or_else(|| Some(variable("HOME")?.join(".cache/cpb/lab")))
-        .context("no folder for the lab's kernels: set CPB_LAB_CACHE")
 }
 
 /// A hash to detect changes; it does not resist deliberate collisions.

@@ -5,12 +5,13 @@ Usage: select.py short|long RECORD... > NAME.jsonl
 
 `short` or `long` is the pointers' size, 32 or 64 bits. A RECORD is what `record = "FILE"` below `[engine]` in a guest's
 file leaves: a line of JSON for each job, with what it read and wrote. Of the jobs whose descriptors have the same
-commands, keys and pointers aside, and the same status, the one that moves the fewest bytes is selected. Jobs that fetch random numbers are
-left out, because their results cannot be repeated.
+commands, keys and pointers aside, and the same status, the one that moves the fewest bytes is selected. Jobs that fetch
+random numbers are left out, because their results cannot be repeated.
 """
 
 import json
 import sys
+from pathlib import Path
 
 # Kinds of commands, bits 31 to 27.
 KEY, LOAD, FIFO_LOAD, STORE, FIFO_STORE, OPERATION = 0x00, 0x02, 0x04, 0x0A, 0x0C, 0x10
@@ -25,9 +26,7 @@ RANDOM = 0x50 << 16
 
 
 def words(data):
-    return [
-        int.from_bytes(bytes.fromhex(data[at : at + 8]), "little") for at in range(0, len(data), 8)
-    ]
+    return [int.from_bytes(bytes.fromhex(data[at : at + 8]), "little") for at in range(0, len(data), 8)]
 
 
 def commands(descriptor, pointer):
@@ -62,17 +61,13 @@ def main():
     pointer = {"short": 1, "long": 2}[size]
     best = {}
     for path in paths:
-        for line in open(path):
+        for line in Path(path).read_text().splitlines(keepends=True):
             job = json.loads(line)
             reads = [words(data) for _, data in job["reads"][1:]]
             # The header is read before the descriptor, and a shared descriptor is read at once or likewise.
             descriptors = [read for read in reads[:4] if len(read) > 1 and read[0] >> 28 == 0xB]
             key = tuple(commands(descriptor, pointer) for descriptor in descriptors)
-            fetches = any(
-                word >> 27 == OPERATION and word & 0xFF << 16 == RANDOM
-                for found in key
-                for word in found
-            )
+            fetches = any(word >> 27 == OPERATION and word & 0xFF << 16 == RANDOM for found in key for word in found)
             if fetches or not key:
                 continue
             # Its status is the last word of its entry in the output ring.
