@@ -1,9 +1,9 @@
-//! The CAAM of the i.MX RT1170 and its relatives: job rings, descriptor controllers, AES, DES, message digests and
-//! random numbers.
+//! The CAAM of the i.MX RT1170 and its relatives: job rings, descriptor controllers, AES, DES, message digests,
+//! random numbers and public keys.
 //!
 //! Register, descriptor and status layouts are those stated in `cpb_drivers::caam`. Where the documents are silent, the
-//! model's choice is marked "assumed". Not modelled: public keys, protocols other than the one that derives keys,
-//! trusted descriptors, secure memory, blobs, the queue interface, and what jobs share with each other. A descriptor
+//! model's choice is marked "assumed". Not modelled: public keys other than RSA, protocols other than RSA's and the one
+//! that derives keys, trusted descriptors, secure memory, blobs, the queue interface, and what jobs share with each other. A descriptor
 //! that uses them ends with an error.
 
 mod accelerator;
@@ -17,11 +17,13 @@ mod fault;
 mod fifo;
 mod global;
 mod load;
+mod modular;
 mod operation;
 mod place;
 mod planted;
 mod random;
 mod ring;
+mod rsa;
 mod transfer;
 
 use crate::{Engine, Memory};
@@ -63,6 +65,8 @@ pub struct Configuration {
     pub md: Option<u8>,
     /// Whether there are random numbers.
     pub rng: bool,
+    /// The version of public keys.
+    pub pk: Option<u8>,
     /// The module's version register, upper half.
     pub version: u32,
     /// The random number generator's status register after power-on: 0, or what a boot loader left.
@@ -87,6 +91,7 @@ impl Configuration {
         des: true,
         md: Some(2),
         rng: true,
+        pk: Some(1),
         version: 0x0A16_0301,
         rdsta: 0,
         seed: 0,
@@ -107,6 +112,7 @@ impl Configuration {
         des: true,
         md: Some(2),
         rng: true,
+        pk: Some(1),
         version: 0x0A16_0301,
         rdsta: 0xC000_0033,
         seed: 0,
@@ -161,6 +167,8 @@ pub struct Timing {
     pub sha512_block: f64,
     /// A word of random numbers.
     pub random_word: f64,
+    /// A product of two 32-bit words in a public-key operation.
+    pub word_product: f64,
     /// From the last result until the output ring and its registers show the end.
     pub finish: f64,
     /// As [`Timing::finish`], but the controller goes on with the next job meanwhile (assumed: no document tells where

@@ -87,6 +87,8 @@ pub(super) struct Job<'j> {
     pub(super) table_entries: u32,
     pub(super) data: u64,
     pub(super) random_data: usize,
+    /// Products of words in public-key operations so far.
+    pub(super) products: f64,
     failed_at: Option<u64>,
 }
 
@@ -136,6 +138,7 @@ impl<'j> Job<'j> {
             table_entries: 0,
             data: 0,
             random_data: 0,
+            products: 0.0,
             failed_at: None,
         }
     }
