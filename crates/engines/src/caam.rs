@@ -2,15 +2,16 @@
 //! random numbers and public keys.
 //!
 //! Register, descriptor and status layouts are those stated in `cpb_drivers::caam`. Where the documents are silent, the
-//! model's choice is marked "assumed". Not modelled: public keys other than RSA, protocols other than RSA's and the one
-//! that derives keys, trusted descriptors, secure memory, blobs, the queue interface, and what jobs share with each other. A descriptor
-//! that uses them ends with an error.
+//! model's choice is marked "assumed". Not modelled: protocols other than RSA's and the one that derives keys, trusted
+//! descriptors, secure memory, blobs, the queue interface, and what jobs share with each other. A descriptor that uses
+//! them ends with an error.
 
 mod accelerator;
 mod aead;
 mod block;
 mod class;
 mod control;
+mod curve;
 mod deco;
 mod digest;
 mod fault;
@@ -19,6 +20,7 @@ mod global;
 mod load;
 mod modular;
 mod operation;
+mod pkha;
 mod place;
 mod planted;
 mod random;

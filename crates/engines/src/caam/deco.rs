@@ -6,6 +6,7 @@
 use super::accelerator::{Active, Class};
 use super::class::{Chunk, Product};
 use super::fault::Fault;
+use super::pkha::Memories;
 use super::place::{Output, Sequence, Store};
 use super::random::Random;
 use super::{Configuration, Counts, Timing};
@@ -63,6 +64,7 @@ pub(super) struct Job<'j> {
     jumped: bool,
     pub(super) class1: Class,
     pub(super) class2: Class,
+    pub(super) public_keys: Box<Memories>,
     pub(super) output_fifo: VecDeque<u8>,
     /// Input without an entry in the info FIFO.
     pub(super) input_fifo: VecDeque<u8>,
@@ -119,6 +121,7 @@ impl<'j> Job<'j> {
             jumped: false,
             class1: Class::new(64),
             class2: Class::new(128),
+            public_keys: Box::new(Memories::EMPTY),
             output_fifo: VecDeque::new(),
             input_fifo: VecDeque::new(),
             info: VecDeque::new(),

@@ -39,7 +39,7 @@ impl Job<'_> {
             operation::PROTOCOL | operation::DECAPSULATE | operation::ENCAPSULATE => {
                 Err(Fault::Deco(deco::PROTOCOL))
             }
-            operation::PUBLIC_KEY => Err(Fault::Cha(cha::PK, ccb::NO_CHA)),
+            operation::PUBLIC_KEY => self.public_key(word),
             _ => Err(Fault::Deco(deco::OPERATION)),
         }
     }

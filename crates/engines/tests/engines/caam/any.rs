@@ -1,7 +1,7 @@
 //! What the model does with descriptors, tables and registers that no driver would write.
 
 use super::*;
-use cpb_drivers::caam::descriptor::{command, header, rsa};
+use cpb_drivers::caam::descriptor::{command, header, key, pkha, rsa};
 use proptest::prelude::*;
 
 /// Commands of all kinds, with small addresses and lengths, so that some descriptors get far.
@@ -28,6 +28,13 @@ fn word() -> impl Strategy<Value = u32> {
         command::OPERATION | rsa::PRIVATE | rsa::FORM_2,
         command::OPERATION | rsa::PRIVATE | rsa::FORM_3,
         32 << rsa::LENGTH | 32,
+        command::FIFO_LOAD | class::ONE | pkha::N | 32,
+        command::FIFO_LOAD | class::ONE | pkha::A | 32,
+        command::FIFO_LOAD | class::ONE | pkha::B1 | 32,
+        command::FIFO_STORE | pkha::B | 32,
+        command::KEY | class::ONE | key::PK_E | 32,
+        command::OPERATION | pkha::OPERATION | pkha::POWER,
+        command::OPERATION | pkha::OPERATION | pkha::POINT_MULTIPLE,
         command::SEQ_IN_PTR | 64,
         command::SEQ_OUT_PTR | 64,
         command::SEQ_FIFO_LOAD | class::ONE | fifo_load::MESSAGE | 16,

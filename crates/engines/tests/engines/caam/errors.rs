@@ -78,7 +78,7 @@ fn cases() -> Vec<Case> {
         ),
         (
             "no such type of data",
-            |job, place| _ = job.fifo_load(class::ONE, place, 16),
+            |job, place| _ = job.fifo_load(class::ONE | 0x28 << fifo_load::SHIFT, place, 16),
             deco_error(1, deco::FIFO_LOAD),
         ),
         (
@@ -98,7 +98,7 @@ fn cases() -> Vec<Case> {
         ),
         (
             "no such type of output",
-            |job, place| _ = job.fifo_store(0, place, 16),
+            |job, place| _ = job.fifo_store(0x3D << fifo_store::SHIFT, place, 16),
             deco_error(1, deco::FIFO_STORE),
         ),
         (
@@ -215,9 +215,9 @@ fn cases() -> Vec<Case> {
             deco_error(1, deco::PROTOCOL),
         ),
         (
-            "public keys",
+            "public keys without a function",
             |job, _| _ = job.operation(operation::PUBLIC_KEY),
-            ccb_error(1, cha::PK, ccb::NO_CHA),
+            ccb_error(1, cha::PK, ccb::MODE),
         ),
         (
             "CRC",
@@ -437,6 +437,7 @@ fn families_that_are_switched_off_end_with_the_error_of_a_missing_accelerator() 
             (operation::CLASS_1 | operation::RNG, cha::RNG),
             (SHA, cha::MD),
             (operation::DKP | 3 << 16, cha::MD),
+            (operation::PUBLIC_KEY, cha::PK),
         ] {
             let mut job = machine.job();
             job.operation(fields);
