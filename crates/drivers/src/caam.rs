@@ -1,5 +1,5 @@
 //! NXP's CAAM (cryptographic acceleration and assurance module) of the i.MX RT1170 and of many i.MX and Layerscape
-//! processors: AES, DES, SHA, HMAC and random numbers.
+//! processors: AES, DES, SHA, HMAC, random numbers and public keys.
 //!
 //! The engine fetches job descriptors from a ring in memory. A descriptor is a small program of up to 64 words that
 //! loads keys, contexts and data, starts an operation, and stores the results. [`Caam`] sets up the engine and one of
@@ -10,6 +10,7 @@ pub mod descriptor;
 pub mod job;
 pub mod port;
 pub mod provider;
+mod public_key;
 pub mod registers;
 pub mod ring;
 pub mod status;

@@ -40,7 +40,7 @@ const TIMING: Timing = Timing {
     sha256_block: 270.0,
     sha512_block: 340.0,
     random_word: 20.0,
-    word_product: 1.0,
+    word_product: 0.2,
     finish: 50.0,
     latency: 0.0,
     coalescing: 267.0,
