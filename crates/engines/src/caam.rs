@@ -18,6 +18,7 @@ mod fault;
 mod fifo;
 mod global;
 mod load;
+mod memories;
 mod modular;
 mod operation;
 mod pkha;

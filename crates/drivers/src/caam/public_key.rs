@@ -4,11 +4,11 @@
 
 mod accelerator;
 mod curve;
+mod ecdsa;
 mod rsa;
 
 use super::{Caam, Completion as How};
 use crate::queue;
-use accelerator::NUMBER;
 use core::cell::RefCell;
 use cpb_core::{
     Algorithm, Bus, CryptoWorkload, Data, Error, Job, Operation, Phase, Progress, Session,
@@ -20,30 +20,27 @@ use curve::Curve;
 /// clock, is 0.2 s.
 const PATIENCE: u32 = 8;
 
-/// What the engine computes with a key pair.
-enum Pair {
-    Rsa,
-    Curve(Curve),
+fn is_rsa(algorithm: Algorithm) -> bool {
+    matches!(algorithm, Algorithm::Rsa2048Pkcs1 | Algorithm::Rsa3072Pkcs1 | Algorithm::Rsa4096Pkcs1)
 }
 
-fn pair(algorithm: Algorithm) -> Option<Pair> {
+/// The curve of an algorithm, in memory that the engine reaches.
+fn curve(algorithm: Algorithm) -> Option<Curve> {
     Some(match algorithm {
-        Algorithm::Rsa2048Pkcs1 | Algorithm::Rsa3072Pkcs1 | Algorithm::Rsa4096Pkcs1 => Pair::Rsa,
-        Algorithm::EcdsaP256 | Algorithm::EcdhP256 => Pair::Curve(curve::P_256),
-        Algorithm::EcdsaP384 | Algorithm::EcdhP384 => Pair::Curve(curve::P_384),
+        Algorithm::EcdsaP256 | Algorithm::EcdhP256 => curve::P_256,
+        Algorithm::EcdsaP384 | Algorithm::EcdhP384 => curve::P_384,
         _ => return None,
     })
 }
 
 /// Whether an algorithm has key pairs and the driver offers it.
 pub(super) fn has(algorithm: Algorithm) -> bool {
-    pair(algorithm).is_some()
+    is_rsa(algorithm) || curve(algorithm).is_some()
 }
 
 /// Whether a workload of an algorithm that [`has`] names can run.
 pub(super) fn supports(workload: &CryptoWorkload, ring: usize) -> Result<(), Unsupported> {
-    let is_rsa = matches!(pair(workload.algorithm), Some(Pair::Rsa));
-    if is_rsa && workload.operation == Operation::GenerateKey {
+    if is_rsa(workload.algorithm) && workload.operation == Operation::GenerateKey {
         return Err(Unsupported::Algorithm);
     }
     if workload.phase != Phase::Message {
@@ -73,17 +70,17 @@ pub(super) fn session<B: Bus>(
     if key.len() != lengths.key || !jobs.iter().all(fits) {
         return Err(Unsupported::Length.into());
     }
-    let pair = pair(workload.algorithm).ok_or(Unsupported::Algorithm)?;
+    let curve = curve(workload.algorithm);
     let caam = &mut *caam.borrow_mut();
     caam.ring.patience = PATIENCE;
-    let result = opened(caam, pair, how, workload.operation, key, jobs, body);
+    let result = opened(caam, curve, how, workload.operation, key, jobs, body);
     caam.ring.patience = 1;
     result
 }
 
 fn opened<B: Bus>(
     caam: &mut Caam<'_, B>,
-    pair: Pair,
+    curve: Option<Curve>,
     how: How,
     operation: Operation,
     key: &[u8],
@@ -91,16 +88,17 @@ fn opened<B: Bus>(
     body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
 ) -> Result<(), Error> {
     // A key is read before the clock starts.
-    if let (Pair::Curve(curve), Operation::Verify) = (&pair, operation) {
+    if let (Some(curve), Operation::Verify) = (&curve, operation) {
         caam.point_of(curve, key, how)?;
     }
-    body(&mut AtOnce { caam, pair, how, operation, key, jobs })
+    body(&mut AtOnce { caam, curve, how, operation, key, jobs })
 }
 
 /// A session whose jobs run as soon as they are submitted.
 struct AtOnce<'q, 'b, 'w, B> {
     caam: &'q mut Caam<'w, B>,
-    pair: Pair,
+    /// `None` for RSA.
+    curve: Option<Curve>,
     how: How,
     operation: Operation,
     key: &'q [u8],
@@ -113,15 +111,15 @@ impl<B: Bus> Session for AtOnce<'_, '_, '_, B> {
         let (key, how) = (*key, *how);
         let Job { data, tag, .. } = &mut self.jobs[job];
         let Data::Apart { input, output } = data else { return Err(Unsupported::Mode.into()) };
-        match (&self.pair, self.operation) {
-            (Pair::Rsa, Operation::Sign) => caam.sign_rsa(key, input, tag, how)?,
-            (Pair::Rsa, _) => caam.verify_rsa(key, input, tag, how)?,
-            (Pair::Curve(curve), Operation::Sign) => caam.sign(curve, key, input, tag, how)?,
-            (Pair::Curve(curve), Operation::Verify) => caam.verify(curve, key, input, tag, how)?,
-            (Pair::Curve(curve), Operation::KeyAgreement) => {
+        match (&self.curve, self.operation) {
+            (None, Operation::Sign) => caam.sign_rsa(key, input, tag, how)?,
+            (None, _) => caam.verify_rsa(key, input, tag, how)?,
+            (Some(curve), Operation::Sign) => caam.sign(curve, key, input, tag, how)?,
+            (Some(curve), Operation::Verify) => caam.verify(curve, key, input, tag, how)?,
+            (Some(curve), Operation::KeyAgreement) => {
                 caam.agree(curve, key, input, output, how)?;
             }
-            (Pair::Curve(curve), _) => caam.generate(curve, output, how)?,
+            (Some(curve), _) => caam.generate(curve, output, how)?,
         }
         Ok(Progress::Done)
     }
@@ -130,15 +128,3 @@ impl<B: Bus> Session for AtOnce<'_, '_, '_, B> {
         Some(self.jobs[job].data.output())
     }
 }
-
-/// Whether a number is not zero.
-fn is_positive(number: &[u8]) -> bool {
-    number.iter().any(|byte| *byte != 0)
-}
-
-/// Whether a number is from 1 to what is below `end`, which is as long.
-fn is_within(number: &[u8], end: &[u8]) -> bool {
-    is_positive(number) && number < end
-}
-
-const _: () = assert!(NUMBER >= 48 + 8, "random numbers for the longest order");

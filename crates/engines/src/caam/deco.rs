@@ -6,7 +6,7 @@
 use super::accelerator::{Active, Class};
 use super::class::{Chunk, Product};
 use super::fault::Fault;
-use super::pkha::Memories;
+use super::memories::Memories;
 use super::place::{Output, Sequence, Store};
 use super::random::Random;
 use super::{Configuration, Counts, Timing};

@@ -2,7 +2,7 @@
 
 use super::deco::Job;
 use super::fault::Fault;
-use super::modular;
+use super::memories::BYTES;
 use super::place::Cursor;
 use cpb_drivers::caam::descriptor::{
     IMMEDIATE, SGT, VARIABLE, WORDS, class, clear, deco_control, key, register,
@@ -29,7 +29,7 @@ impl Job<'_> {
             _ => return Err(wrong),
         };
         let room = match word & CLASS {
-            _ if is_exponent => modular::BYTES,
+            _ if is_exponent => BYTES,
             class::ONE => KEY_1,
             class::TWO => KEY_2,
             _ => return Err(wrong),

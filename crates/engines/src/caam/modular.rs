@@ -10,9 +10,6 @@ use super::fault::Fault;
 use cpb_drivers::caam::status::{ccb, cha, deco};
 use num_bigint::BigUint;
 
-/// The largest modulus in bytes: RSA of 4096 bits (Linux's driver: `CAAM_RSA_MAX_INPUT_SIZE`).
-pub(super) const BYTES: usize = 512;
-
 /// How many word products a job may need, so that a descriptor cannot keep the host busy: more than a private operation
 /// of 4096 bits without the primes, with an exponent of ones. A job that needs more expires (assumed).
 const PRODUCTS: f64 = 300e6;

@@ -1,7 +1,6 @@
-//! The accelerator for public keys (PKHA) as a unit: its memories and its operations.
+//! The accelerator for public keys (PKHA) as a unit: its operations.
 //!
-//! Memories A, B and N have four quarters of 128 bytes, in which a number's least significant byte is first; E has one
-//! number. Numbers are loaded and stored with the most significant byte first. Modelled: integers and curves over
+//! Numbers are loaded and stored with the most significant byte first. Modelled: integers and curves over
 //! primes, in normal form. Montgomery form, binary polynomials, projective points, a square of R that is given, greatest
 //! common divisors and tests of primality end with a mode error.
 //!
@@ -11,74 +10,11 @@
 use super::curve::{Curve, Point};
 use super::deco::Job;
 use super::fault::Fault;
-use super::modular::{BYTES, fault, padded, product_cost};
+use super::memories::{BYTES, Memories, Numbers, QUARTER};
+use super::modular::{fault, padded, product_cost};
 use cpb_drivers::caam::descriptor::pkha;
 use cpb_drivers::caam::status::{ccb, deco};
 use num_bigint::BigUint;
-
-/// The size of a quarter of a memory (NXP's driver: quadrants of registers of 4096 bits).
-const QUARTER: usize = BYTES / 4;
-
-/// A memory of numbers.
-pub(super) struct Numbers {
-    bytes: [u8; BYTES],
-    size: usize,
-}
-
-impl Numbers {
-    const EMPTY: Numbers = Numbers { bytes: [0; BYTES], size: 0 };
-
-    /// The number of `size` bytes that begins in a quarter. It has no more bytes than the last one that was put.
-    fn number(&self, quarter: usize, size: usize) -> BigUint {
-        let (from, size) = (quarter * QUARTER, size.min(self.size));
-        BigUint::from_bytes_le(&self.bytes[from..BYTES.min(from + size)])
-    }
-
-    /// Puts a number's bytes into a quarter, the least significant first. `None` if there is no room.
-    fn put(&mut self, quarter: usize, bytes: impl ExactSizeIterator<Item = u8>) -> Option<()> {
-        let (from, size) = (quarter * QUARTER, bytes.len());
-        let place = self.bytes.get_mut(from..from + size)?;
-        place.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
-        self.size = size;
-        Some(())
-    }
-}
-
-/// The accelerator's memories.
-pub(super) struct Memories {
-    a: Numbers,
-    b: Numbers,
-    n: Numbers,
-    e: Vec<u8>,
-}
-
-impl Memories {
-    pub(super) const EMPTY: Memories =
-        Memories { a: Numbers::EMPTY, b: Numbers::EMPTY, n: Numbers::EMPTY, e: Vec::new() };
-
-    /// The memory and the quarter that a FIFO command names by its type, and whether it is a quarter alone.
-    fn named(&mut self, kind: u32) -> Option<(&mut Numbers, usize, bool)> {
-        let quarter = (kind >> pkha::TYPE_SHIFT & 3) as usize;
-        Some(match kind {
-            pkha::A => (&mut self.a, 0, false),
-            pkha::B => (&mut self.b, 0, false),
-            pkha::N => (&mut self.n, 0, false),
-            pkha::A0..pkha::B0 => (&mut self.a, quarter, true),
-            pkha::B0..pkha::N => (&mut self.b, quarter, true),
-            _ => return None,
-        })
-    }
-
-    /// A memory by its number in a copy.
-    fn numbered(&mut self, number: u32) -> Option<&mut Numbers> {
-        Some(match number {
-            pkha::REGISTER_A => &mut self.a,
-            pkha::REGISTER_B => &mut self.b,
-            pkha::REGISTER_N => &mut self.n,
-            _ => return None,
-        })
-    }
-}
 
 impl Job<'_> {
     /// FIFO LOAD of a number.

@@ -5,20 +5,21 @@
 
 use super::deco::Job;
 use super::fault::Fault;
-use super::modular::{self, BYTES, padded};
+use super::memories::BYTES;
+use super::modular::{self, padded};
 use super::place::Cursor;
 use cpb_drivers::caam::descriptor::{Format, header, rsa};
 use cpb_drivers::caam::status::{ccb, deco};
 use num_bigint::BigUint;
 
 /// The data block of a protocol, which is read word by word.
-struct Block {
+struct DataBlock {
     words: std::vec::IntoIter<u32>,
     format: Format,
     tables: u32,
 }
 
-impl Block {
+impl DataBlock {
     fn word(&mut self) -> Result<u32, Fault> {
         self.words.next().ok_or(Fault::Deco(deco::PROTOCOL_DATA))
     }
@@ -66,7 +67,7 @@ impl Job<'_> {
             _ => 0,
         };
         let words = self.buffer.get(1..start.min(self.end)).unwrap_or_default().to_vec();
-        let mut block = Block { words: words.into_iter(), format: self.format, tables: 0 };
+        let mut block = DataBlock { words: words.into_iter(), format: self.format, tables: 0 };
         let first = block.word()?;
         block.tables = first & !(rsa::LENGTH_MASK << rsa::LENGTH | rsa::LENGTH_MASK);
         let options = word & 0xFFFF;
@@ -79,7 +80,7 @@ impl Job<'_> {
         }
     }
 
-    fn rsa_public(&mut self, first: u32, mut block: Block) -> Result<(), Fault> {
+    fn rsa_public(&mut self, first: u32, mut block: DataBlock) -> Result<(), Fault> {
         let [size, exponent_size] = lengths(first)?;
         let (mut from, to) = (block.pointer()?, block.pointer()?);
         let (mut modulus, mut exponent) = (block.pointer()?, block.pointer()?);
@@ -94,7 +95,7 @@ impl Job<'_> {
         self.put_number(to, &output, size)
     }
 
-    fn rsa_private(&mut self, first: u32, mut block: Block) -> Result<(), Fault> {
+    fn rsa_private(&mut self, first: u32, mut block: DataBlock) -> Result<(), Fault> {
         let [size, exponent_size] = lengths(first)?;
         let (mut from, to) = (block.pointer()?, block.pointer()?);
         let (mut modulus, mut exponent) = (block.pointer()?, block.pointer()?);
@@ -119,7 +120,12 @@ impl Job<'_> {
     }
 
     /// Forms two and three. `is_complete` means that the exponents and the coefficient of the primes are there.
-    fn rsa_primes(&mut self, first: u32, mut block: Block, is_complete: bool) -> Result<(), Fault> {
+    fn rsa_primes(
+        &mut self,
+        first: u32,
+        mut block: DataBlock,
+        is_complete: bool,
+    ) -> Result<(), Fault> {
         // Form 3 has no length of an exponent; tables of its last pointers have their flags there.
         let size = (first & rsa::LENGTH_MASK) as usize;
         let mut pointers = Vec::new();

@@ -8,6 +8,7 @@ mod digests;
 mod driver;
 mod errors;
 mod interrupts;
+mod key_pairs;
 mod pkha;
 mod port;
 mod provider;

@@ -2,34 +2,10 @@
 //! commands, `templateArithmeticPKHA` and `templateArithmeticECC`).
 
 use super::super::descriptor::{Descriptor, Format, class, key, pkha};
-use super::super::ring::Lines;
 use super::super::{Caam, Completion};
-use super::curve::Curve;
+use super::curve::{Curve, Number, Point};
 use crate::queue::address;
 use cpb_core::{Bus, Error};
-
-/// The room for a number of a curve.
-pub(super) const NUMBER: usize = 64;
-
-/// A number of a curve that the engine writes, in cache lines of its own. Its size is that of the curve.
-pub(super) type Number = Lines<[u8; NUMBER]>;
-
-/// A number of zero.
-pub(super) const fn number() -> Number {
-    Lines([0; NUMBER])
-}
-
-/// A point, in affine coordinates.
-pub(super) struct Point {
-    pub(super) x: Number,
-    pub(super) y: Number,
-}
-
-impl Point {
-    pub(super) const fn new() -> Point {
-        Point { x: number(), y: number() }
-    }
-}
 
 /// What a point is multiplied by, or what is added to it.
 pub(super) enum Operand<'p> {

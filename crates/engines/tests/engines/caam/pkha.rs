@@ -197,8 +197,7 @@ fn sums_doubles_and_infinity_are_what_multiples_say() {
             assert_eq!(known.0, 0);
             known.1
         };
-        let [one, two, three, infinity] =
-            [&[1][..], &[2], &[3], order].map(|scalar| multiple(scalar));
+        let [one, two, three, infinity] = [&[1][..], &[2], &[3], order].map(&mut multiple);
         let mut before = order.clone();
         *before.last_mut().expect("a byte") -= 1;
         let minus_one = multiple(&before);

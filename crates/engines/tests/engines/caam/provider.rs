@@ -13,11 +13,14 @@ use cpb_drivers::caam::{Caam, Completion, Work};
 use std::cell::RefCell;
 
 const RING: usize = 32;
-const HOW: [Completion; 3] =
+pub(super) const HOW: [Completion; 3] =
     [Completion::Polling, Completion::Interrupt, Completion::Coalesced { count: 4, timer: 100 }];
 
 /// Runs `body` with the provider.
-fn with_provider<R>(how: Completion, body: impl FnOnce(&dyn Provider, crate::bus::Time) -> R) -> R {
+pub(super) fn with_provider<R>(
+    how: Completion,
+    body: impl FnOnce(&dyn Provider, crate::bus::Time) -> R,
+) -> R {
     with_ring::<RING, R>(how, body)
 }
 
@@ -70,52 +73,6 @@ fn every_known_answer_is_right() {
                 let Count { right, unsupported } = vectors::ask(provider, &[algorithm]);
                 assert!(right >= 20, "{algorithm}: {right} right, {unsupported} unsupported");
                 assert_eq!(unsupported, 0, "{algorithm}: {right} right");
-            }
-        });
-    }
-}
-
-#[test]
-fn every_known_answer_of_key_pairs_is_right() {
-    with_provider(Completion::Polling, |provider, _| {
-        for (algorithm, least) in [
-            (Algorithm::Rsa2048Pkcs1, 58),
-            (Algorithm::Rsa3072Pkcs1, 48),
-            (Algorithm::Rsa4096Pkcs1, 47),
-            (Algorithm::EcdsaP256, 79),
-            (Algorithm::EcdsaP384, 84),
-            (Algorithm::EcdhP256, 64),
-            (Algorithm::EcdhP384, 65),
-        ] {
-            let Count { right, unsupported } = vectors::ask(provider, &[algorithm]);
-            assert!(right >= least, "{algorithm}: {right} right");
-            assert_eq!(unsupported, 0, "{algorithm}: {right} right");
-        }
-    });
-}
-
-/// Signatures that are drawn at random are accepted, tampered ones refused; so are generated pairs.
-#[test]
-fn key_pairs_are_right_in_the_loop() {
-    for how in [HOW[0], HOW[1]] {
-        with_provider(how, |provider, clock| {
-            for (algorithm, operation) in [
-                (Algorithm::Rsa2048Pkcs1, Operation::Sign),
-                (Algorithm::Rsa2048Pkcs1, Operation::Verify),
-                (Algorithm::EcdsaP256, Operation::Sign),
-                (Algorithm::EcdsaP384, Operation::Sign),
-                (Algorithm::EcdsaP256, Operation::Verify),
-                (Algorithm::EcdhP256, Operation::KeyAgreement),
-                (Algorithm::EcdhP384, Operation::KeyAgreement),
-                (Algorithm::EcdsaP256, Operation::GenerateKey),
-                (Algorithm::EcdhP384, Operation::GenerateKey),
-            ] {
-                let length = algorithm.fixed_message(operation).expect("a pair") as u32;
-                let workload = CryptoWorkload::new(algorithm, operation, length).into();
-                let budget = &Budget { iterations: 2, batches: 1, latencies: 0, ..BUDGET };
-                let plan = cpb_round::Plan { budget, ..plan(provider, &workload, &clock) };
-                let seen = cpb_round::run(plan, &mut |_| ());
-                seen.unwrap_or_else(|error| panic!("{workload}: {error}"));
             }
         });
     }
