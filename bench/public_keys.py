@@ -71,11 +71,11 @@ def main():
     result = Result("public_keys", __doc__.split("\n\n")[0].replace("\n", " "), "bench/public_keys.py")
     result.text(
         "Everything is simulated. Gains are core cycles of Mbed TLS (GCC -O2) divided by those of the driver, at three "
-        "costs of a product of 32-bit words in engine clocks. The last column is the cost with which the published gain "
-        "would come out."
+        "costs of a product of 32-bit words in engine clocks. The last column is the cost with which the published "
+        "gain would come out."
     )
-    heads = ["operation", ">software, cycles", *(f">gain at {clocks:g}" for clocks in CLOCKS), ">published", ">clocks"]
-    result.table(heads, rows)
+    gains = [f">gain at {clocks:g}" for clocks in CLOCKS]
+    result.table(["operation", ">software, cycles", *gains, ">published", ">clocks"], rows)
     least, most = min(low for low, _ in consistent.values()), max(high for _, high in consistent.values())
     common = max(low for low, _ in consistent.values()), min(high for _, high in consistent.values())
     agree = "one cost agrees with all" if common[0] <= common[1] else "no single cost agrees with all of them"

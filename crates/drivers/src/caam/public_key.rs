@@ -1,6 +1,6 @@
 //! Operations with key pairs: RSA by the engine's protocols, and curves by its accelerator for public keys.
 //!
-//! One operation of ECDSA or ECDH is several jobs, one after the other, as NXP's driver offers them. They are not queued.
+//! An operation of ECDSA or ECDH is several jobs, one after the other, as NXP's driver offers them. Nothing is queued.
 
 mod accelerator;
 mod curve;
@@ -16,8 +16,8 @@ use cpb_core::{
 };
 use curve::Curve;
 
-/// How many times as long as a message's job one of these may take: RSA of 4096 bits, if a product of 32-bit words takes a
-/// clock, is 0.2 s.
+/// How many times as long as a message's job one of these may take. RSA of 4096 bits takes 0.2 s if a product of 32-bit
+/// words takes a clock.
 const PATIENCE: u32 = 8;
 
 fn is_rsa(algorithm: Algorithm) -> bool {
