@@ -6,7 +6,6 @@
 
 use super::deco::Job;
 use super::fault::Fault;
-use super::modular::product_cost;
 use num_bigint::BigUint;
 
 /// Products of a doubling.
@@ -121,7 +120,7 @@ impl Job<'_> {
         Self::check_odd(&curve.prime)?;
         let additions = if equal_time { scalar.bits() } else { scalar.count_ones() };
         let products = DOUBLING * scalar.bits() as f64 + ADDITION * additions as f64;
-        self.multiply_words(products * product_cost(&curve.prime))?;
+        self.spend(products, &curve.prime)?;
         let mut result = Curve::infinity();
         for bit in (0..scalar.bits()).rev() {
             result = curve.doubled(&result);
@@ -140,7 +139,7 @@ impl Job<'_> {
         other: &Point,
     ) -> Result<Point, Fault> {
         Self::check_odd(&curve.prime)?;
-        self.multiply_words(ADDITION * product_cost(&curve.prime))?;
+        self.spend(ADDITION, &curve.prime)?;
         let sum = curve.sum(&Curve::jacobian(one), other);
         self.affine(curve, &sum)
     }
@@ -149,7 +148,7 @@ impl Job<'_> {
         if point.z.bits() == 0 {
             return Ok(Point::default());
         }
-        self.multiply_words(CONVERSION * product_cost(&curve.prime))?;
+        self.spend(CONVERSION, &curve.prime)?;
         let inverse = self.inverse(&point.z, &curve.prime)?;
         let square = curve.product(&inverse, &inverse);
         let cube = curve.product(&inverse, &square);

@@ -14,6 +14,9 @@ use num_bigint::BigUint;
 /// of 4096 bits without the primes, with an exponent of ones. A job that needs more expires (assumed).
 const PRODUCTS: f64 = 300e6;
 
+/// What a Montgomery product counts at least towards that: the host takes as long for numbers of a few words.
+const LEAST: f64 = 256.0;
+
 /// An error of the accelerator.
 pub(super) fn fault(error: u32) -> Fault {
     Fault::Cha(cha::PK, error)
@@ -25,7 +28,7 @@ fn words(number: &BigUint) -> f64 {
 }
 
 /// The word products of a Montgomery product.
-pub(super) fn product_cost(modulus: &BigUint) -> f64 {
+fn product_cost(modulus: &BigUint) -> f64 {
     let words = words(modulus);
     2.0 * words * words + words
 }
@@ -39,10 +42,21 @@ pub(super) fn padded(number: &BigUint, length: usize) -> Vec<u8> {
 }
 
 impl Job<'_> {
+    /// Adds the time of Montgomery products.
+    pub(super) fn spend(&mut self, products: f64, modulus: &BigUint) -> Result<(), Fault> {
+        let cost = product_cost(modulus);
+        self.time.compute += self.timing.word_product * products * cost;
+        self.count(products * cost.max(LEAST))
+    }
+
     /// Adds the time of word products.
-    pub(super) fn multiply_words(&mut self, products: f64) -> Result<(), Fault> {
-        self.products += products;
+    fn multiply_words(&mut self, products: f64) -> Result<(), Fault> {
         self.time.compute += self.timing.word_product * products;
+        self.count(products)
+    }
+
+    fn count(&mut self, products: f64) -> Result<(), Fault> {
+        self.products += products;
         if self.products > PRODUCTS { Err(Fault::Deco(deco::WATCHDOG)) } else { Ok(()) }
     }
 
@@ -65,7 +79,7 @@ impl Job<'_> {
         Self::check_odd(modulus)?;
         // A square for each bit, a product for each one, and two conversions.
         let steps = exponent.bits() + exponent.count_ones() + 2;
-        self.multiply_words(steps as f64 * product_cost(modulus))?;
+        self.spend(steps as f64, modulus)?;
         Ok(base.modpow(exponent, modulus))
     }
 
@@ -87,7 +101,7 @@ impl Job<'_> {
     ) -> Result<BigUint, Fault> {
         Self::check_odd(modulus)?;
         // One product, and one that takes the factor out which the first one brought in.
-        self.multiply_words(2.0 * product_cost(modulus))?;
+        self.spend(2.0, modulus)?;
         Ok(one * other % modulus)
     }
 

@@ -11,7 +11,7 @@ use super::curve::{Curve, Point};
 use super::deco::Job;
 use super::fault::Fault;
 use super::memories::{BYTES, Memories, Numbers, QUARTER};
-use super::modular::{fault, padded, product_cost};
+use super::modular::{fault, padded};
 use cpb_drivers::caam::descriptor::pkha;
 use cpb_drivers::caam::status::{ccb, deco};
 use num_bigint::BigUint;
@@ -135,7 +135,7 @@ impl Job<'_> {
                 if word & pkha::EQUAL_TIME != 0 {
                     // A product for each bit, of which one for each one is counted already.
                     let zeros = exponent.bits() - exponent.count_ones();
-                    self.multiply_words(zeros as f64 * product_cost(&n))?;
+                    self.spend(zeros as f64, &n)?;
                 }
                 self.power(&a, &exponent, &n)?
             }

@@ -265,6 +265,20 @@ fn operations_that_cannot_be_are_errors_and_the_next_job_is_right() {
     machine.works();
 }
 
+/// The longest scalar and the smallest prime, in a loop.
+#[test]
+fn a_descriptor_that_multiplies_without_end_expires_soon() {
+    let mut machine = Machine::imx();
+    let (scalar, prime) = (machine.put(&[0xFF; 512]), machine.put(&[7]));
+    let mut job = machine.job();
+    job.fifo_load(class::ONE | pkha::N, prime, 1)
+        .key(class::ONE | key::PK_E, scalar, 512)
+        .operation(pkha::OPERATION | pkha::POINT_MULTIPLE)
+        .jump(0xFF);
+    assert_eq!(machine.run(&mut job), deco_error(5, deco::WATCHDOG));
+    machine.works();
+}
+
 /// A multiple of P-256's base point by a scalar of ones and by one of a single bit.
 #[test]
 fn only_a_multiple_in_equal_time_costs_the_same_for_all_scalars() {
