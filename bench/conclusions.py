@@ -138,7 +138,7 @@ def second(result, here):
                 "yes" if right[-1] else "no",
             ]
         )
-    rows.append(["RSA, ECDSA, ECDHE", "3x to 7x", "-", "not modelled yet", "not modelled yet", "-"])
+    rows.append(["RSA, ECDSA, ECDHE", "3x to 7x", "-", "a range: `bench/public_keys.py`", "-", "-"])
     words = (
         "below. GCC's AES and SHA are faster than IAR's, which lowers our gain and says nothing about the engine; the "
         "column before the last divides the published software by our engine. For DES no software figure is published. "

@@ -55,7 +55,7 @@ def chip_with(scratch, name, changes):
     text = path.read_text()
     for constant, clocks in changes.items():
         text, count = re.subn(
-            rf"^{constant} = \{{ value = [0-9.]+", f"{constant} = {{ value = {clocks:.1f}", text, flags=re.MULTILINE
+            rf"^{constant} = \{{ value = [0-9.]+", f"{constant} = {{ value = {clocks:.6g}", text, flags=re.MULTILINE
         )
         if count != 1:
             raise RuntimeError(f"{path}: {count} constants called {constant}")

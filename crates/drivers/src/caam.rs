@@ -1,5 +1,5 @@
 //! NXP's CAAM (cryptographic acceleration and assurance module) of the i.MX RT1170 and of many i.MX and Layerscape
-//! processors: AES, DES, SHA, HMAC and random numbers.
+//! processors: AES, DES, SHA, HMAC, random numbers and public keys.
 //!
 //! The engine fetches job descriptors from a ring in memory. A descriptor is a small program of up to 64 words that
 //! loads keys, contexts and data, starts an operation, and stores the results. [`Caam`] sets up the engine and one of
@@ -10,6 +10,7 @@ pub mod descriptor;
 pub mod job;
 pub mod port;
 pub mod provider;
+mod public_key;
 pub mod registers;
 pub mod ring;
 pub mod status;
@@ -290,9 +291,16 @@ fn message(bus: &mut impl Bus, data: &Data<'_>, reads_only: bool) -> Result<(Spa
 
 /// The meaning of a job's status word, which is not 0.
 pub fn error(word: u32) -> Error {
-    use status::{ccb, deco};
+    use status::{ccb, cha, deco};
     let meaning = match word & status::SOURCE {
         _ if status::is_mismatch(word) => return Error::Refused,
+        status::CCB if word >> status::CHA & 0xF == cha::PK => match word & 0xF {
+            ccb::DATA_SIZE | ccb::PK_A_SIZE | ccb::PK_B_SIZE => Meaning::Length,
+            ccb::KEY_SIZE | ccb::PK_ZERO | ccb::PK_EVEN => Meaning::Key,
+            ccb::MODE | ccb::SEQUENCE | ccb::NO_CHA => Meaning::Descriptor,
+            ccb::HARDWARE => Meaning::Hardware,
+            _ => Meaning::Undocumented,
+        },
         status::CCB => match word & 0xF {
             ccb::DATA_SIZE => Meaning::Length,
             ccb::KEY_SIZE | ccb::PARITY => Meaning::Key,

@@ -1,27 +1,32 @@
-//! The CAAM of the i.MX RT1170 and its relatives: job rings, descriptor controllers, AES, DES, message digests and
-//! random numbers.
+//! The CAAM of the i.MX RT1170 and its relatives: job rings, descriptor controllers, AES, DES, message digests,
+//! random numbers and public keys.
 //!
 //! Register, descriptor and status layouts are those stated in `cpb_drivers::caam`. Where the documents are silent, the
-//! model's choice is marked "assumed". Not modelled: public keys, protocols other than the one that derives keys,
-//! trusted descriptors, secure memory, blobs, the queue interface, and what jobs share with each other. A descriptor
-//! that uses them ends with an error.
+//! model's choice is marked "assumed". Not modelled: protocols other than RSA's and the one that derives keys, trusted
+//! descriptors, secure memory, blobs, the queue interface, and what jobs share with each other. A descriptor that uses
+//! them ends with an error.
 
 mod accelerator;
 mod aead;
 mod block;
 mod class;
 mod control;
+mod curve;
 mod deco;
 mod digest;
 mod fault;
 mod fifo;
 mod global;
 mod load;
+mod memories;
+mod modular;
 mod operation;
+mod pkha;
 mod place;
 mod planted;
 mod random;
 mod ring;
+mod rsa;
 mod transfer;
 
 use crate::{Engine, Memory};
@@ -63,6 +68,8 @@ pub struct Configuration {
     pub md: Option<u8>,
     /// Whether there are random numbers.
     pub rng: bool,
+    /// The version of public keys.
+    pub pk: Option<u8>,
     /// The module's version register, upper half.
     pub version: u32,
     /// Bits of the master configuration that a boot loader set, beside those after power-on. Linux's driver has 64-bit pointers only if
@@ -90,6 +97,7 @@ impl Configuration {
         des: true,
         md: Some(2),
         rng: true,
+        pk: Some(1),
         version: 0x0A16_0301,
         mcfgr: 0,
         rdsta: 0,
@@ -111,6 +119,7 @@ impl Configuration {
         des: true,
         md: Some(2),
         rng: true,
+        pk: Some(1),
         version: 0x0A16_0301,
         mcfgr: 0,
         rdsta: 0xC000_0033,
@@ -171,6 +180,8 @@ pub struct Timing {
     pub sha512_block: f64,
     /// A word of random numbers.
     pub random_word: f64,
+    /// A product of two 32-bit words in a public-key operation.
+    pub word_product: f64,
     /// From the last result until the output ring and its registers show the end.
     pub finish: f64,
     /// As [`Timing::finish`], but the controller goes on with the next job meanwhile (assumed: no document tells where

@@ -175,6 +175,7 @@ impl DeviceDescription {
                 "sha256-block",
                 "sha512-block",
                 "random-word",
+                "word-product",
                 "finish",
                 "latency",
             ]),

@@ -5,9 +5,11 @@
 
 mod build;
 mod control;
+mod public_key;
 
 pub use build::{Descriptor, Format, Rule, SgtEntry, WordMemory};
 pub use control::{jump, math, moving};
+pub use public_key::{pkha, rsa};
 
 /// The largest number of words of a descriptor: its length has seven bits, but the buffer has 64 words.
 pub const WORDS: usize = 64;

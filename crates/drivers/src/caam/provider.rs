@@ -5,7 +5,7 @@
 
 use super::job::{self, Cipher, Hash, HmacKey, Mode, Places, Span, Task};
 use super::ring::PAYLOAD;
-use super::{Caam, Completion as How, address, error, message, span};
+use super::{Caam, Completion as How, address, error, message, public_key, span};
 use crate::queue;
 use core::cell::RefCell;
 use cpb_core::{
@@ -113,6 +113,9 @@ impl<B: Bus> Provider for CaamProvider<'_, '_, B> {
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
         workload.valid()?;
+        if public_key::has(workload.algorithm) {
+            return public_key::supports(workload, self.ring());
+        }
         let task = task(workload)?;
         let derives = matches!(task, Task::DeriveKey(_));
         // Every job loads its key, which only HMAC's is derived from.
@@ -139,6 +142,9 @@ impl<B: Bus> Provider for CaamProvider<'_, '_, B> {
         body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.supports(workload)?;
+        if public_key::has(workload.algorithm) {
+            return public_key::session(self.caam, self.how, workload, keys, jobs, body);
+        }
         let task = task(workload)?;
         let (length, any) = (workload.algorithm.shape().key, workload.algorithm.takes_any_key());
         let plain = matches!(task, Task::Hmac(_, HmacKey::Plain));

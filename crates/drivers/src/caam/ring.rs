@@ -70,6 +70,8 @@ pub struct JobRing<'w> {
     /// Jobs entered since the last doorbell, and jobs in flight.
     entered: usize,
     in_flight: usize,
+    /// How many times as long as usual a job may take.
+    pub(super) patience: u32,
     /// Jobs that ended without an error so far, and interrupts so far.
     pub(super) finished: u64,
     pub(super) interrupts: u64,
@@ -89,6 +91,7 @@ impl<'w> JobRing<'w> {
             oldest: 0,
             entered: 0,
             in_flight: 0,
+            patience: 1,
             finished: 0,
             interrupts: 0,
         }
@@ -189,13 +192,13 @@ impl<'w> JobRing<'w> {
         least: usize,
         how: Completion,
     ) -> Result<usize, Error> {
-        for _ in 0..POLLS {
+        for _ in 0..POLLS.saturating_mul(self.patience) {
             let ended = self.read(bus, jr::ORSFR) as usize;
             if ended >= least {
                 return Ok(ended);
             }
             if how != Completion::Polling {
-                if bus.wait_for_interrupt(self.place.line, PATIENCE).is_err() {
+                if bus.wait_for_interrupt(self.place.line, PATIENCE * self.patience).is_err() {
                     break;
                 }
                 self.interrupts += 1;

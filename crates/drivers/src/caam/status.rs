@@ -73,6 +73,14 @@ pub mod ccb {
     pub const KEY_SIZE: u32 = 3;
     /// Data of a type arrived when another was due.
     pub const SEQUENCE: u32 = 6;
+    /// Public keys: the size of the A memory is impossible.
+    pub const PK_A_SIZE: u32 = 4;
+    /// Public keys: the size of the B memory is impossible.
+    pub const PK_B_SIZE: u32 = 5;
+    /// Public keys: a division by zero.
+    pub const PK_ZERO: u32 = 7;
+    /// Public keys: the modulus is even.
+    pub const PK_EVEN: u32 = 8;
     /// A DES key has bytes of even parity.
     pub const PARITY: u32 = 9;
     /// The authentication code is another one than expected.
@@ -200,6 +208,10 @@ fn ccb_words(word: u32) -> &'static str {
         (cha::RNG, ccb::RNG_INSTANTIATE) => "the state handle is instantiated already",
         (cha::RNG, ccb::RNG_NOT_INSTANTIATED) => "the state handle is not instantiated",
         (cha::RNG, ccb::RNG_SECURE_KEY) => "the secure keys have been made already",
+        (cha::PK, ccb::PK_A_SIZE) => "no number of this size in memory A",
+        (cha::PK, ccb::PK_B_SIZE) => "no number of this size in memory B",
+        (cha::PK, ccb::PK_ZERO) => "division by zero",
+        (cha::PK, ccb::PK_EVEN) => "the modulus is even",
         (_, ccb::MODE) => "no such mode",
         (_, ccb::DATA_SIZE) => "the mode does not take data of this size",
         (_, ccb::KEY_SIZE) => "no key of this size",

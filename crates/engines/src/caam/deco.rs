@@ -6,6 +6,7 @@
 use super::accelerator::{Active, Class};
 use super::class::{Chunk, Product};
 use super::fault::Fault;
+use super::memories::Memories;
 use super::place::{Output, Sequence, Store};
 use super::random::Random;
 use super::{Configuration, Counts, Timing};
@@ -63,6 +64,7 @@ pub(super) struct Job<'j> {
     jumped: bool,
     pub(super) class1: Class,
     pub(super) class2: Class,
+    pub(super) public_keys: Box<Memories>,
     pub(super) output_fifo: VecDeque<u8>,
     /// Input without an entry in the info FIFO.
     pub(super) input_fifo: VecDeque<u8>,
@@ -87,6 +89,8 @@ pub(super) struct Job<'j> {
     pub(super) table_entries: u32,
     pub(super) data: u64,
     pub(super) random_data: usize,
+    /// Products of words in public-key operations so far.
+    pub(super) products: f64,
     failed_at: Option<u64>,
 }
 
@@ -117,6 +121,7 @@ impl<'j> Job<'j> {
             jumped: false,
             class1: Class::new(64),
             class2: Class::new(128),
+            public_keys: Box::new(Memories::EMPTY),
             output_fifo: VecDeque::new(),
             input_fifo: VecDeque::new(),
             info: VecDeque::new(),
@@ -136,6 +141,7 @@ impl<'j> Job<'j> {
             table_entries: 0,
             data: 0,
             random_data: 0,
+            products: 0.0,
             failed_at: None,
         }
     }

@@ -5,7 +5,7 @@ use super::deco::Job;
 use super::fault::Fault;
 use super::place::{Cursor, Range, Store};
 use cpb_drivers::caam::descriptor::{
-    EXTENDED, IMMEDIATE, SGT, VARIABLE, class, fifo_load, fifo_store, info, sequence,
+    EXTENDED, IMMEDIATE, SGT, VARIABLE, class, fifo_load, fifo_store, info, pkha, sequence,
 };
 use cpb_drivers::caam::status::deco;
 
@@ -50,6 +50,12 @@ impl Job<'_> {
             }
             self.input_fifo.extend(bytes);
             return Ok(());
+        }
+        if word & pkha::OTHER_TYPES == 0 {
+            return match word & CLASS {
+                class::ONE => self.load_number(word & fifo_store::TYPE, &bytes),
+                _ => Err(wrong),
+            };
         }
         self.recent = bytes.iter().copied().collect();
         let kind = match word & fifo_load::TYPE {
@@ -142,7 +148,13 @@ impl Job<'_> {
                 self.write(&ranges, &key);
                 Ok(())
             }
-            // Public-key memory and metadata are not modelled.
+            kind if kind & pkha::OTHER_TYPES == 0 => {
+                let bytes = self.stored_number(kind, length as usize)?;
+                let ranges = self.room(place, length)?;
+                self.write(&ranges, &bytes);
+                Ok(())
+            }
+            // Metadata is not modelled.
             _ => Err(wrong),
         }
     }

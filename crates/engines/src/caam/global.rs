@@ -160,9 +160,14 @@ impl Caam {
 
     /// Versions and statistics, which each block repeats.
     fn version_register(&self, within: u32) -> u32 {
-        let Configuration { era, aes, des, md, rng, version, .. } = self.configuration;
-        let numbers =
-            [(cha::AES, aes.is_some()), (cha::DES, des), (cha::MD, md.is_some()), (cha::RNG, rng)];
+        let Configuration { era, aes, des, md, rng, pk, version, .. } = self.configuration;
+        let numbers = [
+            (cha::AES, aes.is_some()),
+            (cha::DES, des),
+            (cha::MD, md.is_some()),
+            (cha::RNG, rng),
+            (cha::PK, pk.is_some()),
+        ];
         let old = era < 10;
         match within & !3 {
             at @ registers::VREG..registers::REQUESTS_DEQUEUED if !old => {
@@ -172,6 +177,7 @@ impl Caam {
                     vreg::MD => md.map_or(0, entry),
                     vreg::DES if des => entry(1),
                     vreg::RNG if rng => entry(4),
+                    vreg::PK => pk.map_or(0, entry),
                     _ => 0,
                 }
             }
@@ -200,6 +206,7 @@ impl Caam {
                     | u32::from(des) << cha::DES
                     | u32::from(md.unwrap_or(0)) << cha::MD
                     | if rng { 4 << cha::RNG } else { 0 }
+                    | u32::from(pk.unwrap_or(0) & 0xF) << cha::PK
             }
             registers::CHANUM_MS => {
                 (self.decos.len() as u32 & 0xF) << 24 | (self.rings.len() as u32) << 28

@@ -2,6 +2,7 @@
 
 use super::deco::Job;
 use super::fault::Fault;
+use super::memories::BYTES;
 use super::place::Cursor;
 use cpb_drivers::caam::descriptor::{
     IMMEDIATE, SGT, VARIABLE, WORDS, class, clear, deco_control, key, register,
@@ -16,16 +17,19 @@ const KEY_2: usize = 128;
 const CLASS: u32 = class::BOTH;
 
 impl Job<'_> {
-    /// KEY and SEQ KEY. Keys that AES-CCM encrypted, and keys of public-key operations, are not modelled.
+    /// KEY and SEQ KEY. Keys that AES-CCM encrypted are not modelled.
     pub(super) fn key(&mut self, word: u32, is_sequence: bool) -> Result<(), Fault> {
         let wrong = Fault::Deco(deco::KEY);
         let length = (word & key::LENGTH) as usize;
+        let is_exponent = word & key::DESTINATION == key::PK_E;
         let is_split = match word & key::DESTINATION {
             key::REGISTER => false,
+            key::PK_E if word & CLASS == class::ONE => false,
             key::SPLIT if word & CLASS == class::TWO => true,
             _ => return Err(wrong),
         };
         let room = match word & CLASS {
+            _ if is_exponent => BYTES,
             class::ONE => KEY_1,
             class::TWO => KEY_2,
             _ => return Err(wrong),
@@ -53,6 +57,10 @@ impl Job<'_> {
             bytes.truncate(length);
         }
         self.time.commands += self.timing.register_word * bytes.len().div_ceil(4) as f64;
+        if is_exponent {
+            self.load_exponent(bytes);
+            return Ok(());
+        }
         let class = if word & CLASS == class::ONE { &mut self.class1 } else { &mut self.class2 };
         class.registers.key = bytes;
         class.registers.is_split = is_split;

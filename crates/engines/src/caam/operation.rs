@@ -1,6 +1,6 @@
 //! OPERATION: starts an accelerator, or derives a split key.
 //!
-//! Public keys and all other protocols are not modelled: their descriptors end with an error.
+//! Protocols other than these and RSA are not modelled: their descriptors end with an error.
 
 use super::accelerator::Active;
 use super::aead::{Ccm, Gcm};
@@ -10,7 +10,7 @@ use super::deco::Job;
 use super::digest::{self, Algorithm, Digest};
 use super::fault::Fault;
 use super::place::{Cursor, Output};
-use cpb_drivers::caam::descriptor::{IMMEDIATE, class, command, key, operation};
+use cpb_drivers::caam::descriptor::{IMMEDIATE, class, command, key, operation, rsa};
 use cpb_drivers::caam::registers::rdsta;
 use cpb_drivers::caam::status::{ccb, cha, deco};
 
@@ -31,10 +31,15 @@ impl Job<'_> {
             operation::CLASS_1 => self.class_1(word),
             operation::CLASS_2 => self.class_2(word),
             operation::PROTOCOL if word & 0xF0 << 16 == operation::DKP => self.derive(word),
+            operation::PROTOCOL
+                if matches!(word & operation::ALGORITHM, rsa::PUBLIC | rsa::PRIVATE) =>
+            {
+                self.rsa(word)
+            }
             operation::PROTOCOL | operation::DECAPSULATE | operation::ENCAPSULATE => {
                 Err(Fault::Deco(deco::PROTOCOL))
             }
-            operation::PUBLIC_KEY => Err(Fault::Cha(cha::PK, ccb::NO_CHA)),
+            operation::PUBLIC_KEY => self.public_key(word),
             _ => Err(Fault::Deco(deco::OPERATION)),
         }
     }

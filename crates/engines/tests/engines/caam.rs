@@ -9,10 +9,13 @@ mod driver;
 mod errors;
 mod guest;
 mod interrupts;
+mod key_pairs;
+mod pkha;
 mod port;
 mod provider;
 mod random;
 mod rings;
+mod rsa;
 mod sequences;
 mod timing;
 
@@ -39,6 +42,7 @@ const TIMING: Timing = Timing {
     sha256_block: 270.0,
     sha512_block: 340.0,
     random_word: 20.0,
+    word_product: 0.2,
     finish: 50.0,
     latency: 0.0,
     coalescing: 267.0,

@@ -54,10 +54,24 @@ fn one(provider: &dyn Provider, algorithm: Algorithm, known: &Value, count: &mut
         answer: Answer::Output(&result),
     };
     let mut cases = Vec::new();
-    if valid && message.is_some() {
+    let private = part("private");
+    let answer = if valid { Answer::Output(&result) } else { Answer::Refusal };
+    let pairs = [
+        (Operation::Verify, &key, true),
+        (Operation::Sign, &private, valid && !algorithm.draws(Operation::Sign)),
+        (Operation::KeyAgreement, &private, true),
+    ];
+    for (operation, key, is_known) in pairs {
+        let is_there = algorithm.has_key_pairs() && algorithm.operations().contains(&operation);
+        if is_there && is_known && !key.is_empty() {
+            cases.push(Case { operation, key, answer, ..case });
+        }
+    }
+    if valid && message.is_some() && !algorithm.has_key_pairs() {
         cases.push(case);
     }
-    let ciphers = !matches!(algorithm.shape().kind, Kind::Hash | Kind::Mac);
+    let ciphers =
+        !algorithm.has_key_pairs() && !matches!(algorithm.shape().kind, Kind::Hash | Kind::Mac);
     if ciphers {
         let answer = match &message {
             Some(message) if valid => Answer::Output(message),

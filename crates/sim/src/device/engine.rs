@@ -42,6 +42,7 @@ pub(super) fn new(description: &DeviceDescription, core_mhz: f64) -> Option<Box<
         sha256_block: cycles("sha256-block"),
         sha512_block: cycles("sha512-block"),
         random_word: cycles("random-word"),
+        word_product: cycles("word-product"),
         finish: cycles("finish"),
         latency: cycles("latency"),
         coalescing: COALESCING * clock,

@@ -204,6 +204,16 @@ impl<W: WordMemory> Descriptor<W> {
         self
     }
 
+    /// The descriptor's commands begin at the next word. What is between the header and there is a protocol's data block.
+    #[inline]
+    pub fn commands_begin(&mut self) -> &mut Self {
+        let start = (self.length as u32 & header::START_MASK) << header::START;
+        if let Some(word) = self.words.get(0, self.format) {
+            self.words.set(0, word | start, self.format);
+        }
+        self
+    }
+
     /// Changes the word at `index`, so that it jumps to the next command.
     #[inline]
     pub fn land(&mut self, index: usize) {

@@ -1,7 +1,7 @@
 //! What the model does with descriptors, tables and registers that no driver would write.
 
 use super::*;
-use cpb_drivers::caam::descriptor::{command, header};
+use cpb_drivers::caam::descriptor::{command, header, key, pkha, rsa};
 use proptest::prelude::*;
 
 /// Commands of all kinds, with small addresses and lengths, so that some descriptors get far.
@@ -23,6 +23,18 @@ fn word() -> impl Strategy<Value = u32> {
             | operation::INIT_FINAL,
         command::OPERATION | operation::CLASS_2 | operation::SHA_256 | operation::INIT_FINAL,
         command::OPERATION | operation::DKP | 3 << 16 | 4,
+        command::OPERATION | rsa::PUBLIC,
+        command::OPERATION | rsa::PRIVATE | rsa::FORM_1,
+        command::OPERATION | rsa::PRIVATE | rsa::FORM_2,
+        command::OPERATION | rsa::PRIVATE | rsa::FORM_3,
+        32 << rsa::LENGTH | 32,
+        command::FIFO_LOAD | class::ONE | pkha::N | 32,
+        command::FIFO_LOAD | class::ONE | pkha::A | 32,
+        command::FIFO_LOAD | class::ONE | pkha::B1 | 32,
+        command::FIFO_STORE | pkha::B | 32,
+        command::KEY | class::ONE | key::PK_E | 32,
+        command::OPERATION | pkha::OPERATION | pkha::POWER,
+        command::OPERATION | pkha::OPERATION | pkha::POINT_MULTIPLE,
         command::SEQ_IN_PTR | 64,
         command::SEQ_OUT_PTR | 64,
         command::SEQ_FIFO_LOAD | class::ONE | fifo_load::MESSAGE | 16,
@@ -48,13 +60,15 @@ proptest! {
         data in prop::collection::vec(any::<u8>(), 0x400),
         layout in 0usize..5,
         shared in 0u32..16,
+        start in prop_oneof![3 => Just(0), 1 => 0u32..16],
     ) {
         let mut machine = Machine::new(configurations()[layout]);
         machine.memory.0[0xC00..0x1000].copy_from_slice(&data);
         let format = machine.format;
-        let head = command::HEADER | header::ONE | (words.len() as u32 + 1);
+        let head = command::HEADER | header::ONE | start << header::START | (words.len() as u32 + 1);
         // Sometimes with a shared descriptor, which is then one of the words' own.
-        let head = if shared == 0 { head | header::SHARED | header::REVERSE | 3 << header::START } else { head };
+        let by_shared = header::SHARED | header::REVERSE | 3 << header::START;
+        let head = if shared == 0 { head & !(header::START_MASK << header::START) | by_shared } else { head };
         let bytes: Vec<u8> =
             [head].iter().chain(&words).flat_map(|word| format.bytes(*word)).collect();
         let address = machine.put(&bytes);

@@ -78,7 +78,7 @@ fn cases() -> Vec<Case> {
         ),
         (
             "no such type of data",
-            |job, place| _ = job.fifo_load(class::ONE, place, 16),
+            |job, place| _ = job.fifo_load(class::ONE | 0x28 << fifo_load::SHIFT, place, 16),
             deco_error(1, deco::FIFO_LOAD),
         ),
         (
@@ -98,7 +98,7 @@ fn cases() -> Vec<Case> {
         ),
         (
             "no such type of output",
-            |job, place| _ = job.fifo_store(0, place, 16),
+            |job, place| _ = job.fifo_store(0x3D << fifo_store::SHIFT, place, 16),
             deco_error(1, deco::FIFO_STORE),
         ),
         (
@@ -215,9 +215,9 @@ fn cases() -> Vec<Case> {
             deco_error(1, deco::PROTOCOL),
         ),
         (
-            "public keys",
+            "public keys without a function",
             |job, _| _ = job.operation(operation::PUBLIC_KEY),
-            ccb_error(1, cha::PK, ccb::NO_CHA),
+            ccb_error(1, cha::PK, ccb::MODE),
         ),
         (
             "CRC",
@@ -419,7 +419,14 @@ fn headers_that_are_wrong_have_their_status_words() {
 /// Families that the configuration leaves out, in versions, numbers and in what happens to their descriptors.
 #[test]
 fn families_that_are_switched_off_end_with_the_error_of_a_missing_accelerator() {
-    let none = Configuration { aes: None, des: false, md: None, rng: false, ..configurations()[0] };
+    let none = Configuration {
+        aes: None,
+        des: false,
+        md: None,
+        rng: false,
+        pk: None,
+        ..configurations()[0]
+    };
     for era in [8, 10] {
         let mut machine = Machine::new(Configuration { era, ..none });
         assert_eq!(machine.read(registers::CHANUM_LS), 0);
@@ -430,6 +437,7 @@ fn families_that_are_switched_off_end_with_the_error_of_a_missing_accelerator() 
             (operation::CLASS_1 | operation::RNG, cha::RNG),
             (SHA, cha::MD),
             (operation::DKP | 3 << 16, cha::MD),
+            (operation::PUBLIC_KEY, cha::PK),
         ] {
             let mut job = machine.job();
             job.operation(fields);
@@ -444,8 +452,8 @@ fn families_that_are_switched_off_end_with_the_error_of_a_missing_accelerator() 
     let mut job = small.job();
     job.key_immediate(class::ONE, &[0; 32]).operation(AES | operation::XTS);
     assert_eq!(small.run(&mut job), ccb_error(10, cha::AES, ccb::MODE));
-    assert_eq!(small.read(registers::CHANUM_LS), 0x0001_1011);
-    assert_eq!(small.read(registers::CHAVID_LS), 0x0004_0013);
+    assert_eq!(small.read(registers::CHANUM_LS), 0x1001_1011);
+    assert_eq!(small.read(registers::CHAVID_LS), 0x1004_0013);
     let mut new = Machine::new(Configuration { era: 10, ..configurations()[0] });
     assert_eq!(new.read(registers::CHANUM_LS), 0);
     assert_eq!(new.read(registers::VREG + registers::vreg::AES), 4 << 24 | 1);

@@ -13,11 +13,14 @@ use cpb_drivers::caam::{Caam, Completion, Work};
 use std::cell::RefCell;
 
 const RING: usize = 32;
-const HOW: [Completion; 3] =
+pub(super) const HOW: [Completion; 3] =
     [Completion::Polling, Completion::Interrupt, Completion::Coalesced { count: 4, timer: 100 }];
 
 /// Runs `body` with the provider.
-fn with_provider<R>(how: Completion, body: impl FnOnce(&dyn Provider, crate::bus::Time) -> R) -> R {
+pub(super) fn with_provider<R>(
+    how: Completion,
+    body: impl FnOnce(&dyn Provider, crate::bus::Time) -> R,
+) -> R {
     with_ring::<RING, R>(how, body)
 }
 
@@ -240,6 +243,15 @@ fn what_the_engine_does_not_have_is_refused_before_it_sees_it() {
         for (workload, reason) in [
             (of(Algorithm::Sha512, Operation::Hash, 64), Unsupported::Algorithm),
             (of(Algorithm::Aes128Xts, Operation::Encrypt, 64), Unsupported::Algorithm),
+            (of(Algorithm::Rsa2048Pss, Operation::Sign, 32), Unsupported::Algorithm),
+            (of(Algorithm::Rsa2048Pkcs1, Operation::GenerateKey, 0), Unsupported::Algorithm),
+            (
+                CryptoWorkload {
+                    dispatch: Dispatch { depth: Depth::Jobs(2), ..Dispatch::SERIAL },
+                    ..of(Algorithm::EcdsaP256, Operation::Sign, 32)
+                },
+                Unsupported::Mode,
+            ),
             (of(Algorithm::Aes128Cbc, Operation::Encrypt, 0), Unsupported::Length),
             (update, Unsupported::Phase),
             (
