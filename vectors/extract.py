@@ -282,6 +282,7 @@ def drbg(openssl):
     family = Family("drbg")
     file = "evprand.txt"
     kinds = (
+        ("HASH-DRBG", "Digest", "SHA-256", "hash-drbg-sha-256"),
         ("HMAC-DRBG", "Digest", "SHA-256", "hmac-drbg-sha-256"),
         ("HMAC-DRBG", "Digest", "SHA-512", "hmac-drbg-sha-512"),
         ("CTR-DRBG", "Cipher", "AES-256-CTR", "ctr-drbg-aes-256"),

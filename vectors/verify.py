@@ -164,6 +164,8 @@ def agrees(algorithm, case):
         return mac.finalize() == result
     if algorithm in GENERATORS:
         return hmac_drbg(GENERATORS[algorithm], case["key"], len(message)) == result
+    if algorithm == "hash-drbg-sha-256":
+        return hash_drbg("sha256", case["key"], len(message)) == result
     if algorithm == "ctr-drbg-aes-256":
         return ctr_drbg(case["key"], len(message)) == result
     if algorithm == RECORD:
@@ -247,6 +249,28 @@ def hmac_drbg(digest, seed, length):
             value = hmac.digest(key, value, digest)
             output += value
         update(b"")
+    return output[:length]
+
+
+def hash_drbg(digest, seed, length):
+    """The second answer of Hash_DRBG: SP 800-90A, section 10.1.1, with the lengths of SHA-256 (table 2)."""
+    size = 55
+
+    def hashed(*parts):
+        return hashlib.new(digest, b"".join(parts)).digest()
+
+    def derive(data):
+        bits = (8 * size).to_bytes(4, "big")
+        return b"".join(hashed(bytes([number]), bits, data) for number in (1, 2))[:size]
+
+    state = derive(seed)
+    constant = int.from_bytes(derive(b"\x00" + state), "big")
+    for count in (1, 2):
+        value = int.from_bytes(state, "big")
+        blocks = range((length + 31) // 32)
+        output = b"".join(hashed(((value + at) % 2 ** (8 * size)).to_bytes(size, "big")) for at in blocks)
+        value += int.from_bytes(hashed(b"\x03", state), "big") + constant + count
+        state = (value % 2 ** (8 * size)).to_bytes(size, "big")
     return output[:length]
 
 

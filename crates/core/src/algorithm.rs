@@ -187,6 +187,8 @@ algorithms! {
     Aes256Cmac = "aes-256-cmac", Mac, key 32, digest 16;
     /// Poly1305. A key may be used for one message only, so every phase sets a key for each message.
     Poly1305 = "poly1305", Mac, key 32, digest 16;
+    /// Hash_DRBG with SHA-256, without prediction resistance.
+    HashDrbgSha256 = "hash-drbg-sha-256", Generator, key 48;
     /// HMAC_DRBG with SHA-256, without prediction resistance.
     HmacDrbgSha256 = "hmac-drbg-sha-256", Generator, key 48;
     /// HMAC_DRBG with SHA-512, without prediction resistance.

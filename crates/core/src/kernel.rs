@@ -43,9 +43,10 @@ pub fn kernel_name(algorithm: Algorithm) -> Option<(&'static str, &'static str)>
         Algorithm::HmacSha512 => ("hash", "hmac(sha512)"),
         Algorithm::Aes128Cmac | Algorithm::Aes256Cmac => ("hash", "cmac(aes)"),
         // The kernel's name does not tell which generator this is. The provider selects the driver.
-        Algorithm::HmacDrbgSha256 | Algorithm::HmacDrbgSha512 | Algorithm::CtrDrbgAes256 => {
-            ("rng", "stdrng")
-        }
+        Algorithm::HashDrbgSha256
+        | Algorithm::HmacDrbgSha256
+        | Algorithm::HmacDrbgSha512
+        | Algorithm::CtrDrbgAes256 => ("rng", "stdrng"),
         // The kernel expects the key in the first bytes of the message, and not in all versions.
         Algorithm::Poly1305 => return None,
         // The kernel does not offer copying, and has no interface for key pairs here.

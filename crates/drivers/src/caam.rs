@@ -17,9 +17,7 @@ pub mod status;
 
 use crate::queue::{POLLS, address};
 use cpb_core::{Bus, Data, Error, Meaning, Unsupported};
-use descriptor::{
-    Descriptor, Format, SgtEntry, class, fifo_load, fifo_store, operation, register, sgt,
-};
+use descriptor::{Descriptor, Format, SgtEntry, class, fifo_load, operation, register, sgt};
 use job::{Hash, Places, Span, Task};
 use registers::{mcfgr, rdsta};
 use ring::{JobRing, Place, RingMemory};
@@ -54,6 +52,9 @@ pub struct Addresses {
 
 /// The number of parts that [`Caam::hash`] takes.
 pub const PARTS: usize = 4;
+
+/// The most random bytes of one job.
+const RANDOM: usize = 0xFFFF;
 
 /// A split key, or a table of message parts.
 type Buffer = ring::Lines<[u8; 64]>;
@@ -221,22 +222,30 @@ impl<'w, B: Bus> Caam<'w, B> {
     /// [`Unsupported::Length`] if `output` is empty or longer than 65,535 bytes; [`Unsupported::Memory`] if no bus
     /// master reaches it; otherwise as for [`Caam::run`].
     pub fn random(&mut self, output: &mut [u8], how: Completion) -> Result<(), Error> {
-        if output.is_empty() || output.len() > 0xFFFF {
+        if output.is_empty() || output.len() > RANDOM {
             return Err(Unsupported::Length.into());
         }
-        let generator = operation::CLASS_1 | operation::RNG;
-        if self.bus.read(self.base + registers::RDSTA) & rdsta::INSTANTIATED == 0 {
-            let mut job = Descriptor::job(Format::RT1170);
-            job.operation(generator | operation::INIT);
-            self.run(job, how)?;
-        }
+        self.instantiate(how)?;
         self.bus.clean(output);
-        let mut job = Descriptor::job(Format::RT1170);
-        job.operation(generator);
-        job.fifo_store(fifo_store::RANDOM, address(&self.bus, output)?.into(), output.len() as u32);
-        self.run(job, how)?;
+        let Span { address, length } = span(&self.bus, output)?;
+        let input = Span { address: 0, length };
+        let places = Places { input, output: address, ..Places::default() };
+        self.run_alone(how, |words| job::descriptor(Task::Random, &places, words))?;
         self.bus.invalidate(output);
         Ok(())
+    }
+
+    /// Instantiates state handle 0 of the generator, which the engine seeds itself, unless that has been done.
+    ///
+    /// # Errors
+    /// As for [`Caam::run`].
+    pub fn instantiate(&mut self, how: Completion) -> Result<(), Error> {
+        if self.bus.read(self.base + registers::RDSTA) & rdsta::INSTANTIATED != 0 {
+            return Ok(());
+        }
+        let mut job = Descriptor::job(Format::RT1170);
+        job.operation(operation::CLASS_1 | operation::RNG | operation::INIT);
+        self.run(job, how)
     }
 
     /// Derives the two states of an HMAC from its key, and returns where they are. They stay there until the next key

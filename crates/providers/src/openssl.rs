@@ -186,7 +186,10 @@ fn evp_name(algorithm: Algorithm) -> &'static CStr {
         Algorithm::Md5 => c"MD5",
         Algorithm::Sha1 | Algorithm::HmacSha1 => c"SHA1",
         Algorithm::Sha224 => c"SHA224",
-        Algorithm::Sha256 | Algorithm::HmacSha256 | Algorithm::HmacDrbgSha256 => c"SHA256",
+        Algorithm::Sha256
+        | Algorithm::HmacSha256
+        | Algorithm::HashDrbgSha256
+        | Algorithm::HmacDrbgSha256 => c"SHA256",
         Algorithm::Sha384 => c"SHA384",
         Algorithm::Sha512 | Algorithm::HmacSha512 | Algorithm::HmacDrbgSha512 => c"SHA512",
         Algorithm::Sha3_256 => c"SHA3-256",

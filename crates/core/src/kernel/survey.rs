@@ -149,6 +149,7 @@ impl Driver {
 /// which wait for entropy at each request, match none of cpb's algorithms.
 fn generator(algorithm: Algorithm) -> Option<&'static str> {
     match algorithm {
+        Algorithm::HashDrbgSha256 => Some("drbg_nopr_sha256"),
         Algorithm::HmacDrbgSha256 => Some("drbg_nopr_hmac_sha256"),
         Algorithm::HmacDrbgSha512 => Some("drbg_nopr_hmac_sha512"),
         Algorithm::CtrDrbgAes256 => Some("drbg_nopr_ctr_aes256"),

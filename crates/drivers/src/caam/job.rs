@@ -44,6 +44,8 @@ pub enum Task {
     },
     /// Derives the split key of an HMAC, in place.
     DeriveKey(Hash),
+    /// Random bytes of state handle 0: as many as the message has.
+    Random,
 }
 
 /// A cipher of the engine.
@@ -232,6 +234,11 @@ pub fn descriptor<'m>(task: Task, places: &Places, words: &'m mut [[u8; 4]]) -> 
             let Span { address, length } = places.mac_key;
             job.operation(operation::PROTOCOL | algorithm | in_place | length as u32);
             job.pointer(address.into());
+        }
+        Task::Random => {
+            job.operation(operation::CLASS_1 | operation::RNG);
+            let length = places.input.length as u32;
+            job.fifo_store(fifo_store::RANDOM, places.output.into(), length);
         }
     }
     job

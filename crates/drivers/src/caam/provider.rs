@@ -5,7 +5,7 @@
 
 use super::job::{self, Cipher, Hash, HmacKey, Mode, Places, Span, Task};
 use super::ring::PAYLOAD;
-use super::{Caam, Completion as How, address, error, message, public_key, span};
+use super::{Caam, Completion as How, RANDOM, address, error, message, public_key, span};
 use crate::queue;
 use core::cell::RefCell;
 use cpb_core::{
@@ -72,6 +72,8 @@ fn task(workload: &CryptoWorkload) -> Result<Task, Unsupported> {
         Algorithm::Sha1 => Task::Hash(Hash::Sha1),
         Algorithm::Sha224 => Task::Hash(Hash::Sha224),
         Algorithm::Sha256 => Task::Hash(Hash::Sha256),
+        // What the engine's generator computes, by the commit of Linux's driver caamprng.c, which cites the manual.
+        Algorithm::HashDrbgSha256 => Task::Random,
         Algorithm::HmacSha1 => hmac(workload.phase, Hash::Sha1, key),
         Algorithm::HmacSha256 => hmac(workload.phase, Hash::Sha256, key),
         _ => return Err(Unsupported::Algorithm),
@@ -111,6 +113,11 @@ impl<B: Bus> Provider for CaamProvider<'_, '_, B> {
         self.caam.borrow().ring.length()
     }
 
+    fn repeats(&self, workload: &CryptoWorkload) -> bool {
+        // The generator seeds itself.
+        workload.algorithm.shape().kind != Kind::Generator
+    }
+
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
         workload.valid()?;
         if public_key::has(workload.algorithm) {
@@ -118,7 +125,11 @@ impl<B: Bus> Provider for CaamProvider<'_, '_, B> {
         }
         let task = task(workload)?;
         let derives = matches!(task, Task::DeriveKey(_));
-        // Every job loads its key, which only HMAC's is derived from.
+        // A generator's key is its seed, which only the engine gives. Every other job loads its key, which only HMAC's
+        // is derived from.
+        if task == Task::Random && workload.phase != Phase::Message {
+            return Err(Unsupported::Phase);
+        }
         if workload.phase == Phase::Update || (workload.phase == Phase::Setup && !derives) {
             return Err(Unsupported::Phase);
         }
@@ -127,6 +138,7 @@ impl<B: Bus> Provider for CaamProvider<'_, '_, B> {
         let is_authenticated = matches!(task, Task::Gcm { .. } | Task::Ccm { .. });
         let needs_data = !matches!(shape.kind, Kind::Hash | Kind::Mac) && !is_authenticated;
         let too_long = workload.message > LONGEST
+            || (task == Task::Random && workload.message as usize > RANDOM)
             || (matches!(task, Task::Ccm { .. }) && workload.associated > CCM_ASSOCIATED);
         if (nothing && needs_data) || too_long {
             return Err(Unsupported::Length);
@@ -149,10 +161,14 @@ impl<B: Bus> Provider for CaamProvider<'_, '_, B> {
         let (length, any) = (workload.algorithm.shape().key, workload.algorithm.takes_any_key());
         let plain = matches!(task, Task::Hmac(_, HmacKey::Plain));
         let hmac = |key: &[u8]| any && !(plain && key.len() > Hash::Sha256.block());
-        let takes_key = |key: &[u8]| key.len() == length || hmac(key);
+        let seed = |key: &[u8]| task == Task::Random && key.len() >= length;
+        let takes_key = |key: &[u8]| key.len() == length || hmac(key) || seed(key);
         queue::accepted(workload, keys, jobs, self.ring(), takes_key)?;
         let caam = &mut *self.caam.borrow_mut();
         keys.iter().for_each(|key| caam.bus.clean(key));
+        if task == Task::Random {
+            caam.instantiate(How::Polling)?;
+        }
         let split = match (task, keys.first()) {
             (Task::Hmac(hash, HmacKey::Split), Some(key)) => {
                 Some(caam.derive_key(hash, key, How::Polling)?)
@@ -257,6 +273,12 @@ impl<B: Bus> Queue<'_, '_, '_, B> {
     /// Where the parts of a job are. IV and tag are copied to the slot's payload.
     fn places(&mut self, number: usize, slot: usize) -> Result<Places, Error> {
         let (job, Caam { ring, bus, .. }) = (&self.jobs[number], &mut *self.caam);
+        if self.task == Task::Random {
+            let output = job.data.output();
+            bus.clean(output);
+            let Span { address: output, length } = span(bus, output)?;
+            return Ok(Places { input: Span { address: 0, length }, output, ..Places::default() });
+        }
         let key = self.keys.get(job.key).copied().unwrap_or_default();
         let reads_only = matches!(self.task, Task::Hash(_) | Task::Hmac(..));
         let (input, output) = message(bus, &job.data, reads_only)?;

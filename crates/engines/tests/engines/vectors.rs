@@ -70,8 +70,8 @@ fn one(provider: &dyn Provider, algorithm: Algorithm, known: &Value, count: &mut
     if valid && message.is_some() && !algorithm.has_key_pairs() {
         cases.push(case);
     }
-    let ciphers =
-        !algorithm.has_key_pairs() && !matches!(algorithm.shape().kind, Kind::Hash | Kind::Mac);
+    let ciphers = !algorithm.has_key_pairs()
+        && !matches!(algorithm.shape().kind, Kind::Hash | Kind::Mac | Kind::Generator);
     if ciphers {
         let answer = match &message {
             Some(message) if valid => Answer::Output(message),
@@ -82,7 +82,7 @@ fn one(provider: &dyn Provider, algorithm: Algorithm, known: &Value, count: &mut
     let mut scratch = vec![0; 1 << 14];
     for case in cases {
         match check(provider, &case, &mut scratch) {
-            Finding::Right(_) => count.right += 1,
+            Finding::Right(_) | Finding::Distinct(_) => count.right += 1,
             Finding::Unsupported(_) => count.unsupported += 1,
             other => panic!("{algorithm} {} {}: {other:?}", case.operation, known["id"]),
         }

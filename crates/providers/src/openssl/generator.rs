@@ -10,7 +10,7 @@ use cpb_core::{Algorithm, Error, Phase, Progress, Session, Unsupported};
 use cpb_session::lengths::{REQUEST, SEED};
 use cpb_session::raw_jobs::RawJobs;
 
-/// Bits of strength of all three (SP 800-57 part 1, table 3).
+/// Bits of strength of all of them (SP 800-57 part 1, table 3).
 const STRENGTH: c_uint = 256;
 
 /// A generator and what feeds it. They are freed in this order.
@@ -27,6 +27,7 @@ pub(super) struct GeneratorSession<'a, L: Libcrypto> {
 fn names(algorithm: Algorithm) -> (&'static CStr, &'static CStr) {
     match algorithm {
         Algorithm::CtrDrbgAes256 => (c"CTR-DRBG", c"cipher"),
+        Algorithm::HashDrbgSha256 => (c"HASH-DRBG", c"digest"),
         _ => (c"HMAC-DRBG", c"digest"),
     }
 }

@@ -36,7 +36,7 @@ fn with_ring<const N: usize, R>(
     body(&CaamProvider::new(&caam, how, "model"), time)
 }
 
-const ALGORITHMS: [Algorithm; 26] = [
+const ALGORITHMS: [Algorithm; 27] = [
     Algorithm::Aes128Ecb,
     Algorithm::Aes192Ecb,
     Algorithm::Aes256Ecb,
@@ -63,10 +63,11 @@ const ALGORITHMS: [Algorithm; 26] = [
     Algorithm::Sha256,
     Algorithm::HmacSha1,
     Algorithm::HmacSha256,
+    Algorithm::HashDrbgSha256,
 ];
 
 #[test]
-fn every_known_answer_is_right() {
+fn every_known_answer_is_right_and_random_bytes_differ() {
     for how in HOW {
         with_provider(how, |provider, _| {
             for algorithm in ALGORITHMS {
@@ -87,6 +88,7 @@ fn every_form_of_dispatch_gives_right_answers_in_the_loop() {
                 (Algorithm::Aes256Gcm, Operation::Encrypt),
                 (Algorithm::Aes128CbcHmacSha1Etm, Operation::Decrypt),
                 (Algorithm::HmacSha256, Operation::Mac),
+                (Algorithm::HashDrbgSha256, Operation::Random),
             ] {
                 for dispatch in forms(&[Depth::Jobs(1), Depth::Jobs(5), Depth::Ring]) {
                     for keys in [KeyUse::Reused, KeyUse::PerMessage] {
@@ -239,6 +241,10 @@ fn what_the_engine_does_not_have_is_refused_before_it_sees_it() {
             phase: Phase::Update,
             ..of(Algorithm::Aes128Cbc, Operation::Encrypt, 64)
         };
+        let seeds = CryptoWorkload {
+            phase: Phase::Setup,
+            ..of(Algorithm::HashDrbgSha256, Operation::Random, 0)
+        };
         let too_deep = Dispatch { depth: Depth::Jobs(RING as u16 + 1), ..Dispatch::SERIAL };
         for (workload, reason) in [
             (of(Algorithm::Sha512, Operation::Hash, 64), Unsupported::Algorithm),
@@ -253,6 +259,9 @@ fn what_the_engine_does_not_have_is_refused_before_it_sees_it() {
                 Unsupported::Mode,
             ),
             (of(Algorithm::Aes128Cbc, Operation::Encrypt, 0), Unsupported::Length),
+            (of(Algorithm::HashDrbgSha256, Operation::Random, 0), Unsupported::Length),
+            (of(Algorithm::HashDrbgSha256, Operation::Random, 0x1_0000), Unsupported::Length),
+            (seeds, Unsupported::Phase),
             (update, Unsupported::Phase),
             (
                 CryptoWorkload { dispatch: too_deep, ..of(Algorithm::Sha256, Operation::Hash, 64) },
