@@ -88,6 +88,7 @@ fn a_generator_is_measured_as_what_it_computes_and_others_are_listed_only() {
         assert_eq!(driver.af_alg_type(), Some("rng"), "{name}");
         Algorithm::ALL.iter().filter(|one| driver.runs(**one)).copied().collect::<Vec<_>>()
     };
+    assert_eq!(runs("drbg_nopr_sha256"), [Algorithm::HashDrbgSha256]);
     assert_eq!(runs("drbg_nopr_hmac_sha256"), [Algorithm::HmacDrbgSha256]);
     assert_eq!(runs("drbg_nopr_hmac_sha512"), [Algorithm::HmacDrbgSha512]);
     // Generators with prediction resistance, or with another digest.
