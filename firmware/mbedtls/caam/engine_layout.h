@@ -2,8 +2,8 @@
 
 HOLDS(mbedtls_aes_context, 36, 4);
 HOLDS(mbedtls_ccm_context, 68, 4);
-HOLDS(mbedtls_des_context, 8, 4);
-HOLDS(mbedtls_des3_context, 24, 4);
+HOLDS(mbedtls_des_context, 12, 4);
+HOLDS(mbedtls_des3_context, 28, 4);
 HOLDS(mbedtls_sha1_context, 112, 4);
 HOLDS(mbedtls_sha256_context, 112, 4);
 /* Where src/mbedtls/alt/caam.rs finds the key of an authenticated cipher. */

@@ -53,8 +53,8 @@ mod layouts_for_caam {
 
     super::layout_table! {
         AesContext: 36, 4;
-        DesContext: 8, 4;
-        Des3Context: 24, 4;
+        DesContext: 12, 4;
+        Des3Context: 28, 4;
         Sha1Context: 112, 4;
         Sha256Context: 112, 4;
     }

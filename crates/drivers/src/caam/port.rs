@@ -154,10 +154,27 @@ impl<'w> Port<'w> {
             return Err(Unsupported::Length.into());
         }
         let iv = cleaned(bus, iv)?.address;
-        let job = words::des_cbc(key.bytes, key.encrypts, iv, Message { input, output });
+        let job = words::des(key.bytes, key.encrypts, Some(iv), Message { input, output });
         self.ring.run(bus, job.bytes())?;
         written(bus, data);
         Ok(())
+    }
+
+    /// Encrypts or decrypts one block with DES or, if the key has 24 bytes, triple DES.
+    ///
+    /// # Errors
+    /// As for [`Port::ecb`].
+    pub fn des_ecb(
+        &mut self,
+        bus: &mut impl Bus,
+        key: Key<'_>,
+        block: &[u8; 8],
+    ) -> Result<[u8; 8], Error> {
+        let input = cleaned(bus, block)?;
+        let message = Message { input, output: self.small(bus)? };
+        let job = words::des(key.bytes, key.encrypts, None, message);
+        self.ring.run(bus, job.bytes())?;
+        Ok(self.result(bus))
     }
 
     /// Encrypts or decrypts with AES in counter mode, from a block's beginning. Leaves the counter after the message,

@@ -44,9 +44,14 @@ struct AesKey {
 
 /// `mbedtls_des_context` and `mbedtls_des3_context` of mbedtls/caam/des_alt.h.
 #[repr(C, align(4))]
-struct DesKey<const LENGTH: usize>([u8; LENGTH]);
+struct DesKey<const LENGTH: usize> {
+    key: [u8; LENGTH],
+    /// Whether ECB encrypts, whose function is not told. That of CBC is.
+    encrypts: u32,
+}
 
 const _: () = assert!(size_of::<AesKey>() == 36 && size_of::<HashState>() <= 112);
+const _: () = assert!(size_of::<DesKey<8>>() == 12 && size_of::<DesKey<24>>() == 28);
 
 impl AesKey {
     const NONE: AesKey = AesKey { key: [0; 32], length: 0 };
@@ -301,13 +306,13 @@ unsafe extern "C" fn caam_mbedtls_ccm_auth_decrypt(
     }
 }
 
-/// The functions of DES or triple DES. The key is the same in both directions.
+/// The functions of DES or triple DES.
 macro_rules! des {
-    ($length:literal, $init:ident, $free:ident, $encrypts:ident, $decrypts:ident, $cbc:ident) => {
+    ($length:literal, $init:ident, $free:ident, $encrypts:ident, $decrypts:ident, $ecb:ident, $cbc:ident) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $init(context: *mut DesKey<$length>) {
             // SAFETY: see above.
-            unsafe { context.write(DesKey([0; $length])) };
+            unsafe { context.write(DesKey { key: [0; $length], encrypts: 0 }) };
         }
 
         #[unsafe(no_mangle)]
@@ -324,7 +329,7 @@ macro_rules! des {
             key: *const [u8; $length],
         ) -> c_int {
             // SAFETY: see above.
-            unsafe { context.write(DesKey(key.read())) };
+            unsafe { context.write(DesKey { key: key.read(), encrypts: 1 }) };
             0
         }
 
@@ -334,7 +339,26 @@ macro_rules! des {
             key: *const [u8; $length],
         ) -> c_int {
             // SAFETY: see above.
-            unsafe { $encrypts(context, key) }
+            unsafe { context.write(DesKey { key: key.read(), encrypts: 0 }) };
+            0
+        }
+
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $ecb(
+            context: *const DesKey<$length>,
+            input: *const [u8; 8],
+            output: *mut [u8; 8],
+        ) -> c_int {
+            // SAFETY: see above. The block is read before the result is written.
+            unsafe {
+                let DesKey { key, encrypts } = &*context;
+                let key = Key { bytes: key, encrypts: *encrypts != 0 };
+                engine(|bus, port| {
+                    let block = port.des_ecb(bus, key, &*input)?;
+                    output.write(block);
+                    Ok(())
+                })
+            }
         }
 
         #[unsafe(no_mangle)]
@@ -348,7 +372,7 @@ macro_rules! des {
         ) -> c_int {
             // SAFETY: see above.
             unsafe {
-                let key = Key { bytes: &(*context).0, encrypts: mode == ENCRYPT };
+                let key = Key { bytes: &(*context).key, encrypts: mode == ENCRYPT };
                 let (chain, buffers) = ((iv, length), (input, output));
                 in_cbc(key.encrypts, chain, buffers, DES_INVALID_LENGTH, |iv, data| {
                     engine(|bus, port| port.des_cbc(bus, key, iv, data))
@@ -364,6 +388,7 @@ des!(
     caam_mbedtls_des_free,
     caam_mbedtls_des_setkey_enc,
     caam_mbedtls_des_setkey_dec,
+    caam_mbedtls_des_crypt_ecb,
     caam_mbedtls_des_crypt_cbc
 );
 des!(
@@ -372,6 +397,7 @@ des!(
     caam_mbedtls_des3_free,
     caam_mbedtls_des3_set3key_enc,
     caam_mbedtls_des3_set3key_dec,
+    caam_mbedtls_des3_crypt_ecb,
     caam_mbedtls_des3_crypt_cbc
 );
 

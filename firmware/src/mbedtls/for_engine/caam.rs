@@ -4,7 +4,7 @@ use crate::mbedtls::library::EngineLibrary;
 use cpb_core::{Algorithm, CryptoWorkload, Error, Unsupported};
 use cpb_mbedtls::Sha;
 use cpb_mbedtls::aeads::AesCcm;
-use cpb_mbedtls::ciphers::{AesCtr, Cbc, Des, TripleDes};
+use cpb_mbedtls::ciphers::{AesCtr, Cbc, Des, Ecb, TripleDes};
 use cpb_mbedtls::digests::{Digest, Sha224};
 use cpb_mbedtls::encrypt_then_mac::EncryptThenMac;
 use cpb_session::Body;
@@ -39,6 +39,8 @@ pub(super) fn has(workload: &CryptoWorkload) -> Result<(), Unsupported> {
         | Algorithm::Aes256Ctr
         | Algorithm::Aes128CbcHmacSha1Etm
         | Algorithm::Aes128CbcHmacSha256Etm
+        | Algorithm::DesEcb
+        | Algorithm::TripleDesEcb
         | Algorithm::Aes128Cmac
         | Algorithm::Sha1
         | Algorithm::Sha224
@@ -74,6 +76,10 @@ pub(super) fn open(
         Algorithm::DesCbc => run(Cbc::<L, Des>::open(workload), workload, keys, jobs, body),
         Algorithm::TripleDesCbc => {
             run(Cbc::<L, TripleDes>::open(workload), workload, keys, jobs, body)
+        }
+        Algorithm::DesEcb => run(Ecb::<L, Des>::open(workload), workload, keys, jobs, body),
+        Algorithm::TripleDesEcb => {
+            run(Ecb::<L, TripleDes>::open(workload), workload, keys, jobs, body)
         }
         Algorithm::Sha224 => run(Digest::<L, Sha224>::open(workload), workload, keys, jobs, body),
         _ => Err(Unsupported::Algorithm.into()),

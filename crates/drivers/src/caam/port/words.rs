@@ -99,9 +99,10 @@ pub(super) fn cbc(key: Span, encrypts: bool, iv: u32, message: Message) -> Words
     ])
 }
 
-/// DES-CBC and triple DES-CBC, with the key among the commands. The lengths have 16 bits.
+/// DES and triple DES, with the key among the commands: CBC if there is an IV, otherwise ECB, whose descriptor jumps over
+/// the load of an IV. The lengths have 16 bits.
 #[inline]
-pub(super) fn des_cbc(key: &[u8], encrypts: bool, iv: u32, message: Message) -> Words<15> {
+pub(super) fn des(key: &[u8], encrypts: bool, iv: Option<u32>, message: Message) -> Words<15> {
     let mut keys = [0; 6];
     for (place, bytes) in keys.iter_mut().zip(key.chunks_exact(4)) {
         *place = Format::RT1170.word(bytes.try_into().unwrap_or_default());
@@ -111,6 +112,10 @@ pub(super) fn des_cbc(key: &[u8], encrypts: bool, iv: u32, message: Message) -> 
     if cipher == Cipher::Des {
         k2 = JUMP | 4;
     }
+    let (load, mode) = match iv {
+        Some(_) => (LOAD | register::CONTEXT | 8, Mode::Cbc),
+        None => (JUMP | 2, Mode::Ecb),
+    };
     Words::new([
         HEADER,
         KEY | IMMEDIATE | key.len() as u32,
@@ -120,8 +125,8 @@ pub(super) fn des_cbc(key: &[u8], encrypts: bool, iv: u32, message: Message) -> 
         k3,
         k4,
         k5,
-        LOAD | register::CONTEXT | 8,
-        iv,
+        load,
+        iv.unwrap_or(0),
         MESSAGE | message.size(),
         message.input.address,
         STORE_MESSAGE | message.size(),
@@ -129,7 +134,7 @@ pub(super) fn des_cbc(key: &[u8], encrypts: bool, iv: u32, message: Message) -> 
         command::OPERATION
             | operation::CLASS_1
             | cipher.algorithm()
-            | Mode::Cbc.bits()
+            | mode.bits()
             | direction(encrypts),
     ])
 }

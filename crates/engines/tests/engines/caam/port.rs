@@ -105,6 +105,24 @@ fn des_has_its_key_among_the_commands() {
     });
 }
 
+/// FIPS 81, table B1.
+#[test]
+fn a_block_of_des_has_no_iv() {
+    let key = hex("0123456789abcdef");
+    let blocks = b"Now is the time for all ".as_chunks::<8>().0;
+    let right = hex("3fa40e8a984d48156a271787ab8883f9893d51ec4b563b53");
+    with_port(|bus, port| {
+        for key in [key.clone(), key.repeat(3)] {
+            for (plain, right) in blocks.iter().zip(right.as_chunks::<8>().0) {
+                let [encrypts, decrypts] =
+                    [true, false].map(|encrypts| Key { bytes: &key, encrypts });
+                assert_eq!(port.des_ecb(bus, encrypts, plain), Ok(*right));
+                assert_eq!(port.des_ecb(bus, decrypts, right), Ok(*plain));
+            }
+        }
+    });
+}
+
 /// SP 800-38A, F.5.1: the message in one job, in pieces of whole blocks, and one that ends within a block.
 #[test]
 fn counter_mode_leaves_the_next_counter_and_the_last_key_stream() {
