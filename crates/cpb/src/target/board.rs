@@ -106,6 +106,13 @@ impl Target for Board {
         let wanted = names::whole(wanted);
         let wanted: Vec<String> = wanted.iter().map(|name| name.trim().to_owned()).collect();
         let names: Vec<&str> = found.iter().map(|found| found.spec.name.as_str()).collect();
+        // A name that resembles none of these may be another board's, or that of software for Linux.
+        let is_elsewhere = |name: &&String| {
+            !names.contains(&name.as_str()) && names::near(name, &names).is_empty()
+        };
+        if let Some(name) = wanted.iter().find(is_elsewhere) {
+            bail!("this board's firmware has no provider '{name}'; it has {}", names.join(", "));
+        }
         names::places("provider", &wanted, &names)?;
         found.retain(|found| {
             let name = &found.spec.name;

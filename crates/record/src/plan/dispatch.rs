@@ -2,13 +2,14 @@
 
 use cpb_core::{Build, Depth, Dispatch, Notice};
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU16;
 
 /// How jobs are dispatched: by a name, or parameter by parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     untagged,
     expecting = "dispatch is \"serial\", \"all-at-once\", or a table such as { depth = 4, notice = \"notice-last\" }, \
-                 whose depth is a number or \"ring\""
+                 whose depth is a number from 1 or \"ring\""
 )]
 pub enum DispatchWord {
     /// A common way.
@@ -46,7 +47,7 @@ pub struct Queued {
 #[serde(untagged)]
 pub enum QueueDepth {
     /// So many.
-    Jobs(u16),
+    Jobs(NonZeroU16),
     /// As many as the engine's queue holds.
     Full(Ring),
 }
@@ -82,7 +83,7 @@ impl From<DispatchWord> for Dispatch {
             DispatchWord::Named(NamedDispatch::AllAtOnce) => Dispatch::ALL_AT_ONCE,
             DispatchWord::Queued(Queued { depth, build, notice }) => {
                 let depth = match depth {
-                    QueueDepth::Jobs(jobs) => Depth::Jobs(jobs),
+                    QueueDepth::Jobs(jobs) => Depth::Jobs(jobs.get()),
                     QueueDepth::Full(Ring::Ring) => Depth::Ring,
                 };
                 Dispatch { build, depth, notice }

@@ -182,7 +182,13 @@ fn a_dispatch_has_a_name_or_each_of_its_parameters() {
         let kept = serde_json::to_string(&plan).unwrap();
         assert_eq!(serde_json::from_str::<Plan>(&kept).unwrap(), plan, "{kept}");
     }
-    for wrong in ["'parallel'", "{ depth = 'all' }", "{ deep = 4 }", "{ notice = 'notice-last' }"] {
+    for wrong in [
+        "'parallel'",
+        "{ depth = 'all' }",
+        "{ depth = 0 }",
+        "{ deep = 4 }",
+        "{ notice = 'notice-last' }",
+    ] {
         let told = format!("{:#}", with(wrong).unwrap_err());
         assert!(told.contains("all-at-once") && told.contains("notice-last"), "{told}");
     }

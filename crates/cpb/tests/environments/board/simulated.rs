@@ -179,16 +179,21 @@ fn cycles(chip: &str, engine: &str, firmware: &Path, word: &str) -> f64 {
 }
 
 #[test]
-fn a_chip_without_a_dcp_has_no_such_provider() {
-    let test = "a_chip_without_a_dcp_has_no_such_provider";
-    for (chip, name) in [("imxrt1170", "imxrt1170-evk-O2"), ("mps2-an500", "mps2-an500-O2")] {
+fn a_chip_without_an_engine_has_no_such_provider() {
+    let test = "a_chip_without_an_engine_has_no_such_provider";
+    for (chip, name, engine) in [
+        ("imxrt1170", "imxrt1170-evk-O2", "dcp"),
+        ("imxrt1060", "imxrt1060-evk-O2", "caam"),
+        ("mps2-an500", "mps2-an500-O2", "dcp"),
+    ] {
         let Some(firmware) = image(test, name) else { return };
         let target = format!("{chip}-sim:{}", firmware.display());
         let lab = lab!();
         for command in ["run -o record.jsonl", "check"] {
-            let ran = lab.run(&format!("{command} --target {target} -p dcp -a sha-256"));
+            let ran = lab.run(&format!("{command} --target {target} -p {engine} -a sha-256"));
             assert_eq!(ran.status, Some(2), "{}", ran.all());
-            assert!(ran.stderr.contains("dcp") && ran.stderr.contains("mbedtls"), "{}", ran.all());
+            let words = format!("firmware has no provider '{engine}'; it has null, mbedtls");
+            assert!(ran.stderr.contains(&words), "{}", ran.all());
         }
     }
 }
