@@ -22,6 +22,34 @@ impl<'c, C: Clock> ChipBus<'c, C> {
         unsafe { cortex_m::interrupt::enable() };
         ChipBus { scb, clock }
     }
+
+    /// Cleans the lines of a cached buffer that is not empty. Not inlined, like [`ChipBus::invalidate_lines`]: in a
+    /// driver, whose buffers usually are in tightly coupled memory, the loops would only take registers.
+    #[inline(never)]
+    fn clean_lines(&mut self, buffer: &[u8]) {
+        // Whole lines: the function counts them by the length alone.
+        let start = buffer.as_ptr() as usize / LINE * LINE;
+        let end = (buffer.as_ptr() as usize + buffer.len()).next_multiple_of(LINE);
+        self.scb.clean_dcache_by_address(start, end - start);
+    }
+
+    /// Invalidates the lines of a cached buffer that is not empty.
+    #[inline(never)]
+    fn invalidate_lines(&mut self, buffer: &mut [u8]) {
+        let start = buffer.as_ptr() as usize;
+        let end = start + buffer.len();
+        let (first, last) = (start.next_multiple_of(LINE), end / LINE * LINE);
+        if last > first {
+            // SAFETY: these lines hold nothing but the buffer, whose old content is not needed.
+            unsafe { self.scb.invalidate_dcache_by_address(first, last - first) };
+        }
+        // Lines that the buffer shares with other data: what the core wrote there is kept.
+        for edge in [start, end - 1].map(|edge| edge / LINE * LINE) {
+            if !(first..last).contains(&edge) {
+                self.scb.clean_invalidate_dcache_by_address(edge, LINE);
+            }
+        }
+    }
 }
 
 /// Whether the data cache may hold lines of `buffer` that differ from memory.
@@ -51,30 +79,14 @@ impl<C: Clock> Bus for ChipBus<'_, C> {
     #[inline]
     fn clean(&mut self, buffer: &[u8]) {
         if is_cached(buffer) && !buffer.is_empty() {
-            // Whole lines: the function counts them by the length alone.
-            let start = buffer.as_ptr() as usize / LINE * LINE;
-            let end = (buffer.as_ptr() as usize + buffer.len()).next_multiple_of(LINE);
-            self.scb.clean_dcache_by_address(start, end - start);
+            self.clean_lines(buffer);
         }
     }
 
     #[inline]
     fn invalidate(&mut self, buffer: &mut [u8]) {
-        if !is_cached(buffer) || buffer.is_empty() {
-            return;
-        }
-        let start = buffer.as_ptr() as usize;
-        let end = start + buffer.len();
-        let (first, last) = (start.next_multiple_of(LINE), end / LINE * LINE);
-        if last > first {
-            // SAFETY: these lines hold nothing but the buffer, whose old content is not needed.
-            unsafe { self.scb.invalidate_dcache_by_address(first, last - first) };
-        }
-        // Lines that the buffer shares with other data: what the core wrote there is kept.
-        for edge in [start, end - 1].map(|edge| edge / LINE * LINE) {
-            if !(first..last).contains(&edge) {
-                self.scb.clean_invalidate_dcache_by_address(edge, LINE);
-            }
+        if is_cached(buffer) && !buffer.is_empty() {
+            self.invalidate_lines(buffer);
         }
     }
 

@@ -256,6 +256,7 @@ fn hmac(hash: Hash, key: HmacKey) -> u32 {
     operation::CLASS_2 | hash.algorithm() | mode | operation::INIT_FINAL
 }
 
+#[inline]
 fn load_key(job: &mut InPlace<'_>, class: u32, Span { address, length }: Span) {
     job.key(class, address.into(), length);
 }
@@ -269,16 +270,19 @@ fn load_mac_key(job: &mut InPlace<'_>, how: HmacKey, place: Span) {
 }
 
 /// Loads class 1's context, unless the mode has none.
+#[inline]
 fn load_context(job: &mut InPlace<'_>, offset: usize, Span { address, length }: Span) {
     if length > 0 {
         job.load(class::ONE | register::CONTEXT, offset, address.into(), length);
     }
 }
 
+#[inline]
 fn load(job: &mut InPlace<'_>, kind: u32, Span { address, length }: Span) {
     job.fifo_load(kind, address.into(), length as u32);
 }
 
+#[inline]
 fn store_message(job: &mut InPlace<'_>, places: &Places) {
     let length = places.input.length as u32;
     if length > 0 {

@@ -13,8 +13,8 @@ use cpb_core::{
     KeyUse, Kind, Operation, Phase, Progress, Provider, Session, Unsupported,
 };
 
-/// Where a payload holds the IV, and where the tag.
-const IV: core::ops::Range<usize> = 0..32;
+/// Where a payload holds CCM's blocks, and where the tag.
+const BLOCKS: core::ops::Range<usize> = 0..32;
 const TAG: core::ops::Range<usize> = 32..PAYLOAD;
 
 /// AES's key comes first in that of encrypt-then-MAC.
@@ -270,7 +270,8 @@ impl<B: Bus> Queue<'_, '_, '_, B> {
         job % self.caam.ring.length()
     }
 
-    /// Where the parts of a job are. IV and tag are copied to the slot's payload.
+    /// Where the parts of a job are. The engine reads them where they are. CCM's blocks and tags are in the slot's payload:
+    /// a tag that the engine writes could share a cache line with what the core writes.
     fn places(&mut self, number: usize, slot: usize) -> Result<Places, Error> {
         let (job, Caam { ring, bus, .. }) = (&self.jobs[number], &mut *self.caam);
         if self.task == Task::Random {
@@ -300,23 +301,25 @@ impl<B: Bus> Queue<'_, '_, '_, B> {
             bus.clean(job.associated);
             places.associated = span(bus, job.associated)?;
         }
+        bus.clean(job.iv);
+        places.iv = span(bus, job.iv)?;
+        if job.tag.is_empty() {
+            return Ok(places);
+        }
         let payload = &mut ring.slots[slot].payload;
-        let iv = match self.task {
-            Task::Ccm { .. } => {
-                let (associated, length) = (job.associated.len(), input.length);
-                let blocks = job::ccm_blocks(job.iv, job.tag.len(), associated, length);
-                payload[IV].copy_from_slice(&blocks);
-                blocks.len()
-            }
-            _ => {
-                payload[IV][..job.iv.len()].copy_from_slice(job.iv);
-                job.iv.len()
-            }
-        };
+        let first = address(bus, payload)?;
+        if matches!(self.task, Task::Ccm { .. }) {
+            let (associated, length) = (job.associated.len(), input.length);
+            payload[BLOCKS].copy_from_slice(&job::ccm_blocks(
+                job.iv,
+                job.tag.len(),
+                associated,
+                length,
+            ));
+            places.iv = Span { address: first, length: BLOCKS.len() };
+        }
         payload[TAG][..job.tag.len()].copy_from_slice(job.tag);
         bus.clean(payload);
-        let first = address(bus, payload)?;
-        places.iv = Span { address: first, length: iv };
         places.tag = Span { address: first + TAG.start as u32, length: job.tag.len() };
         Ok(places)
     }

@@ -205,13 +205,21 @@ impl<'w> JobRing<'w> {
                 self.write(bus, jr::JRINTR, jrint::DONE);
             }
         }
+        Err(self.give_up(bus, how))
+    }
+
+    /// Resets the ring, and says why.
+    #[cold]
+    fn give_up(&mut self, bus: &mut impl Bus, how: Completion) -> Error {
         let interrupt = self.read(bus, jr::JRINTR);
-        self.reset(bus)?;
+        if let Err(error) = self.reset(bus) {
+            return error;
+        }
         self.notice(bus, how);
         if interrupt & jrint::ERROR != 0 {
-            return Err(Error::Engine { code: interrupt, meaning: Meaning::Hardware });
+            return Error::Engine { code: interrupt, meaning: Meaning::Hardware };
         }
-        Err(Error::Timeout)
+        Error::Timeout
     }
 
     /// Takes the oldest end that was reported: its slot if it is one of this ring's, and its status. The caller has

@@ -313,6 +313,7 @@ impl<W: WordMemory> Descriptor<W> {
         self.data(command::SEQ_OUT_PTR | flags, address, length)
     }
 
+    #[inline]
     fn data(&mut self, word: u32, address: u64, length: u32) -> &mut Self {
         if length <= 0xFFFF {
             return self.push(word | length).pointer(address);
