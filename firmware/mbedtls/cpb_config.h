@@ -36,6 +36,9 @@
 /* Deterministic generators; their entropy is the workload's. */
 #define MBEDTLS_CTR_DRBG_C
 #define MBEDTLS_HMAC_DRBG_C
+/* As much at once as SP 800-90A allows. A chain of smaller requests would return a different stream. */
+#define MBEDTLS_CTR_DRBG_MAX_REQUEST 65536
+#define MBEDTLS_HMAC_DRBG_MAX_REQUEST 65536
 
 /* Key pairs. The big numbers are plain C, as everything here is: without MBEDTLS_HAVE_ASM. */
 #define MBEDTLS_BIGNUM_C
