@@ -59,6 +59,9 @@ pub enum Basis {
     Cycles,
     /// Wall-clock time.
     Time,
+    /// Instructions of the measuring threads, in user mode and in the kernel. For two emulated runs, whose times mean
+    /// nothing.
+    Instructions,
 }
 
 impl Verdict {
