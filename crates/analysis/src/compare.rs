@@ -22,6 +22,7 @@ use crate::evidence_policy::{Metric, meaningful};
 use crate::levels::{self, Found};
 use crate::paths::{self, Point, Subject, Task, Tasks};
 use crate::ratio::{Basis, Verdict, is_tie};
+use crate::retired;
 use crate::run_info;
 use crate::uncertain::{Bounded, Uncertain};
 use crate::units::Times;
@@ -137,8 +138,9 @@ pub fn runs(first: &Record, second: &Record, pairs: Pairs) -> Compared {
     let timeless = [first, second]
         .iter()
         .all(|record| meaningful(Metric::Rate, record.header.evidence).is_err());
+    let share = retired::widest([first, second]);
     let [tasks, others] = [first, second].map(|record| match timeless {
-        true => paths::counted(record),
+        true => paths::counted(record, share),
         false => paths::of_records([record]),
     });
     let machines = Machines::of([
@@ -477,8 +479,9 @@ mod tests {
             for (pass, round) in rounds.iter_mut().enumerate() {
                 // One operation in a hundred meets the clock's interrupt, in some passes.
                 let kernel = Some(100 * (count - 80) + 3000 * (pass as u64 % 2));
+                let cpu = kernel.map(|kernel| kernel + 8_000);
                 let (operations, user) = (100, 8_000);
-                round.counters.retired = Some(Retired { operations, user, kernel, cpu: kernel });
+                round.counters.retired = Some(Retired { operations, user, kernel, cpu });
             }
             rounds
         };

@@ -218,7 +218,7 @@ fn counted(record: &Record) -> Vec<CountedPath> {
         return Vec::new();
     }
     let mut all: Vec<CountedPath> = Vec::new();
-    for task in &paths::counted(record).all {
+    for task in &paths::counted(record, retired::widest([record])).all {
         for path in &task.paths {
             let cells = record.cells.iter().filter(|(cell, _)| {
                 cell.provider == path.provider

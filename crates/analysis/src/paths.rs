@@ -236,9 +236,9 @@ pub fn of_records<'a>(records: impl IntoIterator<Item = &'a Record>) -> Tasks {
     tasks
 }
 
-/// Collects the tasks of a record whose operations' instructions were counted: of the measuring threads, in user mode
-/// and in the kernel. For records whose times mean nothing.
-pub fn counted(record: &Record) -> Tasks {
+/// Collects the tasks of a record whose operations' instructions were counted, as costs of this `share` of them. For
+/// records whose times mean nothing.
+pub fn counted(record: &Record, share: Share) -> Tasks {
     let mut tasks = Tasks::default();
     let evidence = record.header.evidence;
     if let Err(why) = meaningful(Metric::Instructions, evidence) {
@@ -251,13 +251,13 @@ pub fn counted(record: &Record) -> Tasks {
         if !catalog::computes(&cell.provider) || suspects.contains_key(cell) {
             continue;
         }
-        let Some(instructions) = retired::per_operation(rounds, Share::Task) else {
+        let Some(instructions) = retired::per_operation(rounds, share) else {
             tasks.without.push((cell.to_string(), NoFigure::NotCounted));
             continue;
         };
         let bytes = cell.workload.size();
-        let share = retired::scatter(rounds);
-        let instructions = instructions.scattered(share * instructions.value, retired::FREEDOM);
+        let scatter = retired::scatter(rounds) * instructions.value;
+        let instructions = instructions.scattered(scatter, retired::FREEDOM);
         let point = Point { instructions: Some(instructions), ..Point::without_time(bytes) };
         add(&mut task_of(cell, record, 0, &mut tasks.all).paths, &cell.provider, point);
     }

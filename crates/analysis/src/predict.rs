@@ -60,7 +60,7 @@ impl<U: Unit> Predicted<U> {
         instructions: U,
         published: Nanoseconds,
         machine: &Machine,
-        cost: &Range,
+        cost: &CyclesPerInstruction,
         engine: Nanoseconds,
     ) -> Predicted<U> {
         let at = |cycles: f64| {
@@ -79,7 +79,7 @@ impl<U: Unit> Predicted<U> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct MachinesFile {
     machine: Vec<Machine>,
 }
 
@@ -90,10 +90,10 @@ struct Machine {
     core: String,
     #[serde(rename = "mhz")]
     clock: Clock,
-    kernel: Range,
-    software: Range,
+    kernel: CyclesPerInstruction,
+    software: CyclesPerInstruction,
     engine: Engine,
-    path: Vec<Path>,
+    path: Vec<PredictedPath>,
 }
 
 #[derive(Deserialize)]
@@ -106,7 +106,7 @@ struct Clock {
 /// Cycles an instruction.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Range {
+struct CyclesPerInstruction {
     low: f64,
     high: f64,
     source: String,
@@ -125,16 +125,16 @@ struct Engine {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Path {
+struct PredictedPath {
     published: String,
     counted: Vec<String>,
-    cost: Kind,
+    cost: CostKind,
     lacks: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Kind {
+enum CostKind {
     /// The kernel's code, and an engine.
     Kernel,
     /// A library.
@@ -142,7 +142,7 @@ enum Kind {
 }
 
 impl Machine {
-    fn assumptions(&self, kind: Kind) -> Vec<String> {
+    fn assumptions(&self, kind: CostKind) -> Vec<String> {
         let Machine { core, clock, engine, .. } = self;
         let mut all = vec![format!("{core} at {} MHz: {}", clock.value.0, clock.source)];
         let range = self.range(kind);
@@ -150,17 +150,17 @@ impl Machine {
             "{} to {} cycles an instruction: {}",
             range.low, range.high, range.source
         ));
-        if kind == Kind::Kernel {
+        if kind == CostKind::Kernel {
             let Engine { name, job_us, per_byte, source } = engine;
             all.push(format!("{name}: {job_us} µs a job and {} ns a byte: {source}", per_byte.0));
         }
         all
     }
 
-    fn range(&self, kind: Kind) -> &Range {
+    fn range(&self, kind: CostKind) -> &CyclesPerInstruction {
         match kind {
-            Kind::Kernel => &self.kernel,
-            Kind::Software => &self.software,
+            CostKind::Kernel => &self.kernel,
+            CostKind::Software => &self.software,
         }
     }
 }
@@ -175,7 +175,8 @@ pub fn predict<'a>(
         Outcome::Measured(rounds) => rounds.iter().any(|round| round.counters.retired.is_some()),
         Outcome::NotMeasured(_) => false,
     });
-    let machines = toml::from_str::<File>(MACHINES).map(|file| file.machine).unwrap_or_default();
+    let machines =
+        toml::from_str::<MachinesFile>(MACHINES).map(|file| file.machine).unwrap_or_default();
     if !counted {
         return Vec::new();
     }
@@ -199,8 +200,8 @@ pub fn predict<'a>(
             });
             let range = machine.range(known.cost);
             let engine = |time: f64| match known.cost {
-                Kind::Kernel => Nanoseconds(time),
-                Kind::Software => Nanoseconds(0.0),
+                CostKind::Kernel => Nanoseconds(time),
+                CostKind::Software => Nanoseconds(0.0),
             };
             let fixed = counts.as_ref().map(|counts| {
                 let engine = engine(machine.engine.job_us * 1e3);

@@ -59,8 +59,7 @@ pub enum Basis {
     Cycles,
     /// Wall-clock time.
     Time,
-    /// Instructions of the measuring threads, in user mode and in the kernel. For two emulated runs, whose times mean
-    /// nothing.
+    /// Instructions, of the whole CPU if known. For two emulated runs, whose times mean nothing.
     Instructions,
 }
 

@@ -83,8 +83,8 @@ pub fn render(compared: &Compared, width: usize, colour: bool) -> String {
 }
 
 /// What is compared if both runs are emulated.
-const INSTRUCTIONS: &str = "instructions an operation, in user mode and in the kernel, because both runs are emulated \
-     and their times mean nothing; a slower cell is one with more instructions";
+const INSTRUCTIONS: &str = "instructions an operation, of the whole CPU if known, because both runs are emulated and their \
+     times mean nothing; a slower cell is one with more instructions";
 
 /// Whether instructions are compared instead of time.
 pub fn is_of_instructions(compared: &Compared) -> bool {

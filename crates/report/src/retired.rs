@@ -119,3 +119,61 @@ pub(crate) fn notes(explanation: &Explanation) -> Vec<(&'static str, String)> {
     }
     notes
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::explain::render;
+    use cpb_analysis::explain::{CountedPath, explain};
+    use cpb_analysis::paths::Subject;
+    use cpb_analysis::predict::{Predicted, Prediction};
+    use cpb_analysis::retired::RetiredLine;
+    use cpb_analysis::uncertain::Bounded;
+    use cpb_analysis::units::{Instructions, InstructionsPerByte, Interval, Nanoseconds};
+    use cpb_core::{Algorithm, CryptoWorkload, Operation, Workload};
+
+    #[test]
+    fn counts_and_predictions_stand_beside_the_published_times_with_what_was_assumed() {
+        let workload = CryptoWorkload::new(Algorithm::Aes128Cbc, Operation::Encrypt, 0);
+        let line = |fixed, per_byte| RetiredLine {
+            fixed: Bounded { value: Instructions(fixed), interval: None },
+            per_byte: Bounded { value: InstructionsPerByte(per_byte), interval: None },
+        };
+        let mut explanation = explain([], None);
+        explanation.counted.push(CountedPath {
+            machine: "a guest".to_owned(),
+            subject: Subject::Measured(Workload::Crypto(workload)),
+            provider: "af_alg:cbc-aes-caam".to_owned(),
+            task: Some(line(16_773.0, 0.5)),
+            cpu: None,
+            sizes: Vec::new(),
+        });
+        let predicted = Predicted {
+            instructions: Instructions(25_617.0),
+            engine: Nanoseconds(11_000.0),
+            predicted: Interval { low: Nanoseconds(62_000.0), high: Nanoseconds(88_000.0) },
+            published: Nanoseconds(96_800.0),
+            off: 0.1,
+        };
+        explanation.predictions.push(Prediction {
+            machine: "i.MX6Q".to_owned(),
+            assumptions: vec!["2 to 3 cycles an instruction: a guess".to_owned()],
+            algorithm: "aes-128-cbc".to_owned(),
+            published: "af_alg".to_owned(),
+            counted: Some("af_alg:cbc-aes-caam".to_owned()),
+            fixed: Some(predicted),
+            per_byte: None,
+            lacks: "another kernel".to_owned(),
+        });
+        let text = render(&explanation, 100, false);
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for told in [
+            "af_alg:cbc-aes-caam 16.8k 0.500 no line",
+            "af_alg, fixed 25.6k 62.0 µs to 88.0 µs 96.8 µs 10% above",
+            "af_alg, per byte not counted",
+            "assumed 2 to 3 cycles an instruction: a guess",
+            "lacks af_alg by af_alg:cbc-aes-caam: another kernel",
+        ] {
+            assert!(words.contains(told), "{told}: {text}");
+        }
+    }
+}
