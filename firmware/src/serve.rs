@@ -137,12 +137,13 @@ impl<C: Clock> Runner<'_, C> {
         let buffers = unsafe { memory::buffers() };
         let computes = provider.identity().provider != NULL;
         let memory = Some(buffers);
-        let plan = Plan { provider, workload, budget, clock: self.clock, computes, memory };
+        let (clock, counting) = (self.clock, false);
+        let plan = Plan { provider, workload, budget, clock, computes, counting, memory };
         let (mut opened, mut begin, mut end) = (0, self.clock.now(), self.clock.now());
         let mut stack = 0;
         let before = (provider.interrupts(), provider.jobs());
         let seen = cpb_round::run(plan, &mut |stage| match stage {
-            Stage::Prepared | Stage::WarmedUp => {}
+            Stage::Prepared | Stage::WarmedUp | Stage::Counting(_) => {}
             Stage::Open => {
                 opened = memory::paint_stack();
                 begin = self.clock.now();

@@ -494,6 +494,7 @@ mod tests {
             bytes,
             time: Uncertain::single(cost).scattered(0.001 * cost, 20),
             cycles: None,
+            instructions: None,
             levels: None,
             cpu: None,
             latency: None,

@@ -5,6 +5,9 @@
 //! each adds [`RUN_SCATTER`] to the error, and that part does not average out over cells. If the passes of a cell lie
 //! on two levels, the levels are compared, so it does not matter how often a run drew which level.
 //!
+//! Times of emulated CPUs mean nothing. If both runs are emulated, the instructions of their operations are compared,
+//! which hardly depend on the host: see [`crate::retired`].
+//!
 //! A small difference at one size that does not show at the neighbouring sizes is not reported as a difference.
 //! Processes draw such speeds at their start (from the addresses of their stack and tables), and all processes of a
 //! run may draw the same.
@@ -15,9 +18,11 @@
 mod counterpart;
 mod differences;
 
+use crate::evidence_policy::{Metric, meaningful};
 use crate::levels::{self, Found};
 use crate::paths::{self, Point, Subject, Task, Tasks};
 use crate::ratio::{Basis, Verdict, is_tie};
+use crate::retired;
 use crate::run_info;
 use crate::uncertain::{Bounded, Uncertain};
 use crate::units::Times;
@@ -130,7 +135,14 @@ pub enum Pairs<'a> {
 
 /// Compares two runs, cell by cell.
 pub fn runs(first: &Record, second: &Record, pairs: Pairs) -> Compared {
-    let [tasks, others] = [first, second].map(|record| paths::of_records([record]));
+    let timeless = [first, second]
+        .iter()
+        .all(|record| meaningful(Metric::Rate, record.header.evidence).is_err());
+    let share = retired::widest([first, second]);
+    let [tasks, others] = [first, second].map(|record| match timeless {
+        true => paths::counted(record, share),
+        false => paths::of_records([record]),
+    });
     let machines = Machines::of([
         counterpart::machines(first, &tasks),
         counterpart::machines(second, &others),
@@ -250,8 +262,10 @@ fn key<'a>(task: &'a Task, point: &Point) -> Key<'a> {
 }
 
 fn row(task: &Task, provider: &str, first: &Point, second: &Point, apart: bool) -> ComparedCell {
-    let (metric, [first_cost, second_cost]) = match (&first.cycles, &second.cycles) {
-        (Some(first), Some(second)) => (Basis::Cycles, [first, second]),
+    let counts = first.instructions.as_ref().zip(second.instructions.as_ref());
+    let (metric, [first_cost, second_cost]) = match (counts, &first.cycles, &second.cycles) {
+        (Some((first, second)), ..) => (Basis::Instructions, [first, second]),
+        (None, Some(first), Some(second)) => (Basis::Cycles, [first, second]),
         _ => (Basis::Time, [&first.time, &second.time]),
     };
     let [one, other] = [first_cost, second_cost].map(|cost| {
@@ -335,7 +349,11 @@ fn stands_alone(row: &ComparedCell, rows: &[ComparedCell]) -> bool {
     let denies = |other: &ComparedCell| {
         other.log.value * row.log.value.signum() < SHOWN * row.log.value.abs()
     };
-    neighbours.peek().is_some() && row.log.value.abs() < DRAWN.ln_1p() && neighbours.all(denies)
+    // A process draws a speed, but no number of instructions.
+    row.metric != Basis::Instructions
+        && neighbours.peek().is_some()
+        && row.log.value.abs() < DRAWN.ln_1p()
+        && neighbours.all(denies)
 }
 
 /// The verdicts on several logarithms of ratios, together as certain as [`SURE`] (Holm 1979). The one that is least
@@ -418,8 +436,9 @@ fn name(record: &Record) -> String {
 mod tests {
     use super::*;
     use crate::fixtures::{noisy_rounds, record};
+    use cpb_core::message::Retired;
     use cpb_record::State;
-    use cpb_record::{End, ProviderRecord, Round};
+    use cpb_record::{End, Evidence, ProviderRecord, Round};
 
     fn cell(seed: u64, provider: &str, time: f64) -> Vec<Round> {
         let mut rounds = noisy_rounds(seed, 20, time, 0.0005);
@@ -451,6 +470,41 @@ mod tests {
             compared.families.iter().find(|family| family.of == Kind::Provider("openssl".into()));
         assert_eq!(own.map(|family| (family.cells, family.verdict)), Some((1, Verdict::Slower)));
         assert!(compared.differences.is_empty());
+    }
+
+    /// An emulated run whose times are noise, and whose operations retire so many instructions.
+    fn emulated(seed: u64, counts: &[(&str, u64)]) -> Record {
+        let cell = |(provider, count): &(&str, u64)| {
+            let mut rounds = cell(seed, provider, 1000.0 * seed as f64);
+            for (pass, round) in rounds.iter_mut().enumerate() {
+                // One operation in a hundred meets the clock's interrupt, in some passes.
+                let kernel = Some(100 * (count - 80) + 3000 * (pass as u64 % 2));
+                let cpu = kernel.map(|kernel| kernel + 8_000);
+                let (operations, user) = (100, 8_000);
+                round.counters.retired = Some(Retired { operations, user, kernel, cpu });
+            }
+            rounds
+        };
+        let mut record = record(counts.iter().map(cell).collect::<Vec<_>>().into_iter());
+        record.header.evidence = Evidence::Emulated;
+        record
+    }
+
+    #[test]
+    fn two_emulated_runs_are_compared_by_their_instructions() {
+        let first = emulated(1, &[("openssl", 10_000), ("mbedtls:c", 50_000)]);
+        let second = emulated(2, &[("openssl", 10_400), ("mbedtls:c", 50_000)]);
+        let compared = runs(&first, &second, Pairs::ByName);
+        let verdicts: Vec<(Verdict, Basis)> =
+            compared.cells.iter().map(|row| (row.verdict, row.metric)).collect();
+        let expected =
+            [(Verdict::Slower, Basis::Instructions), (Verdict::Tie, Basis::Instructions)];
+        assert_eq!(verdicts, expected, "{compared:?}");
+        assert!((compared.cells[0].ratio.value.0 / 1.04 - 1.0).abs() < 0.001, "{compared:?}");
+        // Without counts there is nothing to compare.
+        let mut uncounted = run(3, &[("openssl", 1000.0)]);
+        uncounted.header.evidence = Evidence::Emulated;
+        assert!(runs(&first, &uncounted, Pairs::ByName).cells.is_empty());
     }
 
     /// Ten runs of an unchanged machine: in one of them, all passes of OpenSSL's AES-CBC decryption of 256 bytes took

@@ -9,6 +9,8 @@ pub enum Metric {
     Answers,
     /// The number of events per operation: interrupts, context switches.
     Counts,
+    /// Instructions per operation and per byte. They depend on the program, not on the speed of its machine.
+    Instructions,
     /// CPU use, and CPU time per byte.
     CpuUse,
     /// Time per operation, or bytes per second.
@@ -29,9 +31,10 @@ pub enum Metric {
 
 impl Metric {
     /// All metrics.
-    pub const ALL: [Metric; 10] = [
+    pub const ALL: [Metric; 11] = [
         Metric::Answers,
         Metric::Counts,
+        Metric::Instructions,
         Metric::CpuUse,
         Metric::Rate,
         Metric::Cycles,
@@ -50,7 +53,7 @@ impl Metric {
 pub fn meaningful(metric: Metric, evidence: Evidence) -> Result<(), &'static str> {
     use Metric::{AcrossExecutors, Answers, Counts, CpuUse, Cycles, Latency, Noise, Rate, Scaling};
     match (evidence, metric) {
-        (_, Answers | Counts | Metric::WithinExecutor) => Ok(()),
+        (_, Answers | Counts | Metric::Instructions | Metric::WithinExecutor) => Ok(()),
         (Evidence::Emulated, Rate | Latency | Scaling) => {
             Err("emulated: the speed of an emulated CPU says nothing about a real one")
         }
@@ -95,6 +98,8 @@ mod tests {
         assert!(refused(Metric::Rate) && refused(Metric::Cycles) && refused(Metric::Latency));
         assert!(refused(Metric::CpuUse));
         assert!(refused(Metric::AcrossExecutors) && !refused(Metric::WithinExecutor));
-        assert!(!refused(Metric::Answers) && !refused(Metric::Counts));
+        assert!(
+            !refused(Metric::Answers) && !refused(Metric::Counts) && !refused(Metric::Instructions)
+        );
     }
 }

@@ -10,6 +10,7 @@
 
 use crate::evidence_policy::{Metric, meaningful};
 use crate::missing::NoFigure;
+use crate::retired::{self, RetiredPerOperation};
 use crate::summary::Known;
 use crate::units::SecondsPerMegabyte;
 use cpb_core::catalog;
@@ -51,6 +52,9 @@ pub struct Execution {
     /// Jobs per operation that the executor's engine finished by its own count. `None` unless the provider drives the
     /// engine itself.
     pub jobs_per_operation: Option<f64>,
+    /// Instructions per operation, where the CPU's counter can be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<RetiredPerOperation>,
     /// Context switches per operation; `None` if no operation was counted.
     pub switches: Option<Switches>,
     /// The cell's CPU use.
@@ -143,6 +147,7 @@ pub fn of(record: &Record, cell: &Cell, rounds: &[Round]) -> Option<Execution> {
         operations: totals.operations,
         interrupts_per_operation: totals.interrupts.and_then(per_operation),
         jobs_per_operation: totals.jobs.and_then(per_operation),
+        instructions: retired::of(rounds, record.header.evidence),
         switches: per_operation(totals.voluntary)
             .zip(per_operation(totals.involuntary))
             .map(|(voluntary, involuntary)| Switches { voluntary, involuntary }),

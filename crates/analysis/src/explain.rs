@@ -8,11 +8,13 @@ use crate::fit::{self, Fit, NoFit};
 use crate::location::Confidence;
 use crate::missing::NoFigure;
 use crate::paths::{self, Path, Subject, Task, WrongPath};
+use crate::predict::{Prediction, predict};
 use crate::ratio::Verdict;
+use crate::retired::{self, RetiredLine, RetiredPerOperation, Share};
 use crate::run_info;
 use crate::uncertain::{Bounded, Uncertain};
 use crate::units::{Bytes, Nanoseconds, OperationsPerSecond, SecondsPerMegabyte, Times};
-use cpb_record::{Evidence, Record};
+use cpb_record::{Evidence, Outcome, Record, Round};
 use serde::Serialize;
 
 /// If more threads raise the rate by less than this share, they are not worth their cores.
@@ -48,6 +50,12 @@ pub struct Answer {
 pub struct Explanation {
     /// Tasks that can be explained, in the order of the records.
     pub tasks: Vec<Explained>,
+    /// The instructions of paths, of records whose times mean nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counted: Vec<CountedPath>,
+    /// Published times beside what these instructions predict.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub predictions: Vec<Prediction>,
     /// The gain from more threads.
     pub scaling: Vec<PathScaling>,
     /// The user's question.
@@ -137,6 +145,24 @@ pub struct SizeCost {
     pub cpu_seconds_per_megabyte: Option<SecondsPerMegabyte>,
 }
 
+/// The instructions of one path.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CountedPath {
+    /// The machine.
+    pub machine: String,
+    /// The task.
+    pub subject: Subject,
+    /// Name of the provider.
+    pub provider: String,
+    /// Instructions of the measuring threads, in user mode and in the kernel, at any size. `None` with too few sizes,
+    /// or if they are on no line.
+    pub task: Option<RetiredLine>,
+    /// Those of the whole CPU.
+    pub cpu: Option<RetiredLine>,
+    /// Instructions at each size, in bytes.
+    pub sizes: Vec<(u32, RetiredPerOperation)>,
+}
+
 /// How a path's rate grows with the number of threads, at its largest size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PathScaling {
@@ -167,7 +193,14 @@ pub fn explain<'a>(
     let fewest = worth.iter().filter(|task| task.threads == single);
     let mut warnings = run_info::once(records.iter().flat_map(|record| &record.warnings));
     warnings.extend(without_interval(&tasks.all));
+    let published: Vec<&Record> =
+        records.iter().copied().filter(|record| !record.published.is_empty()).collect();
     Explanation {
+        counted: records.iter().flat_map(|record| counted(record)).collect(),
+        predictions: records
+            .iter()
+            .flat_map(|record| predict(record, published.iter().copied()))
+            .collect(),
         tasks: fewest.map(|task| one(task, question)).collect(),
         scaling: scaling(&tasks.all),
         question,
@@ -176,6 +209,48 @@ pub fn explain<'a>(
         without: tasks.without,
         warnings,
     }
+}
+
+/// The instructions of a record's paths, if its times mean nothing.
+fn counted(record: &Record) -> Vec<CountedPath> {
+    let evidence = record.header.evidence;
+    if meaningful(Metric::Rate, evidence).is_ok() {
+        return Vec::new();
+    }
+    let mut all: Vec<CountedPath> = Vec::new();
+    for task in &paths::counted(record, retired::widest([record])).all {
+        for path in &task.paths {
+            let cells = record.cells.iter().filter(|(cell, _)| {
+                cell.provider == path.provider
+                    && cell.threads == task.threads
+                    && Subject::Measured(cell.workload.with_size(0)) == task.subject
+            });
+            let rounds = cells.filter_map(|(cell, outcome)| match outcome {
+                Outcome::Measured(rounds) => Some((cell.workload.size(), rounds.as_slice())),
+                Outcome::NotMeasured(_) => None,
+            });
+            let rounds: Vec<(u32, &[Round])> = rounds.collect();
+            let line = |share| {
+                let sized = |(bytes, rounds): &(u32, &[Round])| {
+                    let cost = retired::per_operation(rounds, share)?;
+                    Some(fit::Sized { bytes: (*bytes).into(), cost })
+                };
+                retired::line(&rounds.iter().map(sized).collect::<Option<Vec<_>>>()?)
+            };
+            let sizes = rounds
+                .iter()
+                .filter_map(|(bytes, rounds)| Some((*bytes, retired::of(rounds, evidence)?)));
+            all.push(CountedPath {
+                machine: task.machine.clone(),
+                subject: task.subject.clone(),
+                provider: path.provider.clone(),
+                task: line(Share::Task),
+                cpu: line(Share::Cpu),
+                sizes: sizes.collect(),
+            });
+        }
+    }
+    all
 }
 
 /// The number of measured figures without an interval, and what that means for the explanation, as a sentence.

@@ -12,6 +12,7 @@ use crate::levels::{self, Levels};
 use crate::location::Scatter;
 use crate::missing::NoFigure;
 use crate::passes::{Pass, Passes};
+use crate::retired::{self, Share};
 use crate::smt::Alone;
 use crate::summary;
 use crate::uncertain::Uncertain;
@@ -153,16 +154,26 @@ pub struct Path {
 pub struct Point {
     /// Message length or working set in bytes. 0 if the workload has neither.
     pub bytes: u32,
-    /// Time that a thread takes for an operation, in nanoseconds.
+    /// Time that a thread takes for an operation, in nanoseconds; not a number in tasks of [`counted`].
     pub time: Uncertain,
     /// The same in core cycles, where they are known.
     pub cycles: Option<Uncertain>,
+    /// Instructions of an operation; only in tasks of [`counted`].
+    pub instructions: Option<Uncertain>,
     /// The two levels, if the passes' leading figures (cycles if known) lie on two.
     pub levels: Option<Levels>,
     /// CPU time of an operation; only for one thread.
     pub cpu: Option<Cpu>,
     /// Times of single operations.
     pub latency: Option<Latency>,
+}
+
+impl Point {
+    fn without_time(bytes: u32) -> Point {
+        let time = Uncertain::single(f64::NAN);
+        let (cycles, instructions, levels, cpu, latency) = Default::default();
+        Point { bytes, time, cycles, instructions, levels, cpu, latency }
+    }
 }
 
 impl Path {
@@ -225,8 +236,53 @@ pub fn of_records<'a>(records: impl IntoIterator<Item = &'a Record>) -> Tasks {
     tasks
 }
 
-fn measured(run: usize, record: &Record, tasks: &mut Tasks, own: usize) {
+/// Collects the tasks of a record whose operations' instructions were counted, as costs of this `share` of them. For
+/// records whose times mean nothing.
+pub fn counted(record: &Record, share: Share) -> Tasks {
+    let mut tasks = Tasks::default();
     let evidence = record.header.evidence;
+    if let Err(why) = meaningful(Metric::Instructions, evidence) {
+        tasks.without.push((record.header.plan.name.clone(), NoFigure::Meaningless(why)));
+        return tasks;
+    }
+    let suspects = agreement::disagreements(record);
+    for (cell, outcome) in &record.cells {
+        let Outcome::Measured(rounds) = outcome else { continue };
+        if !catalog::computes(&cell.provider) || suspects.contains_key(cell) {
+            continue;
+        }
+        let Some(instructions) = retired::per_operation(rounds, share) else {
+            tasks.without.push((cell.to_string(), NoFigure::NotCounted));
+            continue;
+        };
+        let bytes = cell.workload.size();
+        let scatter = retired::scatter(rounds) * instructions.value;
+        let instructions = instructions.scattered(scatter, retired::FREEDOM);
+        let point = Point { instructions: Some(instructions), ..Point::without_time(bytes) };
+        add(&mut task_of(cell, record, 0, &mut tasks.all).paths, &cell.provider, point);
+    }
+    for path in tasks.all.iter_mut().flat_map(|task| &mut task.paths) {
+        path.points.sort_by_key(|point| point.bytes);
+    }
+    tasks
+}
+
+/// The task of a cell among `tasks`, which are of its record; added if it is not there.
+fn task_of<'t>(cell: &Cell, record: &Record, run: usize, tasks: &'t mut Vec<Task>) -> &'t mut Task {
+    let subject = Subject::Measured(cell.workload.with_size(0));
+    let is_it =
+        |task: &Task| task.run == run && task.subject == subject && task.threads == cell.threads;
+    let place = tasks.iter().position(is_it).unwrap_or_else(|| {
+        let (threads, evidence) = (cell.threads, record.header.evidence);
+        let (machine, paths) = (record.header.machine.words(), Vec::new());
+        let wrong = Vec::new();
+        tasks.push(Task { run, machine, subject, threads, evidence, paths, wrong });
+        tasks.len() - 1
+    });
+    &mut tasks[place]
+}
+
+fn measured(run: usize, record: &Record, tasks: &mut Tasks, own: usize) {
     let suspects = agreement::disagreements(record);
     let alone = Alone::of_record(record);
     let mut wrong = Vec::new();
@@ -243,21 +299,7 @@ fn measured(run: usize, record: &Record, tasks: &mut Tasks, own: usize) {
             .and_then(|passes| point(record, cell, outcome, &passes).ok_or(NoFigure::NotReached));
         match point {
             Ok(point) => {
-                let subject = Subject::Measured(cell.workload.with_size(0));
-                let place = tasks.all[own..]
-                    .iter()
-                    .position(|task| task.subject == subject && task.threads == cell.threads);
-                let task = match place {
-                    Some(place) => &mut tasks.all[own + place],
-                    None => {
-                        let (threads, paths) = (cell.threads, Vec::new());
-                        let machine = record.header.machine.words();
-                        let wrong = Vec::new();
-                        let task = Task { run, machine, subject, threads, evidence, paths, wrong };
-                        tasks.all.push(task);
-                        tasks.all.last_mut().unwrap_or_else(|| unreachable!("just added"))
-                    }
-                };
+                let task = task_of(cell, record, run, &mut tasks.all);
                 add(&mut task.paths, &cell.provider, point);
             }
             Err(reason) => {
@@ -315,7 +357,8 @@ fn point(record: &Record, cell: &Cell, outcome: &Outcome, passes: &Passes) -> Op
     let latency = meaningful(Metric::Latency, evidence)
         .ok()
         .and_then(|()| latency::of(rounds, record.clock(&cell.provider)?).ok());
-    Some(Point { bytes: cell.workload.size(), time, cycles, levels, cpu, latency })
+    let bytes = cell.workload.size();
+    Some(Point { bytes, time, cycles, instructions: None, levels, cpu, latency })
 }
 
 fn published(run: usize, evidence: Evidence, cell: &Published, tasks: &mut Tasks) {
@@ -337,7 +380,7 @@ fn published(run: usize, evidence: Evidence, cell: &Published, tasks: &mut Tasks
         tasks.all.len() - 1
     });
     let time = Uncertain::single(time);
-    let point = Point { bytes, time, cycles: None, levels: None, cpu: None, latency: None };
+    let point = Point { time, ..Point::without_time(bytes) };
     if !add(&mut tasks.all[place].paths, &cell.provider, point) {
         let words = [&cell.provider, &cell.row, &cell.column].map(String::as_str);
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();

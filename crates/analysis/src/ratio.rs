@@ -59,6 +59,8 @@ pub enum Basis {
     Cycles,
     /// Wall-clock time.
     Time,
+    /// Instructions, of the whole CPU if known. For two emulated runs, whose times mean nothing.
+    Instructions,
 }
 
 impl Verdict {

@@ -68,6 +68,10 @@ units! {
     Cycles;
     /// Cycles of the core at its effective clock, per byte of message.
     CyclesPerByte;
+    /// Instructions that a CPU retired.
+    Instructions;
+    /// Instructions that a CPU retired, per byte of message.
+    InstructionsPerByte;
     /// Bytes of message.
     Bytes;
     /// Bytes of message per thousand cycles: thousands of bytes a second per MHz.

@@ -177,9 +177,22 @@ pub struct Setting<'a, C: Clock + ?Sized> {
     pub expected: Option<Expected<'a>>,
     /// How much to measure.
     pub budget: Budget,
-    /// Called once, between the warm-up and the first batch. Threads that measure together wait for each
-    /// other here.
-    pub ready: &'a mut dyn FnMut(),
+    /// Whether something counts what batches retire: then some are run for it.
+    pub counting: bool,
+    /// Called at each step.
+    pub reached: &'a mut dyn FnMut(Step),
+}
+
+/// The steps of a round at which its caller acts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// Between the warm-up and the first batch. Threads that measure together wait for each other here.
+    Ready,
+    /// A batch begins that is run to count what it retires.
+    Counting,
+    /// That batch is over; it had so many operations. With 0, what it retired is what the harness itself adds to
+    /// each such batch.
+    Counted(u32),
 }
 
 /// Measures one round in an open session whose jobs are in `queue`.
@@ -193,11 +206,11 @@ pub fn round<C: Clock + ?Sized>(
     queue: &mut Queue<'_>,
     store: &mut Store<'_>,
 ) -> Result<Taken, Error> {
-    let Setting { clock, dispatch, expected, budget, ready } = setting;
+    let Setting { clock, dispatch, expected, budget, counting, reached } = setting;
     let mut work = Work { dispatch, expected, iterations: 1 };
     work.iterations = warm_up(session, clock, queue, &work, &budget)?;
     let reading = || clock.reference().unwrap_or_default();
-    ready();
+    reached(Step::Ready);
 
     let mut taken = Taken { samples: 0, iterations: work.iterations };
     let first = clock.now();
@@ -236,8 +249,41 @@ pub fn round<C: Clock + ?Sized>(
     while clock.now() - first < budget.counted {
         timed(session, clock, queue, &work)?;
     }
+    if counting {
+        let longest = store.samples[..taken.samples].iter().map(|sample| sample.ticks).max();
+        let operations = counted(session, longest.unwrap_or_default(), &taken, &budget);
+        let operations = operations.min(most(queue, dispatch));
+        // The first is cold.
+        for iterations in [0, 0, operations] {
+            work.iterations = iterations;
+            reached(Step::Counting);
+            timed(session, clock, queue, &work)?;
+            reached(Step::Counted(iterations));
+        }
+    }
     // Nothing is in flight, so a further completion is an error.
     if queue.intact() && session.complete()?.is_none() { Ok(taken) } else { Err(Error::Contract) }
+}
+
+/// With fewer operations, one interrupt of the clock would be a large share of what they retire.
+const LEAST_COUNTED: u32 = 16;
+
+/// How many operations are run to count what they retire: a batch, or more if an operation is long, as far as the
+/// round's limit allows. A batch of `taken` took no longer than `longest`.
+fn counted(session: &dyn Session, longest: Ticks, taken: &Taken, budget: &Budget) -> u32 {
+    let each = (longest.0 / u64::from(taken.iterations.max(1))).max(1);
+    let affordable = budget.limit.0 / 4 / each;
+    let wanted = u64::from(LEAST_COUNTED).min(affordable) as u32;
+    taken.iterations.max(wanted).max(1).next_multiple_of(session.period().max(1))
+}
+
+/// The most operations of a batch. If jobs are built before the clock starts, each can be dispatched only once per
+/// batch.
+fn most(queue: &Queue<'_>, dispatch: Dispatch) -> u32 {
+    match dispatch.build {
+        Build::Before => queue.jobs() as u32,
+        Build::InLoop => MAX_ITERATIONS,
+    }
 }
 
 /// How a batch is run.
@@ -281,11 +327,7 @@ fn warm_up<C: Clock + ?Sized>(
     work: &Work<'_>,
     budget: &Budget,
 ) -> Result<u32, Error> {
-    // If jobs are built before the clock starts, each can be dispatched only once per batch.
-    let most = match work.dispatch.build {
-        Build::Before => queue.jobs() as u32,
-        Build::InLoop => MAX_ITERATIONS,
-    };
+    let most = most(queue, work.dispatch);
     let find = budget.iterations == 0;
     let mut iterations = budget.iterations.clamp(1, most);
     // The cost of an operation, in ticks with a binary fraction. It is the minimum of all batches, because

@@ -176,7 +176,8 @@ fn an_interrupted_warm_up_does_not_make_batches_small() {
             dispatch: Dispatch::SERIAL,
             expected: None,
             budget,
-            ready: &mut || (),
+            counting: false,
+            reached: &mut |_| (),
         };
         let taken = round(&mut session, setting, &mut queue, &mut store).unwrap();
         assert_eq!(taken.iterations, 5_000, "hit at every {every}th");

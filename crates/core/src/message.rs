@@ -208,12 +208,31 @@ pub struct Counters {
     /// engine itself, or the engine's driver shows its count.
     #[serde(default)]
     pub jobs: Option<u64>,
+    /// What a batch that was run only for this retired. `None` if the CPU's counter of instructions cannot be read.
+    #[serde(default)]
+    pub retired: Option<Retired>,
     /// The most stack, in bytes, that the session used below the point of its opening; `None` on systems that
     /// allocate stack on demand.
     pub stack: Option<u32>,
     /// CPU time of the whole machine; `None` unless the round was extended to a minimum time
     /// ([`Budget::counted`]), or if the system does not report it.
     pub machine: Option<CpuTime>,
+}
+
+/// Instructions that the CPUs retired for some operations of a round, without those of the harness.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Retired {
+    /// The operations.
+    pub operations: u64,
+    /// Instructions of the measuring threads in user mode.
+    pub user: u64,
+    /// Instructions in the kernel while a measuring thread had the CPU; `None` if the system does not allow reading
+    /// them.
+    pub kernel: Option<u64>,
+    /// All instructions of the measuring threads' CPUs: also interrupts and the work after them, switches to the idle
+    /// task and back, and other programs. A CPU that waits for an interrupt retires none. `None` as for `kernel`, and
+    /// if the CPU does not wait but spins while it idles.
+    pub cpu: Option<u64>,
 }
 
 /// CPU time of all CPUs of a machine together, in nanoseconds. Linux reports it in steps of some

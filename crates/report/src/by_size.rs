@@ -7,7 +7,10 @@ use super::table::{Block, Place};
 use super::{execution, footnotes};
 use cpb_analysis::execution::{CpuUse, Execution};
 use cpb_analysis::missing::NoFigure;
+use cpb_analysis::retired::RetiredPerOperation;
 use cpb_analysis::summary::{Figures, Known, Row, Summary};
+use cpb_analysis::uncertain::Bounded;
+use cpb_analysis::units::Instructions;
 use cpb_record::{Evidence, ProviderRecord};
 
 /// How long `openssl speed` runs each size, in nanoseconds: its tables count the operations in 3 s.
@@ -16,19 +19,23 @@ const SPAN: f64 = 3e9;
 /// The meaning of the blocks.
 pub(crate) const LEGEND: &str = "Operations in 3 s and MB/s (1 MB = 1,000,000 bytes) use wall-clock time; \
      operations are computed from the measured rate. Interrupts: of the executor's engine, or of all engines for \
-     software; context switches: voluntary and involuntary. CPU: share of one CPU's time that the \
+     software; context switches: voluntary and involuntary. Instructions: in the kernel while a measuring thread had the \
+     CPU; whole CPU: interrupts and switches to the idle task as well. CPU: share of one CPU's time that the \
      measuring threads used, and CPU time per MB; all CPUs: busy share of the time of all CPUs.";
 
 /// A figure: its name, and the function that gets it from a cell.
 type SizeFigure = (&'static str, fn(&Row) -> Known<String>);
 
-const FIGURES: [SizeFigure; 8] = [
+const FIGURES: [SizeFigure; 11] = [
     ("operations in 3 s", |row| timed(row, |figures| Some(large(SPAN / figures.time.value.0)))),
     ("MB/s", |row| timed(row, |figures| figures.rate.map(|rate| megabytes(rate.value)))),
     ("interrupts per operation", |row| {
         counted(row, |execution| execution.interrupts_per_operation.map(count))
     }),
     ("jobs per operation", |row| counted(row, |execution| execution.jobs_per_operation.map(count))),
+    ("instructions per operation, user mode", |row| retired(row, |found| Some(&found.user))),
+    ("instructions per operation, kernel", |row| retired(row, |found| found.kernel.as_ref())),
+    ("instructions per operation, whole CPU", |row| retired(row, |found| found.cpu.as_ref())),
     ("context switches per operation", |row| {
         counted(row, |execution| execution.switches.map(|switches| count(switches.all())))
     }),
@@ -61,6 +68,19 @@ fn counted(row: &Row, show: fn(&Execution) -> Option<String>) -> Known<String> {
         (Some(execution), _) => show(execution).ok_or(NoFigure::NotCounted).into(),
         (None, Known::Without(reason)) => Known::Without(reason.clone()),
         (None, Known::Measured(_)) => Known::Without(NoFigure::NotCounted),
+    }
+}
+
+fn retired(
+    row: &Row,
+    of: fn(&RetiredPerOperation) -> Option<&Bounded<Instructions>>,
+) -> Known<String> {
+    match &row.execution {
+        Some(execution) => {
+            let found = execution.instructions.as_ref().and_then(of);
+            found.map(|found| large(found.value.0)).ok_or(NoFigure::NotCounted).into()
+        }
+        None => counted(row, |_| None),
     }
 }
 

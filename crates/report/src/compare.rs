@@ -7,7 +7,7 @@ use super::table::{Block, Place, paint, render as table, wrap};
 use super::terminal::{Styles, write_note, write_styled_note};
 use cpb_analysis::compare::{Compared, ComparedCell, Kind, MeanRatio};
 use cpb_analysis::paths::Subject;
-use cpb_analysis::ratio::{TIE, Verdict};
+use cpb_analysis::ratio::{Basis, TIE, Verdict};
 use cpb_analysis::uncertain::Bounded;
 use cpb_analysis::units::Times;
 use cpb_record::size::Size;
@@ -60,6 +60,9 @@ pub fn render(compared: &Compared, width: usize, colour: bool) -> String {
                  faster are 99% sure; ?: no verdict; a longer run may give one, and single \
                  readings never do";
     write_note(&mut text, "note", words, width);
+    if is_of_instructions(compared) {
+        write_note(&mut text, "compared in", INSTRUCTIONS, width);
+    }
     for (word, words) in drawn(compared) {
         write_note(&mut text, word, &words, width);
     }
@@ -77,6 +80,15 @@ pub fn render(compared: &Compared, width: usize, colour: bool) -> String {
         write_styled_note(&mut text, "warning", warning, width, styles.warning);
     }
     text
+}
+
+/// What is compared if both runs are emulated.
+const INSTRUCTIONS: &str = "instructions an operation, of the whole CPU if known, because both runs are emulated and their \
+     times mean nothing; a slower cell is one with more instructions";
+
+/// Whether instructions are compared instead of time.
+pub fn is_of_instructions(compared: &Compared) -> bool {
+    compared.cells.iter().any(|row| row.metric == Basis::Instructions)
 }
 
 /// Effects of what processes draw at their start, in words: cells with two levels, and cells that differ from

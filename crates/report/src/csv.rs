@@ -60,7 +60,7 @@ pub fn of_records(records: &[(String, Record)]) -> Result<String> {
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-const COLUMNS: [&str; 64] = [
+const COLUMNS: [&str; 67] = [
     "provider",
     "algorithm",
     "operation",
@@ -117,6 +117,9 @@ const COLUMNS: [&str; 64] = [
     "counted_operations",
     "interrupts_per_operation",
     "jobs_per_operation",
+    "user_instructions_per_operation",
+    "kernel_instructions_per_operation",
+    "cpu_instructions_per_operation",
     "voluntary_switches_per_operation",
     "involuntary_switches_per_operation",
     "cpu_ratio",
@@ -128,7 +131,7 @@ const COLUMNS: [&str; 64] = [
 ];
 
 /// The number of [`Execution`] columns, at the end of a row.
-const EXECUTION: usize = 13;
+const EXECUTION: usize = 16;
 
 fn values(row: &Row, summary: &Summary, comparisons: &Comparisons<'_>) -> Vec<String> {
     let workload = &row.workload;
@@ -211,6 +214,7 @@ fn percentiles(values: &mut Vec<String>, latency: Option<&Latency>) {
 /// Writes the executor and the resources used. If the evidence does not support CPU use, the reason is
 /// written in place of its first figure.
 fn write_execution(values: &mut Vec<String>, execution: &Execution) {
+    let retired = execution.instructions;
     values.extend([
         execution.executor.clone(),
         execution.verdict.words().to_owned(),
@@ -218,6 +222,9 @@ fn write_execution(values: &mut Vec<String>, execution: &Execution) {
         execution.operations.to_string(),
         number(execution.interrupts_per_operation),
         number(execution.jobs_per_operation),
+        number(retired.map(|retired| retired.user.value.0)),
+        number(retired.and_then(|retired| retired.kernel).map(|kernel| kernel.value.0)),
+        number(retired.and_then(|retired| retired.cpu).map(|cpu| cpu.value.0)),
         number(execution.switches.map(|switches| switches.voluntary)),
         number(execution.switches.map(|switches| switches.involuntary)),
     ]);

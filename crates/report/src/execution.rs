@@ -1,7 +1,7 @@
 //! The executors, and the resources that they took besides time. Shown if the kernel or an engine may have
 //! done the work; libraries in the runner's own process need no proof.
 
-use super::format::{count, share};
+use super::format::{count, large, share};
 use super::groups::Group;
 use super::table::{Block, Place};
 use cpb_analysis::execution::{CpuUse, Execution, ExecutorVerdict};
@@ -23,12 +23,14 @@ fn outside(provider: &ProviderRecord) -> bool {
 }
 
 /// The columns of [`blocks`] after the provider.
-pub(crate) const COLUMNS: [&str; 6] = ["", "irq/op", "jobs/op", "ctx/op", "CPU", "all CPUs"];
+pub(crate) const COLUMNS: [&str; 8] =
+    ["", "irq/op", "jobs/op", "ctx/op", "ins/op", "ins/op, CPU", "CPU", "all CPUs"];
 
 /// The meaning of the columns.
 pub(crate) const LEGEND: &str = "irq/op: interrupts of the executor's engine per operation, or of all engines \
      for software; jobs/op: jobs that the engine finished, by its own count; ctx/op: context switches per \
-     operation; CPU: share of one CPU's time that the measuring threads used; all CPUs: busy share of the \
+     operation; ins/op: instructions per operation of the measuring threads, in user mode and in the kernel, and of \
+     the whole CPU, with interrupts and switches to the idle task; CPU: share of one CPU's time that the measuring threads used; all CPUs: busy share of the \
      time of all CPUs; ranges are over message sizes.";
 
 /// One block for each group with a known executor.
@@ -89,6 +91,8 @@ fn places(all: &[&Execution]) -> Vec<Place> {
         numbers(&|execution| execution.interrupts_per_operation, count),
         numbers(&|execution| execution.jobs_per_operation, count),
         numbers(&|execution| execution.switches.map(|switches| switches.all()), count),
+        numbers(&|execution| Some(execution.instructions?.task?.value.0), large),
+        numbers(&|execution| Some(execution.instructions?.cpu?.value.0), large),
         numbers(&cpu(|cpu| Some(cpu.own)), share),
         numbers(&cpu(|cpu| cpu.machine), share),
     ]

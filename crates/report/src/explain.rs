@@ -4,6 +4,7 @@ use super::explain_text::{
     about, advise, answer, not_recommended, notes, remarks, size, title, whole_percent,
 };
 use super::format::{margin, megabytes, percent, short, time};
+use super::retired;
 use super::table::{Block, Place, fits, paint, render as table, wrap};
 use super::terminal::{Styles, write_note, write_styled_note, write_verdict};
 use cpb_analysis::explain::{Costs, Explained, Explanation, Question};
@@ -68,8 +69,17 @@ pub fn render(explanation: &Explanation, width: usize, colour: bool) -> String {
             write_note(&mut text, word, &words, width);
         }
     }
-    if !explanation.tasks.is_empty() {
+    for block in retired::blocks(explanation) {
+        if !text.is_empty() && !text.ends_with("\n\n") {
+            text.push('\n');
+        }
+        text.push_str(&table(&[block], width, styles.look));
+    }
+    if !text.is_empty() {
         text.push('\n');
+    }
+    for (word, words) in retired::notes(explanation) {
+        write_note(&mut text, word, &words, width);
     }
     for (word, words) in remarks(explanation) {
         write_note(&mut text, word, &words, width);

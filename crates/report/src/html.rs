@@ -31,6 +31,7 @@ use anyhow::Result;
 pub use comparison::render as comparison;
 use cpb_analysis::explain::{Explained, Explanation, explain};
 use cpb_analysis::paths::Subject;
+use cpb_analysis::predict::predict;
 use cpb_analysis::summary::{Summary, summarise};
 use cpb_record::Record;
 use marks::Marks;
@@ -77,7 +78,8 @@ fn parts(records: &[(String, Record)]) -> Vec<Part<'_>> {
         .into_iter()
         .enumerate()
         .map(|(place, (name, record))| {
-            let (summary, explanation) = (summarise(record), explain([record], None));
+            let (summary, mut explanation) = (summarise(record), explain([record], None));
+            explanation.predictions = predict(record, published.iter().map(|(_, record)| record));
             Part::Measured(Box::new(Measured { place, name, summary, explanation }))
         })
         .collect();

@@ -26,6 +26,7 @@ pub mod markdown;
 mod memory_read;
 mod named;
 pub mod published;
+mod retired;
 mod table;
 pub mod terminal;
 mod verdict;

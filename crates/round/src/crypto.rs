@@ -17,15 +17,16 @@ pub(crate) fn repeatable(workload: &CryptoWorkload) -> Result<(), Unsupported> {
 }
 
 pub(crate) fn run<C: Clock>(
-    plan: Plan<'_, C>,
+    mut plan: Plan<'_, C>,
     workload: &CryptoWorkload,
     reached: &mut dyn FnMut(Stage),
 ) -> Result<Seen, Error> {
-    let Plan { provider, budget, clock, computes, memory, .. } = plan;
+    let Plan { provider, computes, .. } = plan;
+    let memory = plan.memory.take();
     let mut arena = answers::prepare(provider, workload, memory)?;
     let right = answers::first(provider, workload, &mut arena, computes)?;
 
-    let mut measuring = Measuring::new(budget, clock, workload.dispatch, arena.jobs());
+    let mut measuring = Measuring::new(&plan, workload.dispatch, arena.jobs());
     let each = (workload.checking == Checking::Each)
         .then_some(Expected { outputs: &right.outputs, length: arena.output_length() });
     let (keys, mut jobs) = arena.parts();

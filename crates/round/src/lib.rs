@@ -18,7 +18,7 @@ mod pages;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
-use cpb_core::measure::{self, Budget, Expected, Queue, Setting, Store, Taken};
+use cpb_core::measure::{self, Budget, Expected, Queue, Setting, Step, Store, Taken};
 use cpb_core::message::{self, Reply};
 use cpb_core::{
     Clock, Depth, Dispatch, Error, Histogram, Provider, Sample, Session, Unsupported, Workload,
@@ -36,6 +36,8 @@ pub struct Plan<'a, C> {
     pub clock: &'a C,
     /// Whether there are answers to check: a provider that computes nothing has none.
     pub computes: bool,
+    /// Whether something counts what batches retire: then some are run for it.
+    pub counting: bool,
     /// Memory for messages and outputs while they are timed; `None`: memory from the allocator.
     pub memory: Option<&'a mut [u8]>,
 }
@@ -86,6 +88,8 @@ pub enum Stage {
     Open,
     /// Measuring begins: threads that measure together wait for each other here.
     WarmedUp,
+    /// A batch begins or ends that is run to count what it retires.
+    Counting(Step),
     /// All work that counts is done: counting ends.
     Done,
 }
@@ -132,6 +136,7 @@ struct Measuring<'a, C> {
     budget: &'a Budget,
     clock: &'a C,
     dispatch: Dispatch,
+    counting: bool,
     samples: Vec<Sample>,
     latency: Histogram,
     latency_in_flight: Option<Box<Histogram>>,
@@ -141,11 +146,13 @@ struct Measuring<'a, C> {
 }
 
 impl<'a, C: Clock> Measuring<'a, C> {
-    fn new(budget: &'a Budget, clock: &'a C, dispatch: Dispatch, jobs: usize) -> Self {
+    fn new(plan: &Plan<'a, C>, dispatch: Dispatch, jobs: usize) -> Self {
+        let Plan { budget, clock, counting, .. } = *plan;
         Measuring {
             budget,
             clock,
             dispatch,
+            counting,
             samples: vec![Sample::default(); budget.batches.into()],
             latency: Histogram::default(),
             latency_in_flight: (dispatch.depth != Depth::Jobs(1)).then(on_the_heap),
@@ -169,9 +176,13 @@ impl<'a, C: Clock> Measuring<'a, C> {
             latency: &mut self.latency,
             latency_in_flight: self.latency_in_flight.as_deref_mut(),
         };
-        let ready = &mut || reached(Stage::WarmedUp);
-        let (clock, dispatch, budget) = (self.clock, self.dispatch, *self.budget);
-        let setting = Setting { clock, dispatch, expected, budget, ready };
+        let step = &mut |step| match step {
+            Step::Ready => reached(Stage::WarmedUp),
+            step => reached(Stage::Counting(step)),
+        };
+        let Measuring { clock, dispatch, counting, budget, .. } = *self;
+        let budget = *budget;
+        let setting = Setting { clock, dispatch, expected, budget, counting, reached: step };
         self.taken = measure::round(session, setting, &mut queue, &mut store)?;
         self.operations = queue.submitted();
         reached(Stage::Done);

@@ -17,11 +17,12 @@ pub(crate) fn reader(provider: &dyn Provider) -> Result<&dyn MemoryReader, Unsup
 /// Measures memory reads. The sum is compared with the expected one twice: after one untimed operation, and
 /// after all of them.
 pub(crate) fn run<C: Clock>(
-    plan: Plan<'_, C>,
+    mut plan: Plan<'_, C>,
     workload: &MemoryReadWorkload,
     reached: &mut dyn FnMut(Stage),
 ) -> Result<Seen, Error> {
-    let Plan { provider, budget, clock, computes, memory, .. } = plan;
+    let Plan { provider, computes, .. } = plan;
+    let memory = plan.memory.take();
     let reader = reader(provider)?;
     workload.valid()?;
     if workload.region != Region::Ram {
@@ -48,7 +49,7 @@ pub(crate) fn run<C: Clock>(
     if !is_right(sum, 1) {
         return Err(Error::WrongAnswer);
     }
-    let mut measuring = Measuring::new(budget, clock, Dispatch::SERIAL, 1);
+    let mut measuring = Measuring::new(&plan, Dispatch::SERIAL, 1);
     let mut sum = 0;
     reached(Stage::Prepared);
     reader

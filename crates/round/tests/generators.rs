@@ -123,6 +123,7 @@ fn round(way: Way, phase: Phase) -> Result<Seen, Error> {
         budget: &budget,
         clock: &Count(Cell::new(0)),
         computes: true,
+        counting: false,
         memory: None,
     };
     run(plan, &mut |_| ())

@@ -113,6 +113,7 @@ fn round(depth: Depth, memory: Option<&mut [u8]>) -> Result<Seen, Error> {
         budget: &budget,
         clock: &&time,
         computes: true,
+        counting: false,
         memory,
     };
     run(plan, &mut |_| ())

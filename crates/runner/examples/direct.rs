@@ -155,8 +155,9 @@ fn one(
         let outcome = provider.session(workload, &[&key], &mut jobs, &mut |session| {
             let mut store =
                 Store { samples: &mut *samples, latency: &mut latency, latency_in_flight: None };
-            let (dispatch, ready) = (workload.dispatch, &mut || ());
-            let setting = Setting { clock: &clock, dispatch, expected: None, budget, ready };
+            let (dispatch, reached) = (workload.dispatch, &mut |_| ());
+            let (expected, counting) = (None, false);
+            let setting = Setting { clock: &clock, dispatch, expected, budget, counting, reached };
             let queue = &mut Queue::new(&mut ring);
             iterations = measure::round(session, setting, queue, &mut store)?.iterations;
             Ok(())

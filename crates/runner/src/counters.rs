@@ -2,7 +2,7 @@
 //! allows it, the CPU's own cycle and instruction counters. Also what Linux counts for the whole machine.
 
 use crate::perf::HardwareCounters;
-use cpb_core::message::{Counters, CpuTime};
+use cpb_core::message::{Counters, CpuTime, Retired};
 use cpb_core::{Claim, Provider};
 use cpb_providers::interrupts;
 use std::time::Instant;
@@ -40,6 +40,7 @@ impl ThreadCounters {
             instructions: hardware.map(|(_, instructions)| instructions),
             interrupts: None,
             jobs: None,
+            retired: None,
             stack: None,
             machine: None,
         }
@@ -127,6 +128,12 @@ pub(crate) fn sum(all: &[Counters]) -> Counters {
         instructions: add(total.instructions, one.instructions),
         interrupts: None,
         jobs: None,
+        retired: total.retired.zip(one.retired).map(|(total, one)| Retired {
+            operations: total.operations + one.operations,
+            user: total.user + one.user,
+            kernel: add(total.kernel, one.kernel),
+            cpu: add(total.cpu, one.cpu),
+        }),
         stack: None,
         machine: None,
     })

@@ -8,6 +8,7 @@ mod chain;
 mod counters;
 mod perf;
 pub mod pin;
+mod retired;
 mod round;
 mod serve;
 mod time;

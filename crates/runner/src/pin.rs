@@ -37,6 +37,12 @@ pub fn pin(cpu: usize) -> io::Result<()> {
     }
 }
 
+/// The CPU that the calling thread runs on now; `None` if the system does not say.
+pub(crate) fn current() -> Option<usize> {
+    // SAFETY: the call has no arguments and no other effect.
+    usize::try_from(unsafe { libc::sched_getcpu() }).ok()
+}
+
 fn empty() -> libc::cpu_set_t {
     // SAFETY: a CPU set is an array of integers, for which all zeros is the empty set.
     unsafe { core::mem::zeroed() }

@@ -1,6 +1,7 @@
 //! One round of one workload in one or more threads, and what Linux counts meanwhile.
 
 use crate::counters::{self, SharedCounters, ThreadCounters};
+use crate::retired::Meter;
 use crate::{pin, vector_state};
 use cpb_core::catalog;
 use cpb_core::measure::Budget;
@@ -113,7 +114,9 @@ fn thread<C: Clock>(
     reached: &mut dyn FnMut(Stage),
 ) -> Outcome {
     let computes = provider.identity().provider != catalog::NULL;
-    let plan = Plan { provider, workload, budget, clock, computes, memory: None };
+    let mut meter = Meter::open();
+    let counting = meter.is_some();
+    let plan = Plan { provider, workload, budget, clock, computes, counting, memory: None };
     let (mut counters, mut counted) = (None, Counters::default());
     let seen = cpb_round::run(plan, &mut |stage| match stage {
         Stage::Prepared => vector_state::clear(),
@@ -122,11 +125,17 @@ fn thread<C: Clock>(
             counters = Some(ThreadCounters::start());
         }
         Stage::WarmedUp => reached(stage),
+        Stage::Counting(step) => {
+            if let Some(meter) = &mut meter {
+                meter.reached(step);
+            }
+        }
         Stage::Done => {
             counted = counters.take().map(ThreadCounters::stop).unwrap_or_default();
             reached(stage);
         }
     })?;
     counted.operations = seen.operations;
+    counted.retired = meter.as_ref().and_then(Meter::retired);
     Ok((seen, counted))
 }

@@ -1,7 +1,7 @@
 //! One round with the fake provider, and queries on its log.
 
 use crate::fake::{Call, Fake, Plan, World};
-use cpb_core::measure::{Budget, Expected, Queue, Setting, Store, Taken, round};
+use cpb_core::measure::{Budget, Expected, Queue, Setting, Step, Store, Taken, round};
 use cpb_core::{
     Algorithm, CryptoWorkload, Data, Dispatch, Error, Histogram, Job, Operation, Progress,
     Provider, Sample, Ticks,
@@ -75,7 +75,12 @@ pub(crate) fn run_with(
             dispatch,
             expected: checked.then_some(Expected { outputs: &answers, length: LENGTH }),
             budget: *budget,
-            ready: &mut || world.ready(),
+            counting: false,
+            reached: &mut |step| {
+                if step == Step::Ready {
+                    world.ready();
+                }
+            },
         };
         let mut store = Store {
             samples: &mut samples,

@@ -39,7 +39,8 @@ pub(super) struct Arguments {
     /// Two providers: of one record, or one of each record
     #[arg(long, value_name = "FIRST,SECOND", value_parser = between)]
     between: Option<(String, String)>,
-    /// Exit with status 1 if a cell is slower by more than this share beyond doubt
+    /// Exit with status 1 if a cell is slower by more than this share beyond doubt. If both records are emulated,
+    /// their instructions an operation are compared
     #[arg(long, value_name = "SHARE")]
     fail_if_slower: Option<Percent>,
     /// Write an HTML page, or JSON if FILE ends in .json, instead of printing the table
@@ -209,8 +210,12 @@ fn conclude(
         bail!("--fail-if-slower: no cell has a verdict, because a single figure has no interval");
     }
     let slower = slower(compared, allowed.0);
+    let too_much = match cpb_report::compare::is_of_instructions(compared) {
+        true => "more instructions an operation than allowed",
+        false => "slower than allowed",
+    };
     for words in &slower {
-        output::say(&format!("cpb: slower than allowed: {words}"));
+        output::say(&format!("cpb: {too_much}: {words}"));
     }
     Ok(if slower.is_empty() { DONE } else { FAILED })
 }

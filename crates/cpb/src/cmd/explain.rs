@@ -3,9 +3,11 @@
 use super::filter::{Filter, Sizes};
 use super::{DONE, output};
 use crate::inputs::{self, Told};
+use crate::library;
 use anyhow::{Result, bail};
 use clap::Args;
 use cpb_analysis::explain::{Explanation, Question, explain};
+use cpb_analysis::predict::predict;
 use cpb_analysis::units::OperationsPerSecond;
 use cpb_record::size::Size;
 use std::path::PathBuf;
@@ -16,6 +18,7 @@ use std::path::PathBuf;
     cpb explain software.txt engine.txt          logs of other tools\n  \
     cpb explain software=a.txt engine=b.txt      the same, with named paths\n  \
     cpb explain RECORD --size 390                the path for 390 bytes\n  \
+    cpb explain GUEST-RECORD                     instructions, and the published times that they predict\n  \
     cpb explain RECORD --size 390 --rate 2000/s  the cost of your own load")]
 pub(super) struct Arguments {
     /// The records: files, published records from `cpb list records`, or logs of other tools, as FILE or
@@ -71,7 +74,14 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let asked = bytes.is_some() || arguments.rate.is_some();
     let question =
         asked.then_some(Question { bytes, rate: arguments.rate.map(OperationsPerSecond) });
-    let explanation = explain(&records, question);
+    let mut explanation = explain(&records, question);
+    let given = records.iter().any(|record| !record.published.is_empty());
+    if !explanation.counted.is_empty() && !given {
+        let published =
+            library::published().iter().map(library::read).collect::<Result<Vec<_>>>()?;
+        let predicted = records.iter().flat_map(|record| predict(record, &published));
+        explanation.predictions = predicted.collect();
+    }
     if bytes.is_none()
         && arguments.rate.is_some()
         && explanation.tasks.iter().all(|task| task.subject.has_sizes())

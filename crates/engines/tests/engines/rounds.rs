@@ -22,7 +22,15 @@ pub(crate) fn plan<'p>(
     workload: &'p Workload,
     clock: &'p Time,
 ) -> cpb_round::Plan<'p, Time> {
-    cpb_round::Plan { provider, workload, budget: &BUDGET, clock, computes: true, memory: None }
+    cpb_round::Plan {
+        provider,
+        workload,
+        budget: &BUDGET,
+        clock,
+        computes: true,
+        counting: false,
+        memory: None,
+    }
 }
 
 /// Every form of dispatch with these depths.

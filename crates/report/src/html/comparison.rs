@@ -372,6 +372,7 @@ const HEADS: [Heading; 14] = [
     ("compared in", true, |row| match row.metric {
         Basis::Cycles => "cycles".to_owned(),
         Basis::Time => "time".to_owned(),
+        Basis::Instructions => "instructions".to_owned(),
     }),
 ];
 
@@ -418,6 +419,7 @@ fn differences(compared: &Compared) -> Markup {
         .map(|row| match row.metric {
             Basis::Cycles => "core cycles",
             Basis::Time => "wall-clock time",
+            Basis::Instructions => "instructions",
         })
         .collect();
     let metrics: Vec<&str> = metrics.into_iter().collect();

@@ -1,11 +1,12 @@
 //! The frame of the page: its head, layout, style and script.
 
 use super::marks::Marks;
-use super::operations::Operation;
-use super::{Part, Published, answer, cells, environment, evidence};
+use super::operations::{Operation, notes_list};
+use super::{Part, Published, answer, cells, environment, evidence, tables};
 use crate::explain_text::remarks;
 use crate::footnotes::first_of;
 use crate::format::thousands;
+use crate::retired;
 use anyhow::Result;
 use cpb_analysis::evidence_policy::{Metric, meaningful};
 use cpb_record::Evidence;
@@ -29,6 +30,7 @@ pub(super) fn show(parts: &[Part<'_>], marks: &Marks) -> Result<Markup> {
     let main = html! {
         (answer::show(parts, marks))
         (figures)
+        @for part in parts { (instructions(part, marks)) }
         (evidence::show(parts, marks))
         (environment::show(parts))
         section id="all" {
@@ -39,6 +41,20 @@ pub(super) fn show(parts: &[Part<'_>], marks: &Marks) -> Result<Markup> {
         }
     };
     Ok(frame(&title, marks, &header(parts, &title), &main))
+}
+
+/// The instructions of a record whose times mean nothing, and what they predict of the published times on the page.
+fn instructions(part: &Part<'_>, marks: &Marks) -> Markup {
+    let blocks = retired::blocks(part.explanation());
+    html! {
+        @if !blocks.is_empty() {
+            section {
+                h2 { "Instructions" }
+                @for block in &blocks { (tables::block(block, "path", marks)) }
+                (notes_list(&retired::notes(part.explanation())))
+            }
+        }
+    }
 }
 
 /// The frame of any page: head, style and script around the content.

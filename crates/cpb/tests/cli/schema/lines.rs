@@ -2,7 +2,7 @@
 
 use cpb_core::kernel::{Availability, KernelChoice, KernelSurvey, SurveyedDriver};
 use cpb_core::memory_read::{Cache, Pattern, Region, Width};
-use cpb_core::message::{ClockDescription, Counters, CpuTime};
+use cpb_core::message::{ClockDescription, Counters, CpuTime, Retired};
 use cpb_core::{
     Algorithm, Claim, CryptoWorkload, DataSet, Error, KeyUse, Meaning, MemoryReadWorkload,
     Operation, Phase, Placement, Ticks, Unsupported, Workload,
@@ -101,12 +101,13 @@ fn counters() -> impl Strategy<Value = Counters> {
     let times = any::<[u64; 4]>();
     let counts = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u64>());
     let optional = || option::of(any::<u64>());
-    let rest = (option::of(any::<u32>()), option::of(any::<[u64; 3]>()));
+    let retired = (any::<[u64; 2]>(), [optional(), optional()]);
+    let rest = (option::of(any::<u32>()), option::of(any::<[u64; 3]>()), option::of(retired));
     (times, counts, (optional(), optional(), [optional(), optional()], rest)).prop_map(
         |(
             [wall_ns, cpu_ns, user_ns, system_ns],
             counts,
-            (cycles, instructions, [interrupts, jobs], (stack, machine)),
+            (cycles, instructions, [interrupts, jobs], (stack, machine, retired)),
         )| {
             Counters {
                 operations: counts.3,
@@ -121,6 +122,12 @@ fn counters() -> impl Strategy<Value = Counters> {
                 instructions,
                 interrupts,
                 jobs,
+                retired: retired.map(|([operations, user], [kernel, cpu])| Retired {
+                    operations,
+                    user,
+                    kernel,
+                    cpu,
+                }),
                 stack,
                 machine: machine.map(|[busy_ns, softirq_ns, total_ns]| CpuTime {
                     busy_ns,
