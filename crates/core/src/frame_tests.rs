@@ -6,7 +6,7 @@ use crate::error::{Error, Meaning, Unsupported};
 use crate::measure::Budget;
 use crate::memory_read::tests::any_read;
 use crate::message::{
-    Board, ClockDescription, Counters, CpuTime, Hello, LATENCIES, Round, SAMPLES,
+    Board, ClockDescription, Counters, CpuTime, Hello, LATENCIES, Retired, Round, SAMPLES,
 };
 use crate::provider::{Claim, Identity};
 use crate::sample::Sample;
@@ -207,6 +207,12 @@ impl Parts {
                     instructions: (self.small > 19).then_some(self.numbers[1]),
                     interrupts: (self.small > 29).then_some(self.numbers[6]),
                     jobs: (self.small > 31).then_some(self.numbers[5]),
+                    retired: (self.small > 33).then_some(Retired {
+                        operations: self.numbers[1],
+                        user: self.numbers[2],
+                        kernel: (self.small > 35).then_some(self.numbers[3]),
+                        cpu: (self.small > 37).then_some(self.numbers[4]),
+                    }),
                     stack: (self.small > 27).then_some(self.short(5)),
                     machine: (self.small > 39).then_some(CpuTime {
                         busy_ns: self.numbers[3],

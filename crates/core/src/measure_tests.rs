@@ -183,3 +183,34 @@ fn an_interrupted_warm_up_does_not_make_batches_small() {
         assert_eq!(taken.iterations, 5_000, "hit at every {every}th");
     }
 }
+
+#[test]
+fn a_batch_is_run_for_the_count_after_one_without_operations() {
+    // An operation takes 40 ticks: 16 of them are longer than a batch, and fit into a quarter of the limit.
+    for (batch, limit, counted) in [(4_000, u64::MAX, 100), (40, 100_000, 16), (40, 400, 2)] {
+        let time = Time(core::cell::Cell::new(0));
+        let mut session = Interrupted { time: &time, count: 0, every: u64::MAX };
+        let (mut ring, mut samples) = ([0], [Sample::default(); 3]);
+        let mut queue = Queue::new(&mut ring);
+        let latency = &mut Histogram::default();
+        let mut store = Store { samples: &mut samples, latency, latency_in_flight: None };
+        let (batch, limit, none) = (Ticks(batch), Ticks(limit), Ticks(0));
+        let (batches, latencies, iterations) = (3, 0, 0);
+        let budget =
+            Budget { warmup: none, batch, limit, batches, latencies, iterations, counted: none };
+        let mut steps = vec![];
+        let setting = Setting {
+            clock: &&time,
+            dispatch: Dispatch::SERIAL,
+            expected: None,
+            budget,
+            counting: true,
+            reached: &mut |step| steps.push(step),
+        };
+        round(&mut session, setting, &mut queue, &mut store).unwrap();
+        let empty = [Step::Counting, Step::Counted(0)];
+        let last = [Step::Counting, Step::Counted(counted)];
+        assert_eq!(steps, [&[Step::Ready][..], &empty, &empty, &last].concat());
+        assert_eq!(queue.submitted(), session.count);
+    }
+}

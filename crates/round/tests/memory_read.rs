@@ -139,6 +139,7 @@ fn round(
         budget: &budget,
         clock: &Count(Cell::new(0)),
         computes: provider.identity().provider != Null.identity().provider,
+        counting: false,
         memory,
     };
     run(plan, &mut |_| ())
