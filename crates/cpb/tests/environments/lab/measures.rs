@@ -39,7 +39,8 @@ fn the_x86_64_guest_proves_its_accelerator_and_that_it_is_emulated() {
 #[test]
 fn the_aarch64_guest_proves_its_accelerator_and_that_it_is_emulated() {
     if here("aarch64") {
-        measure("aarch64-6.1", &VIRTIO, "af_alg:cbc-aes-ce");
+        let lines = measure("aarch64-6.1", &VIRTIO, "af_alg:cbc-aes-ce");
+        instructions_are_counted(&lines, &VIRTIO, "af_alg:cbc-aes-ce");
     }
 }
 
@@ -49,6 +50,7 @@ fn the_armhf_guest_proves_the_caam_that_linux_s_own_driver_drives() {
         return;
     }
     let lines = measure("armhf-6.1-caam", &CAAM, "af_alg:cbc-aes-neonbs");
+    instructions_are_counted(&lines, &CAAM, "af_alg:cbc-aes-neonbs");
     let engine = &of_kind(&lines, "end")[0]["state"]["engine"];
     println!("the model's own count: {engine}");
     let count = |name: &str| engine[name].as_u64().expect("a count");
@@ -56,6 +58,57 @@ fn the_armhf_guest_proves_the_caam_that_linux_s_own_driver_drives() {
     // The kernel's self-tests and every known answer were jobs of it, too.
     assert!(jobs > 3000 && count("bytes") > 100_000, "{engine}");
     assert!(count("interrupts") <= jobs && 2 * count("interrupts") > jobs, "{engine}");
+}
+
+/// Instructions an operation: in user mode, in the kernel for the thread, and of the whole CPU.
+#[derive(Clone, Copy, Debug)]
+struct Retired {
+    user: f64,
+    kernel: f64,
+    cpu: f64,
+}
+
+fn retired(lines: &[Value], provider: &str, size: u32) -> Retired {
+    let workload = format!("aes-128-cbc/encrypt/message/{size}");
+    let rounds = rounds(lines, provider, &workload);
+    let sum = |count: &str| -> f64 {
+        let of = |round: &&Value| round["counters"]["retired"][count].as_f64().expect("a count");
+        rounds.iter().map(of).sum()
+    };
+    let each = |count| sum(count) / sum("operations");
+    Retired { user: each("user"), kernel: each("kernel"), cpu: each("cpu") }
+}
+
+/// Wide margins: another kernel or compiler retires other numbers, but not another order of magnitude.
+fn instructions_are_counted(lines: &[Value], expected: &Expected, software: &str) {
+    let engine = &*expected.provider();
+    for provider in [engine, software, "mbedtls:c"] {
+        for size in SIZES {
+            println!("{provider} at {size}: {:?}", retired(lines, provider, size));
+        }
+    }
+    let at = |provider, size| retired(lines, provider, size);
+    let hardware = at(engine, 16);
+    assert!((5_000.0..50_000.0).contains(&hardware.kernel), "{hardware:?}");
+    assert!(at(engine, 16384).kernel < 5.0 * hardware.kernel, "the engine does the work");
+    let of_kernel = at(software, 16);
+    assert!((3_000.0..30_000.0).contains(&of_kernel.kernel), "{of_kernel:?}");
+    if expected.counts_jobs {
+        // The thread waits for the engine, whose interrupt comes while the CPU idles.
+        assert!(hardware.cpu > 1.15 * (hardware.user + hardware.kernel), "{hardware:?}");
+        assert!(of_kernel.kernel < hardware.kernel, "{of_kernel:?} {hardware:?}");
+    }
+    assert!(at(software, 16384).kernel > 2.0 * of_kernel.kernel, "the CPU does the work");
+    let library = at("mbedtls:c", 16384);
+    assert!(library.user > 10.0 * 16384.0 && library.kernel < 0.1 * library.user, "{library:?}");
+    // Nothing idles on these paths, so there is nothing else for the CPU to do.
+    for provider in [software, "mbedtls:c"] {
+        for size in SIZES {
+            let Retired { user, kernel, cpu } = at(provider, size);
+            let share = cpu / (user + kernel);
+            assert!((0.97..1.1).contains(&share), "{provider} at {size}: {share}");
+        }
+    }
 }
 
 /// If the kernel prefers the accelerator's driver, OpenSSL's engine leads to it.
