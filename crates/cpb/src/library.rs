@@ -40,8 +40,30 @@ impl Carried {
     /// # Errors
     /// See [`Carried::bytes`]. Also returns an error if the content is not text.
     pub fn text(&self) -> Result<String> {
-        String::from_utf8(self.bytes()?).with_context(|| self.name.to_owned())
+        let text = with_hex(&self.bytes()?).with_context(|| self.name.to_owned())?;
+        String::from_utf8(text).with_context(|| self.name.to_owned())
     }
+}
+
+/// The byte before packed hexadecimal digits; see `build.rs`.
+const HEX_MARK: u8 = 1;
+
+/// A text with its packed hexadecimal digits written out; `None` if it ends in the middle of them.
+fn with_hex(packed: &[u8]) -> Option<Vec<u8>> {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)]);
+    let mut text = Vec::with_capacity(packed.len() * 2);
+    let mut rest = packed;
+    while let Some(place) = rest.iter().position(|byte| *byte == HEX_MARK) {
+        text.extend(&rest[..place]);
+        let (length, after) = rest[place + 1..].split_first_chunk::<3>()?;
+        let [low, middle, high] = length.map(usize::from);
+        let (bytes, after) = after.split_at_checked(low | middle << 8 | high << 16)?;
+        text.extend(bytes.iter().flat_map(digits));
+        rest = after;
+    }
+    text.extend(rest);
+    Some(text)
 }
 
 /// The plans, by name.
@@ -91,6 +113,9 @@ const DEFAULT: &str = "default";
 
 /// The plan that identifies a core by its AES-CBC.
 pub const IDENTIFY: &str = "identify";
+
+/// The plan of memory reads.
+pub const MEMORY_READ: &str = "memory-read";
 
 /// The plan that rates how suitable a machine is for measuring.
 pub const DOCTOR: &str = "doctor";
@@ -235,17 +260,31 @@ mod tests {
     #[test]
     fn every_file_of_the_folders_is_carried_as_it_is() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        for (folder, carried) in [("plans", PLANS), ("records", RECORDS), ("boards", BOARDS)] {
+        for (folder, ending, carried) in [
+            ("plans", "toml", PLANS),
+            ("records", "jsonl", RECORDS),
+            ("boards", "toml", BOARDS),
+            ("vectors", "json", VECTORS),
+        ] {
             let entries = fs::read_dir(root.join(folder)).expect("a folder").flatten();
+            let paths = entries.map(|entry| entry.path());
             let mut count = 0;
-            for path in entries.map(|entry| entry.path()) {
+            for path in paths.filter(|path| path.extension().is_some_and(|it| it == ending)) {
                 let name = path.file_stem().and_then(|name| name.to_str()).expect("a name");
                 let found = find(carried, name).expect(name);
                 let text = fs::read_to_string(&path).expect("a text");
-                assert_eq!(found.text().expect("it unpacks"), text);
+                assert!(found.text().expect("it unpacks") == text, "{}", path.display());
                 count += 1;
             }
             assert_eq!(carried.len(), count, "{folder}");
+        }
+    }
+
+    #[test]
+    fn digits_that_are_cut_off_are_no_text() {
+        assert_eq!(with_hex(b"a\x01\x02\0\0\x0f\x01b").as_deref(), Some(b"a0f01b".as_slice()));
+        for cut_off in [b"a\x01\x02\0\0\x0f".as_slice(), b"a\x01\x02\0", b"\x01"] {
+            assert_eq!(with_hex(cut_off), None);
         }
     }
 

@@ -35,7 +35,7 @@ impl Vectors {
         let mut known = Vec::new();
         for carried in library::vectors() {
             let family = carried.name;
-            let file: VectorFile = serde_json::from_slice(&carried.bytes()?).context(family)?;
+            let file: VectorFile = serde_json::from_str(&carried.text()?).context(family)?;
             for group in file.groups {
                 for case in group.cases {
                     let id = format!("{family}: {}", case.id);

@@ -152,6 +152,7 @@ macro_rules! named {
     };
 }
 named!(cpb_core::Algorithm cpb_core::Operation cpb_core::Phase);
+named!(cpb_core::memory_read::Width cpb_core::memory_read::Pattern);
 
 #[cfg(test)]
 mod tests {

@@ -216,6 +216,33 @@ pub struct Changes {
     pub providers: Vec<String>,
     /// Numbers of threads.
     pub threads: Vec<u8>,
+    /// Widths of loads, such as 32 or widest.
+    pub widths: Vec<String>,
+    /// Orders of loads by name.
+    pub patterns: Vec<String>,
+}
+
+impl Changes {
+    /// Whether they select among cryptographic workloads.
+    pub fn select_cryptography(&self) -> bool {
+        !(self.algorithms.is_empty() && self.operations.is_empty() && self.phases.is_empty())
+    }
+
+    /// Whether they select among memory reads.
+    pub fn select_memory_reads(&self) -> bool {
+        !(self.widths.is_empty() && self.patterns.is_empty())
+    }
+}
+
+/// Parses widths of loads. A plain number means bits.
+fn widths(typed: &[String]) -> Result<Vec<Width>, names::Unknown> {
+    let in_full = |text: &String| match text.trim() {
+        bits if !bits.is_empty() && bits.bytes().all(|byte| byte.is_ascii_digit()) => {
+            format!("{bits}-bit")
+        }
+        other => other.to_owned(),
+    };
+    names::list("width", &typed.iter().map(in_full).collect::<Vec<_>>(), Width::ALL)
 }
 
 /// The operations that at least one algorithm has.
@@ -264,26 +291,38 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Applies the options of the command line.
+    /// Applies the options of the command line. Options that only one family of workloads has leave out the other
+    /// family, unless there are options of both. Returns a sentence about what was left out, if anything was.
     ///
     /// # Errors
-    /// Returns an error if a name or a size does not exist.
-    pub fn change(&mut self, changes: &Changes) -> Result<()> {
+    /// Returns an error if a name or a size does not exist, or if options select from a family that the plan does
+    /// not have.
+    pub fn change(&mut self, changes: &Changes) -> Result<Option<String>> {
         let parse = names::list::<Algorithm>;
         let algorithms = parse("algorithm", &changes.algorithms, Algorithm::ALL)?;
         let operations = names::list("operation", &changes.operations, &self::operations())?;
         let phases = names::list("phase", &changes.phases, Phase::ALL)?;
+        let widths = widths(&changes.widths)?;
+        let patterns = names::list("pattern", &changes.patterns, Pattern::ALL)?;
         let sizes: Vec<Size> =
             changes.sizes.iter().map(|size| size.parse()).collect::<Result<_>>()?;
+        let left_out = self.keep_family(changes)?;
         if !algorithms.is_empty() {
             self.choose(&algorithms);
         }
-        if !(algorithms.is_empty() && operations.is_empty() && phases.is_empty()) {
-            // These three options select cryptography only.
-            self.memory_read.clear();
-        }
-        if !sizes.is_empty() {
-            self.memory_read.iter_mut().for_each(|reads| reads.sizes.clone_from(&sizes));
+        let replace = |list: &mut Vec<Size>| {
+            if !sizes.is_empty() {
+                list.clone_from(&sizes);
+            }
+        };
+        for reads in &mut self.memory_read {
+            if !widths.is_empty() {
+                reads.widths.clone_from(&widths);
+            }
+            if !patterns.is_empty() {
+                reads.patterns.clone_from(&patterns);
+            }
+            replace(&mut reads.sizes);
         }
         for measure in &mut self.measure {
             if !operations.is_empty() {
@@ -292,9 +331,7 @@ impl Plan {
             if !phases.is_empty() {
                 measure.phases.clone_from(&phases);
             }
-            if !sizes.is_empty() {
-                measure.sizes.clone_from(&sizes);
-            }
+            replace(&mut measure.sizes);
         }
         if !changes.providers.is_empty() {
             self.providers = crate::names::whole(&changes.providers);
@@ -302,7 +339,48 @@ impl Plan {
         if !changes.threads.is_empty() {
             self.threads.clone_from(&changes.threads);
         }
-        self.valid()
+        self.valid()?;
+        Ok(left_out)
+    }
+
+    /// Removes the family of workloads that the options do not select from, and says so.
+    fn keep_family(&mut self, changes: &Changes) -> Result<Option<String>> {
+        const CRYPTOGRAPHY: &str = "-a, --operation and --phase";
+        const MEMORY_READS: &str = "--width and --pattern";
+        let (crypto, reads) = (changes.select_cryptography(), changes.select_memory_reads());
+        if crypto && self.measure.is_empty() {
+            bail!(
+                "the plan {} has only memory reads, and {CRYPTOGRAPHY} select cryptography: use {MEMORY_READS}",
+                self.name
+            );
+        }
+        if reads && self.memory_read.is_empty() {
+            bail!(
+                "the plan {} has no memory reads, from which {MEMORY_READS} select: use `--plan memory-read`",
+                self.name
+            );
+        }
+        let number = |workloads: usize, one: &str, several: &str| match workloads {
+            1 => format!("1 {one} of the plan was"),
+            _ => format!("{workloads} {several} of the plan were"),
+        };
+        if crypto && !reads && !self.memory_read.is_empty() {
+            let them = std::mem::take(&mut self.memory_read);
+            let count = them.iter().flat_map(MemoryReads::workloads).count();
+            return Ok(Some(format!(
+                "{} not measured, because {CRYPTOGRAPHY} select cryptography; with {MEMORY_READS}, both are measured.",
+                number(count, "memory read", "memory reads")
+            )));
+        }
+        if reads && !crypto && !self.measure.is_empty() {
+            let them = std::mem::take(&mut self.measure);
+            let count = them.iter().flat_map(Measure::workloads).count();
+            return Ok(Some(format!(
+                "{} not measured, because {MEMORY_READS} select memory reads; with {CRYPTOGRAPHY}, both are measured.",
+                number(count, "cryptographic workload", "cryptographic workloads")
+            )));
+        }
+        Ok(None)
     }
 
     /// Keeps only `algorithms`. An algorithm that is not in the plan is measured like the plan's first table.
@@ -362,6 +440,15 @@ impl Plan {
         }
         untaken.retain(|_, algorithms| !algorithms.is_empty());
         untaken
+    }
+
+    /// The sizes in the plan that no working set of a memory read can have.
+    pub fn unread(&self) -> BTreeSet<Size> {
+        let sizes = self.memory_read.iter().flat_map(|reads| reads.sizes.iter().copied());
+        let read = |size: &Size| {
+            MemoryReadWorkload::new(Width::Bits8, Pattern::Linear, size.bytes()).valid().is_ok()
+        };
+        sizes.filter(|size| !read(size)).collect()
     }
 
     /// The phases in the plan, each with the algorithms in the same table that do not have that phase.

@@ -45,6 +45,12 @@ impl<'a> Group<'a> {
         has_key_pairs(&self.kind)
     }
 
+    /// Whether a provider has times of operations with others in flight.
+    pub(crate) fn has_latency_in_flight(&self) -> bool {
+        let figures = |row: &'a Row| row.figures.measured();
+        self.rows().filter_map(figures).any(|figures| figures.latency_in_flight.is_some())
+    }
+
     /// Whether this differs from the other only in the number of threads.
     pub(crate) fn same_kind(&self, other: &Group<'_>) -> bool {
         self.kind == other.kind

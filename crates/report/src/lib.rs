@@ -7,7 +7,6 @@
 
 pub mod ascii;
 pub mod bencher;
-mod blocks;
 mod by_size;
 pub mod compare;
 pub mod csv;
@@ -22,13 +21,16 @@ mod groups;
 pub mod html;
 pub mod identify;
 pub mod json;
+mod latencies;
 pub mod markdown;
 mod memory_read;
 mod named;
 pub mod published;
+mod rates;
 mod retired;
 mod table;
 pub mod terminal;
+mod threads;
 mod verdict;
 
 pub use footnotes::engine_count;

@@ -1,8 +1,9 @@
 //! Tables with every size in GitHub's Markdown, for documents and pull requests.
 
-use super::blocks::{far, operations};
 use super::format::{margin, megabytes, short, significant, time};
 use super::groups::{Comparisons, Group, groups};
+use super::latencies::latencies;
+use super::rates::{far, operations};
 use super::table::{Block, Place};
 use super::{by_size, execution, footnotes, memory_read, published};
 use cpb_analysis::summary::{Known, Row, Summary, summarise};
@@ -34,6 +35,11 @@ pub fn render(summary: &Summary) -> String {
         for group in &shown {
             text.push_str(&format!("\n## {}\n\n", escape(&group.heading)));
             write_group(&mut text, group, &comparisons);
+        }
+        let queued = shown.iter().filter(|group| group.has_latency_in_flight());
+        for block in queued.filter_map(|group| latencies(group)) {
+            text.push_str(&format!("\n## {}\n\n", escape(&block.heading)));
+            write_block(&mut text, &block, "provider");
         }
         for block in memory_read::blocks(&reads) {
             text.push_str(&format!("\n## {}\n\n", escape(&block.heading)));

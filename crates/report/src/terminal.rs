@@ -1,8 +1,10 @@
 //! The table for a terminal.
 
-use super::blocks::{self, MARGINS, Rates, SHOWN};
 use super::groups::{Comparisons, Group, groups};
+use super::latencies::latencies;
+use super::rates::{MARGINS, Rates, SHOWN};
 use super::table::{Look, fits, length, paint, render as table, render_apart as table_apart, wrap};
+use super::threads::threads;
 use super::{by_size, execution, footnotes, memory_read, verdict};
 use anstyle::{AnsiColor, Style};
 use cpb_analysis::explain::Explanation;
@@ -94,11 +96,10 @@ pub fn render(
         let between = if options.all { "\n" } else { "" };
         let mut tables = vec![table_apart(blocks, width, styles.look, between)];
         if most > fewest {
-            tables.push(table(&blocks::threads(&groups), width, styles.look));
+            tables.push(table(&threads(&groups), width, styles.look));
         }
         if options.all {
-            let latencies: Vec<_> =
-                shown.iter().filter_map(|group| blocks::latencies(group)).collect();
+            let latencies: Vec<_> = shown.iter().filter_map(|group| latencies(group)).collect();
             tables.push(table(&latencies, width, styles.look));
         }
         for table in tables.iter().filter(|table| !table.is_empty()) {

@@ -2,6 +2,7 @@
 
 mod connect;
 mod own_library;
+mod plan;
 mod segment;
 mod since;
 
@@ -24,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a record that is resumed has already settled.
-const SETTLED: [&str; 14] = [
+const SETTLED: [&str; 16] = [
     "target",
     "plan",
     "algorithm",
@@ -32,6 +33,8 @@ const SETTLED: [&str; 14] = [
     "provider",
     "operation",
     "phase",
+    "width",
+    "pattern",
     "threads",
     "budget",
     "precision",
@@ -58,6 +61,7 @@ const EXAMPLES: &str = "Examples:
   cpb run -p openssl,mbedtls:c --budget 60s  two providers, more precisely
   cpb run --precision 0.5%                   until intervals are that narrow
   cpb run -a sha-256 --threads 1,2           how it scales
+  cpb run -p memory --width 32,64 -s 16K,1M  how fast memory is read
   cpb run --refine                           find crossovers more exactly
   cpb run --against BEFORE.jsonl             repeat and compare with BEFORE
   cpb run --plan record                      another plan: `cpb list plans`
@@ -79,6 +83,12 @@ pub(super) struct Arguments {
     /// Phases: message, message-with-key, update, setup
     #[arg(long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
     phase: Vec<String>,
+    /// Widths of memory reads in bits: 8, 16, 32, 64, or widest, the widest vector of this CPU
+    #[arg(long, value_delimiter = ',', value_name = "WIDTHS", help_heading = "What")]
+    width: Vec<String>,
+    /// Patterns of memory reads: linear, ping-pong; their working sets are --size
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", help_heading = "What")]
+    pattern: Vec<String>,
     /// Numbers of threads; each thread runs on its own CPU
     #[arg(long, value_delimiter = ',', value_name = "NUMBERS", help_heading = "What")]
     #[arg(allow_negative_numbers = true, value_parser = threads)]

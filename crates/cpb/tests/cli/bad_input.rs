@@ -60,6 +60,13 @@ fn who_is_for_one_algorithm_only_says_so_where_there_is_nothing_to_measure() {
             "run -p memcpy",
             "run -p openssl:two-calls,memcpy -a sha-256 -s 64",
             "run -p mbedtls:c -a memcpy",
+            "run -p memory -a sha-256",
+            "run -p openssl --width 8",
+            "run --plan memory-read -a sha-256",
+            "run --plan default --width 8",
+            "run --width 7",
+            "run --pattern random",
+            "run -p memory -s 100",
         ]
     ));
 }

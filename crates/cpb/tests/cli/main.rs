@@ -11,6 +11,7 @@ mod identify;
 mod import;
 mod library;
 mod logs;
+mod memory_reads;
 mod output;
 mod own_library;
 mod providers_page;

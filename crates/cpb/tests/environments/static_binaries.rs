@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The most bytes that a file may have.
+/// The most bytes that a file for tests may have; `cargo xtask static` limits those for boards.
 const MOST_BYTES: u64 = 20 << 20;
 
 /// A target, and how to run it if the CPU does not: qemu's name of the architecture, and the class and

@@ -110,6 +110,44 @@ fn memory_reads_are_all_combinations_and_have_sizes_of_the_command_line() {
 }
 
 #[test]
+fn options_of_one_family_leave_out_the_other_and_say_so() {
+    let both = format!("{SMALL}[[memory-read]]\nsizes = [512]\n");
+    let changed = |options: Changes| {
+        let mut plan = Plan::parse(&both).unwrap();
+        let said = plan.change(&options).unwrap();
+        (plan.measure.len(), ids(&Plan { measure: Vec::new(), ..plan }), said)
+    };
+    let (algorithms, widths) = (vec!["sha-256".to_owned()], vec!["32".to_owned()]);
+    let patterns = vec!["linear".to_owned()];
+    let (crypto, reads, said) = changed(Changes::default());
+    assert_eq!((crypto, reads.len(), said), (1, 10, None));
+    let (crypto, reads, said) =
+        changed(Changes { algorithms: algorithms.clone(), ..Changes::default() });
+    assert_eq!((crypto, reads.len()), (1, 0));
+    assert!(said.unwrap().starts_with("10 memory reads of the plan were not measured"));
+    let read = ["memory-read/32-bit/linear/512"];
+    let (crypto, reads, said) = changed(Changes {
+        widths: widths.clone(),
+        patterns: patterns.clone(),
+        ..Changes::default()
+    });
+    assert_eq!((crypto, reads.as_slice()), (0, read.map(String::from).as_slice()));
+    assert!(said.unwrap().starts_with("6 cryptographic workloads of the plan were not measured"));
+    let (crypto, reads, said) =
+        changed(Changes { algorithms, widths, patterns, ..Changes::default() });
+    assert_eq!((crypto, reads.as_slice(), said), (1, read.map(String::from).as_slice(), None));
+}
+
+#[test]
+fn sizes_that_are_no_working_sets_are_told() {
+    let mut plan = Plan::parse(&format!("{SMALL}[[memory-read]]\nsizes = [512]\n")).unwrap();
+    assert!(plan.unread().is_empty());
+    let sizes = ["16", "1K"].map(String::from).to_vec();
+    plan.change(&Changes { sizes, ..Changes::default() }).unwrap();
+    assert_eq!(plan.unread(), BTreeSet::from(["16".parse().unwrap()]));
+}
+
+#[test]
 fn a_plan_that_measures_nothing_is_refused() {
     let mut plan = Plan::parse(SMALL).unwrap();
     let changes = Changes {
@@ -159,7 +197,8 @@ fn every_plan_in_the_repository_is_a_plan() {
     let mut count = 0;
     for file in std::fs::read_dir(folder).unwrap() {
         let plan = Plan::read(&file.unwrap().path()).unwrap();
-        let all_measured = plan.idle().is_empty() && plan.untaken().is_empty();
+        let all_measured =
+            plan.idle().is_empty() && plan.untaken().is_empty() && plan.unread().is_empty();
         assert!(all_measured && plan.undivided().is_empty(), "{}", plan.name);
         count += 1;
     }

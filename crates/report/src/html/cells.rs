@@ -5,6 +5,7 @@ use super::tables::scrolled_as;
 use crate::groups::{Comparisons, in_words};
 use crate::{format, published};
 use cpb_analysis::execution::{CpuUse, Execution};
+use cpb_analysis::latency::Latency;
 use cpb_analysis::summary::{Figures, Known, Row};
 use cpb_core::Claim;
 use cpb_record::Record;
@@ -56,8 +57,10 @@ const COLUMNS: &[Column] = &[
     N("p90 (ns)", |cell| Some(figures(cell)?.latency.measured()?.p90?.0)),
     N("p99 (ns)", |cell| Some(figures(cell)?.latency.measured()?.p99?.0)),
     N("longest (ns)", |cell| Some(figures(cell)?.latency.measured()?.max.0)),
-    N("in flight p50 (ns)", |cell| Some(figures(cell)?.latency_in_flight.as_ref()?.p50.0)),
-    N("in flight p99 (ns)", |cell| Some(figures(cell)?.latency_in_flight.as_ref()?.p99?.0)),
+    N("in flight p50 (ns)", |cell| Some(in_flight(cell)?.p50.0)),
+    N("in flight p90 (ns)", |cell| Some(in_flight(cell)?.p90?.0)),
+    N("in flight p99 (ns)", |cell| Some(in_flight(cell)?.p99?.0)),
+    N("in flight longest (ns)", |cell| Some(in_flight(cell)?.max.0)),
     N("passes", |cell| Some(figures(cell)?.processes as f64)),
     N("batches", |cell| Some(figures(cell)?.batches.into())),
     N("unsteady batches", |cell| Some(figures(cell)?.unsteady.into())),
@@ -95,6 +98,10 @@ fn variant(cell: &Cell<'_>) -> String {
 
 fn figures<'a>(cell: &Cell<'a>) -> Option<&'a Figures> {
     cell.row.figures.measured().map(AsRef::as_ref)
+}
+
+fn in_flight<'a>(cell: &Cell<'a>) -> Option<&'a Latency> {
+    figures(cell)?.latency_in_flight.as_ref()
 }
 
 fn execution<'a>(cell: &Cell<'a>) -> Option<&'a Execution> {

@@ -4,11 +4,12 @@ use super::axis;
 use super::marks::Marks;
 use super::plot::{self, Crossing, Form, Plot, Point, Series};
 use super::shown;
-use crate::blocks::{self, Margins, Rates};
 use crate::explain::BUSY;
 use crate::format::{margin, share, short, time};
 use crate::groups::{Comparisons, Group};
+use crate::rates::{Margins, Rates};
 use crate::table::{Block, Place};
+use crate::threads;
 use anstyle::Style;
 use cpb_analysis::advice::{Advice, Reason};
 use cpb_analysis::estimate::Estimate;
@@ -300,6 +301,25 @@ pub(super) fn latency(group: &Group<'_>, marks: &Marks) -> Option<Figure> {
             Known::Without(reason) => Place::Word(reason.short()),
         })
     };
+    let queued = |heading, part: fn(&Latency) -> Option<Nanoseconds>| {
+        by_size(heading, group, |figures| {
+            let found = figures.latency_in_flight.as_ref().and_then(part);
+            found.map_or(Place::Blank, |ns| Place::figure(time(ns), String::new()))
+        })
+    };
+    // The other percentiles are in the table of every figure at the end of the page.
+    let mut tables = vec![
+        table("p50: half of the operations take at most", |latency| Some(latency.p50)),
+        table("p99: 99 of 100 take at most", |latency| latency.p99),
+    ];
+    if group.has_latency_in_flight() {
+        tables.extend([
+            queued("p50 with others in flight, from submission to completion", |found| {
+                Some(found.p50)
+            }),
+            queued("p99 with others in flight", |found| found.p99),
+        ]);
+    }
     Some(Figure {
         title: "latency",
         words: Some(
@@ -313,11 +333,7 @@ pub(super) fn latency(group: &Group<'_>, marks: &Marks) -> Option<Figure> {
             series,
             crossings: Vec::new(),
         }),
-        // The other percentiles are in the table of every figure at the end of the page.
-        tables: vec![
-            table("p50: half of the operations take at most", |latency| Some(latency.p50)),
-            table("p99: 99 of 100 take at most", |latency| latency.p99),
-        ],
+        tables,
         ..Figure::default()
     })
 }
@@ -401,7 +417,7 @@ pub(super) fn cpu(heading: &str, task: &Explained, marks: &Marks) -> Option<Figu
 
 /// The total of several threads, at the largest size; `None` if there is only one number of threads.
 pub(super) fn threads(groups: &[Group<'_>], group: &Group<'_>) -> Option<Figure> {
-    let table = blocks::threads_of(groups, group)?;
+    let table = threads::threads_of(groups, group)?;
     Some(Figure {
         title: "threads",
         words: Some(

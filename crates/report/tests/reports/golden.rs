@@ -8,7 +8,7 @@ use cpb_core::Ticks;
 use cpb_core::sample::bucket;
 use cpb_record::{Outcome, Record, Times};
 use cpb_report::terminal::{self, Options};
-use cpb_report::{csv, json, markdown};
+use cpb_report::{csv, html, json, markdown};
 use cpb_test_support::records::{self, Case};
 
 fn summary(case: Case) -> Summary {
@@ -71,6 +71,29 @@ fn the_latency_with_others_in_flight_stands_below_that_of_single_operations() {
     assert!(rows.len() > 3, "{shown}");
     assert!(rows.iter().all(|row| row.contains("7.00 ms") && row.chars().count() <= 80), "{shown}");
     assert!(json::render(&summarise(&record)).unwrap().contains("latency_in_flight"));
+    // The other formats.
+    let table = csv::render(&summarise(&record)).unwrap();
+    let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let heads = lines.next().expect("the headings");
+    let column = |name: &str| heads.iter().position(|head| *head == name).expect(name);
+    let longest = column("latency_in_flight_max_ns");
+    let times: Vec<f64> = lines.filter_map(|line| line.get(longest)?.parse().ok()).collect();
+    assert!(times.len() >= rows.len() && times.iter().all(|ns| *ns == 7e6), "{times:?}");
+    let text = markdown::render(&summarise(&record));
+    let (tables, _) = text.split_once("\nRates in MB/s").expect("a legend");
+    let latencies: String = tables
+        .split("\n## ")
+        .filter(|part| part.contains("in flight"))
+        .map(|part| format!("## {part}"))
+        .collect();
+    insta::assert_snapshot!("in_flight_markdown", latencies);
+    let page = html::render(&[("record".into(), record)]).unwrap();
+    for heading in ["p50 with others in flight", "p99 with others in flight", "in flight p90 (ns)"]
+    {
+        assert!(page.contains(heading), "{heading}");
+    }
+    let without = html::render(&[("record".into(), records::record(Case::NoClock))]).unwrap();
+    assert!(!without.contains("in flight"));
 }
 
 #[test]

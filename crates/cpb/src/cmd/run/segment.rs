@@ -2,11 +2,10 @@
 
 use super::Arguments;
 use super::connect::{affinity, connect, cpus};
-use super::own_library;
+use super::{own_library, plan};
 use crate::cmd::output;
 use crate::company::Company;
 use crate::discovery::{self, Discovered};
-use crate::library;
 use crate::probe;
 use crate::progress::Progress;
 use crate::run::{self, Ended, Enough, Gauge, Run};
@@ -21,13 +20,14 @@ use cpb_analysis::{estimate, location};
 use cpb_core::catalog;
 use cpb_core::kernel::KernelSurvey;
 use cpb_core::measure::Budget;
+use cpb_core::memory_read::BLOCK;
 use cpb_core::message::ClockDescription;
 use cpb_core::{Algorithm, Error, Workload};
 use cpb_record::Machine;
 use cpb_record::budget::{Percent, Seconds};
 use cpb_record::evidence;
 use cpb_record::plan::{Changes, Plan};
-use cpb_record::store::{self, Store};
+use cpb_record::store::Store;
 use cpb_record::{
     Cell, End, Evidence, Header, Line, NotMeasuredReason, Outcome, ProviderRecord, Round, SCHEMA,
 };
@@ -84,9 +84,9 @@ pub(super) enum Begun {
 impl Segment {
     /// Begins with a new record.
     pub(super) fn begin(arguments: &Arguments, stop: &Arc<AtomicBool>) -> Result<Begun> {
-        let (mut plan, usual_target) = plan(arguments)?;
-        let changes = changes(arguments);
-        plan.change(&changes)?;
+        let (mut plan, usual_target) = plan::chosen(arguments)?;
+        let changes = plan::changes(arguments);
+        let left_out = plan.change(&changes)?;
         plan.precision =
             arguments.precision.or(plan.precision.filter(|_| arguments.budget.is_none()));
         // If the user selects sizes, exactly these are measured.
@@ -138,16 +138,20 @@ impl Segment {
             }
             bail!("none of the providers can run here: {}", why.join("; "));
         }
-        if measures_usual_algorithms(arguments) {
+        if plan::has_usual_algorithms(arguments) && !plan.measure.is_empty() {
             let (affinity, quiet) = (affinity(&cpus), arguments.quiet);
             let its = own_library::algorithms(&known, target.as_ref(), &affinity, quiet)?;
             if !its.is_empty() {
                 let algorithms = its.iter().map(|algorithm| algorithm.name().to_owned()).collect();
+                // The library does not choose between the families of workloads.
+                let memory_read = std::mem::take(&mut plan.memory_read);
                 plan.change(&Changes { algorithms, ..changes })?;
+                plan.memory_read = memory_read;
             }
         }
         let machine = target.machine(cpus.first().copied().unwrap_or(0))?;
         let mut header = header(plan, name, target.as_ref(), machine, cpus, &known);
+        header.warnings.extend(left_out);
         if header.plan.refine && header.evidence == Evidence::Emulated {
             header.plan.refine = false;
             if arguments.refine {
@@ -333,26 +337,6 @@ impl Segment {
     }
 }
 
-/// The changes of a plan that the command line asks for.
-fn changes(arguments: &Arguments) -> Changes {
-    Changes {
-        algorithms: arguments.filter.algorithm.clone(),
-        operations: arguments.filter.operation.clone(),
-        phases: arguments.phase.clone(),
-        sizes: arguments.sizes.size.clone(),
-        providers: arguments.filter.provider.clone(),
-        threads: arguments.threads.clone(),
-    }
-}
-
-/// Whether the user selected neither algorithms nor a plan.
-fn measures_usual_algorithms(arguments: &Arguments) -> bool {
-    arguments.filter.algorithm.is_empty()
-        && arguments.plan.is_none()
-        && arguments.against.is_none()
-        && arguments.brought.is_none()
-}
-
 /// What changed since the record was started: a library that was updated meanwhile or is configured differently.
 fn changed(header: &Header, known: &Discovered) -> Option<String> {
     let name = &known.spec.name;
@@ -369,24 +353,6 @@ fn changed(header: &Header, known: &Discovered) -> Option<String> {
     let parts = [(version, new_version), (executor, by), (options, new_options)];
     let (then, now) = parts.into_iter().find(|(then, now)| then != now)?;
     Some(format!("{name} was `{then}` and is now `{now}`"))
-}
-
-/// The plan and its target. A comparison with a record repeats what that record measured.
-fn plan(arguments: &Arguments) -> Result<(Plan, String)> {
-    if let Some(plan) = &arguments.brought {
-        return Ok((plan.clone(), String::new()));
-    }
-    let Some(path) = &arguments.against else {
-        return Ok((library::plan(arguments.plan.as_deref())?, String::new()));
-    };
-    let before = store::read(path)?;
-    if !before.published.is_empty() {
-        bail!("--against {}: this is a published table; use the record of a run", path.display());
-    }
-    match &arguments.plan {
-        Some(plan) => Ok((library::plan(Some(plan))?, String::new())),
-        None => Ok((before.header.plan, before.header.target)),
-    }
 }
 
 /// Reports a run that could not keep to its time.
@@ -454,6 +420,11 @@ fn header(
             names.join(", ")
         )
     }));
+    warnings.extend(plan.unread().into_iter().map(|size| {
+        format!(
+            "{size} was not measured for memory reads: working sets are multiples of {BLOCK} bytes."
+        )
+    }));
     warnings.extend(plan.undivided().into_iter().map(|(phase, algorithms)| {
         let names: Vec<&str> = algorithms.into_iter().map(Algorithm::name).collect();
         format!("Phase {phase} was not measured for {}: it does not exist there.", names.join(", "))
@@ -484,7 +455,9 @@ fn header(
 fn nobody_is_for(providers: &[String], plan: &Plan) -> String {
     let for_one = |name: &String| {
         if name == catalog::MEMORY {
-            return Some(format!("{name} only measures memory reads: use `--plan memory-read`"));
+            return Some(format!(
+                "{name} only measures memory reads: use `--plan memory-read` without -a, --operation and --phase"
+            ));
         }
         let mut algorithms = Algorithm::ALL.iter().filter(|a| catalog::is_for(name, **a));
         let only = algorithms.next()?;

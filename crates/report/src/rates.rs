@@ -1,11 +1,9 @@
-//! The content of the terminal's tables: rates, threads, latencies.
+//! Blocks of rates: a row for each provider and a column for each size, with cycles and gains.
 
 use super::format::{large, margin, megabytes, short, significant, time};
-use super::groups::{Comparisons, Group, has_key_pairs};
+use super::groups::{Comparisons, Group};
 use super::table::{Block, Place};
 use anstyle::Style;
-use cpb_analysis::latency::Latency;
-use cpb_analysis::missing::NoFigure;
 use cpb_analysis::summary::{Figures, Known, Row};
 use cpb_record::size::Size;
 use std::collections::HashMap;
@@ -159,7 +157,7 @@ impl Rates<'_> {
 }
 
 /// A rate (or a time, if there are no bytes) and its precision.
-fn number(figures: &Figures) -> (String, Option<f64>) {
+pub(crate) fn number(figures: &Figures) -> (String, Option<f64>) {
     match &figures.rate {
         Some(rate) => (megabytes(rate.value), rate.precision()),
         None => (time(figures.time.value), figures.time.precision()),
@@ -177,46 +175,14 @@ fn cycles(figures: &Figures, with_margin: bool) -> Place {
     })
 }
 
-/// The total of several threads and their gain over one, at the largest size.
-pub(crate) fn threads(groups: &[Group<'_>]) -> Vec<Block> {
-    let fewest = groups.iter().map(|group| group.threads).min().unwrap_or(1);
-    let first = groups.iter().filter(|group| group.threads == fewest && !group.meaningless());
-    first.filter_map(|first| threads_of(groups, first)).collect()
-}
-
-/// The same for the kind of one group; `None` if there is only one number of threads.
-pub(crate) fn threads_of(groups: &[Group<'_>], first: &Group<'_>) -> Option<Block> {
-    let mut same: Vec<&Group<'_>> = groups.iter().filter(|group| group.same_kind(first)).collect();
-    same.sort_by_key(|group| group.threads);
-    let &largest = first.sizes.last().filter(|_| same.len() > 1)?;
-    let rows = first.providers.iter().map(|provider| {
-        let place = |group: &&Group<'_>| {
-            group.row(provider, largest).map_or(Place::Blank, rate_and_scaling)
-        };
-        ((*provider).to_owned(), same.iter().map(place).collect())
-    });
-    let threads = |threads| match threads {
-        1 => "1 thread".to_owned(),
-        several => format!("{several} threads"),
-    };
-    let size = match largest {
-        0 => String::new(),
-        size => format!(", {}", Size::from(size)),
-    };
-    Some(Block {
-        heading: format!("{}{size}", first.kind()),
-        columns: same.iter().map(|group| threads(group.threads)).collect(),
-        rows: rows.collect(),
-    })
-}
-
 /// Operations per second, of all threads together.
 pub(crate) fn operations(row: &Row) -> Place {
     let measured = row.figures.measured();
     measured.map_or(Place::Blank, |f| Place::figure(per_second(row, f), String::new()))
 }
 
-fn per_second(row: &Row, figures: &Figures) -> String {
+/// The same as text, for a row with these figures.
+pub(crate) fn per_second(row: &Row, figures: &Figures) -> String {
     match f64::from(row.threads) * 1e9 / figures.time.value.0 {
         few if few < 999.5 => short(few),
         many => large(many),
@@ -228,56 +194,4 @@ pub(crate) fn far(row: &Row) -> Place {
     let latency = row.figures.measured().and_then(|figures| figures.latency.measured());
     let p99 = latency.and_then(|latency| latency.p99);
     p99.map_or(Place::Blank, |p99| Place::figure(time(p99), String::new()))
-}
-
-fn rate_and_scaling(row: &Row) -> Place {
-    match &row.figures {
-        Known::Without(reason) => Place::Word(reason.short()),
-        Known::Measured(figures) => {
-            let (number, precision) = match has_key_pairs(&row.workload) {
-                true => (per_second(row, figures) + "/s", figures.time.precision()),
-                false => number(figures),
-            };
-            let gain = figures.scaling.map(|scaling| format!("  {}×", short(scaling.value.0)));
-            Place::figure(number, format!("{:<6}{}", margin(precision), gain.unwrap_or_default()))
-        }
-    }
-}
-
-fn percentiles(found: &Latency) -> Vec<Place> {
-    [Some(found.p50), found.p90, found.p99, Some(found.max)]
-        .map(|ns| ns.map_or(Place::Blank, |ns| Place::figure(time(ns), String::new())))
-        .to_vec()
-}
-
-/// Times of single operations, followed by times of operations with others in flight; `None` if the clock is
-/// too coarse.
-pub(crate) fn latencies(group: &Group<'_>) -> Option<Block> {
-    let mut rows = Vec::new();
-    let cells = group
-        .providers
-        .iter()
-        .flat_map(|provider| group.sizes.iter().filter_map(|size| group.row(provider, *size)));
-    for row in cells {
-        let Some(figures) = row.figures.measured() else { continue };
-        let places = match &figures.latency {
-            Known::Without(NoFigure::NotReached) => continue,
-            Known::Without(reason) => {
-                vec![Place::Word(reason.short()), Place::Blank, Place::Blank, Place::Blank]
-            }
-            Known::Measured(found) => percentiles(found),
-        };
-        let name = match row.workload.bytes() as u32 {
-            0 => row.provider.clone(),
-            size => format!("{} {}", row.provider, Size::from(size)),
-        };
-        let queued = figures.latency_in_flight.as_ref().map(percentiles);
-        let queued = queued.map(|places| (format!("{name}, in flight"), places));
-        rows.push((name, places));
-        rows.extend(queued);
-    }
-    let told = |(_, places): &(String, Vec<Place>)| matches!(places[0], Place::Figure { .. });
-    let columns = ["p50", "p90", "p99", "longest"].map(str::to_owned).to_vec();
-    let heading = format!("{}, one operation", group.heading);
-    rows.iter().any(told).then_some(Block { heading, columns, rows })
 }
