@@ -46,7 +46,7 @@ impl Share {
         match self {
             Share::User => Some(retired.user),
             Share::Kernel => retired.kernel,
-            Share::Task => Some(retired.user + retired.kernel?),
+            Share::Task => Some(retired.user.saturating_add(retired.kernel?)),
             Share::Cpu => retired.cpu,
         }
     }

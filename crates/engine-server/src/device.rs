@@ -50,7 +50,15 @@ impl Device {
 
     pub(crate) fn counts(&self) -> EngineCount {
         let Totals { finished: jobs, failed, commands, bytes, deepest } = self.engine.totals();
-        EngineCount { jobs, failed, commands, bytes, interrupts: self.pin.rises, deepest }
+        EngineCount {
+            jobs,
+            failed,
+            commands,
+            bytes,
+            interrupts: self.pin.rises,
+            deepest,
+            job_us: 0,
+        }
     }
 
     fn ticks(&self, now: Instant) -> u64 {

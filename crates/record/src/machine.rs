@@ -90,6 +90,8 @@ pub struct EngineCount {
     pub interrupts: u64,
     /// The most jobs that one of its rings had at a time: waiting, at work, or finished and not yet removed.
     pub deepest: u32,
+    /// The least time of a job that was stated for it, in microseconds; 0 if none was.
+    pub job_us: u32,
 }
 
 impl Machine {

@@ -139,10 +139,14 @@ pub(crate) fn facts(summary: &Summary, all: bool) -> Vec<(&'static str, String)>
 
 /// What an engine says that it did, beside what the guest's kernel counted for each operation.
 pub fn engine_count(count: &EngineCount) -> String {
-    let EngineCount { jobs, failed, commands, bytes, interrupts, deepest } = *count;
+    let EngineCount { jobs, failed, commands, bytes, interrupts, deepest, job_us } = *count;
+    let stated = match job_us {
+        0 => String::new(),
+        job_us => format!("; each takes {job_us} µs of the host's time at least, as stated"),
+    };
     format!(
         "by its own count, since the guest booted: {} jobs with {} commands and {} bytes, {} with an error, {} \
-         interrupts; at most {} at a time",
+         interrupts; at most {} at a time{stated}",
         thousands(jobs + failed),
         thousands(commands),
         thousands(bytes),

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use cpb_engine_server::{Counter, Server, least_privilege};
 use cpb_engines::caam::{Caam, Configuration, Planted, PlantedFault, Timing};
+use cpb_record::EngineCount;
 use std::fs::File;
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
@@ -61,7 +62,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         }
     });
     // The host may ask for the counts when QEMU is gone. Without a host there is no guest to serve.
-    answer(&counter)?;
+    answer(&counter, arguments.job_us)?;
     Ok(DONE)
 }
 
@@ -79,7 +80,7 @@ fn planted(text: &str) -> Result<Planted> {
 }
 
 /// Answers the host's questions until it closes the pipe.
-fn answer(counter: &Counter) -> Result<()> {
+fn answer(counter: &Counter, job_us: u32) -> Result<()> {
     let mut answers = std::io::stdout();
     writeln!(answers, "{READY}")?;
     answers.flush()?;
@@ -87,7 +88,11 @@ fn answer(counter: &Counter) -> Result<()> {
         if line? != COUNTS {
             bail!("no such question");
         }
-        writeln!(answers, "{}", serde_json::to_string(&counter.counts())?)?;
+        writeln!(
+            answers,
+            "{}",
+            serde_json::to_string(&EngineCount { job_us, ..counter.counts() })?
+        )?;
         answers.flush()?;
     }
     Ok(())

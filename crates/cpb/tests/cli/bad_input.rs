@@ -464,12 +464,13 @@ fn a_small_file_system_that_fills_up_loses_nothing_that_was_written() {
 fn an_initramfs_that_does_not_fit_is_named_and_leaves_nothing() {
     const GUEST: &str = "aarch64-6.1";
     let lab = lab!();
-    // The cpb is larger than the disk. The first run has nothing to fetch with and only creates a lock, whose name
-    // tells how the lab names its folder.
+    // The cpb is larger than the disk. The first run has an emulator but nothing to fetch with, and only creates a lock,
+    // whose name tells how the lab names its folder.
+    lab.shell("mkdir bin && touch bin/qemu-system-aarch64 && chmod +x bin/qemu-system-aarch64");
     lab.write("binaries/cpb-aarch64-unknown-linux-musl", vec![7; 512 << 10]);
     let run = |cache: &str| {
         format!(
-            "CPB_LAB_CACHE={cache} CPB_LAB_BINARIES=binaries PATH=/nowhere $(command -v cpb) lab run {GUEST} -- true"
+            "CPB_LAB_CACHE={cache} CPB_LAB_BINARIES=binaries PATH=$PWD/bin $(command -v cpb) lab run {GUEST} -- true"
         )
     };
     lab.shell(&run("cache"));

@@ -80,7 +80,9 @@ fn here(command: &str) -> String {
 
 fn prepare(lab: &Lab) {
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/record-v1.jsonl");
-    lab.write("record.jsonl", std::fs::read(golden).expect("the golden record"));
+    for name in ["record.jsonl", "guest.jsonl", "before.jsonl"] {
+        lab.write(name, std::fs::read(golden).expect("the golden record"));
+    }
     let log = "You have chosen to measure elapsed time instead of user CPU time.\n\
                Doing aes-128-cbc for 3s on 16 size blocks: 5591286 aes-128-cbc's in 3.00s\n";
     for name in ["software.txt", "engine.txt", "a.txt", "b.txt", "before.txt", "after.txt"] {

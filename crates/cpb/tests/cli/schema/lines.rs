@@ -189,6 +189,7 @@ fn state() -> impl Strategy<Value = State> {
                 bytes: number / 31,
                 interrupts: number / 37,
                 deepest: (number % 512) as u32,
+                job_us: (number % 9) as u32,
             }),
         },
     )

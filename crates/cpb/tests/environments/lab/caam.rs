@@ -1,6 +1,6 @@
 //! Linux's own driver of the CAAM over the model beside QEMU: what goes wrong, and that the next run is right.
 
-use super::guests::{here, rounds};
+use super::guests::{CAAM, caam_is_here, rounds};
 use cpb_test_support::{Lab, Ran, Running, lab, lines, marked, of, of_kind, signal};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ const FAULTY: &str = "-a aes-128-cbc,aes-256-cbc --operation encrypt -s 16 --bud
 
 /// A file for a guest like the usual one with a CAAM, with changed settings.
 fn variation(lab: &Lab, change: impl FnOnce(String) -> String) -> PathBuf {
-    let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/armhf-6.1-caam.toml");
+    let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../lab/{CAAM}.toml"));
     lab.write("caam.toml", change(fs::read_to_string(usual).expect("the guest's file")))
 }
 
@@ -38,7 +38,7 @@ fn reasons(lab: &Lab, ran: &Ran) -> Vec<String> {
 
 #[test]
 fn a_descriptor_that_the_engine_refuses_is_an_error_of_one_cell() {
-    if !here("caam_descriptor") {
+    if !caam_is_here("caam_descriptor") {
         return;
     }
     let lab = lab!();
@@ -58,7 +58,7 @@ fn a_descriptor_that_the_engine_refuses_is_an_error_of_one_cell() {
 
 #[test]
 fn an_error_of_the_ring_ends_the_kernel_and_its_reason_is_shown() {
-    if !here("caam_ring") {
+    if !caam_is_here("caam_ring") {
         return;
     }
     let lab = lab!();
@@ -76,7 +76,7 @@ fn an_error_of_the_ring_ends_the_kernel_and_its_reason_is_shown() {
 
 #[test]
 fn a_job_that_never_ends_is_a_timeout() {
-    if !here("caam_never") {
+    if !caam_is_here("caam_never") {
         return;
     }
     let lab = lab!();
@@ -88,12 +88,12 @@ fn a_job_that_never_ends_is_a_timeout() {
 
 #[test]
 fn a_model_that_is_killed_costs_a_cell_and_the_next_guest_has_another_one() {
-    if !here("caam_killed") {
+    if !caam_is_here("caam_killed") {
         return;
     }
     let lab = lab!();
     let line = format!(
-        "run --target lab:armhf-6.1-caam -a aes-128-cbc --operation encrypt -s 16,1K --budget 100s \
+        "run --target lab:{CAAM} -a aes-128-cbc --operation encrypt -s 16,1K --budget 100s \
          -p {ENGINE} --verbose -o record.jsonl"
     );
     let mut running = Running::start(&lab, &line, "");
@@ -121,7 +121,7 @@ fn a_model_that_is_killed_costs_a_cell_and_the_next_guest_has_another_one() {
 /// only another guest is sure to work.
 #[test]
 fn a_driver_that_is_unbound_or_unloaded_is_seen_and_works_again() {
-    if !here("caam_driver") {
+    if !caam_is_here("caam_driver") {
         return;
     }
     let lab = lab!();
@@ -149,8 +149,8 @@ fn a_driver_that_is_unbound_or_unloaded_is_seen_and_works_again() {
         wait $!
         echo "used: $(grep -h '"without"' /tmp/record.jsonl)"
     "#;
-    let path = lab.write("script", script.to_owned());
-    let line = format!("cpb lab run armhf-6.1-caam -- sh -s < {}", path.display());
+    let path = lab.write("script", script);
+    let line = format!("cpb lab run {CAAM} -- sh -s < {}", path.display());
     let ran = lab.shell(&line);
     let said = |name: &str| {
         let start = format!("{name}: ");
@@ -181,12 +181,12 @@ fn a_driver_that_is_unbound_or_unloaded_is_seen_and_works_again() {
 /// turn and is right.
 #[test]
 fn a_full_ring_delays_and_loses_nothing() {
-    if !here("caam_full") {
+    if !caam_is_here("caam_full") {
         return;
     }
     let script = "modprobe tcrypt mode=600 num_mb=600 sec=1 > /dev/null 2>&1 & \
                   sleep 1; cpb check -a hmac-sha-256 -p af_alg:hmac-sha256-caam";
-    let ran = lab!().shell(&format!("cpb lab run armhf-6.1-caam -- sh -c '{script}'"));
+    let ran = lab!().shell(&format!("cpb lab run {CAAM} -- sh -c '{script}'"));
     assert!(ran.stdout.contains("39 known answers right, 0 "), "{}", ran.all());
     // One place of a ring stays free, so that full and empty differ.
     let words = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -195,7 +195,7 @@ fn a_full_ring_delays_and_loses_nothing() {
 
 #[test]
 fn two_rings_and_two_cpus_give_right_answers() {
-    if !here("caam_rings") {
+    if !caam_is_here("caam_rings") {
         return;
     }
     let lab = lab!();

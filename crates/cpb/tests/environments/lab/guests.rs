@@ -1,9 +1,10 @@
 //! Helpers for tests that boot guests.
 
-use cpb_test_support::{Lab, marked, skip};
+use cpb_test_support::{Lab, lab, marked, skip};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// The guest that most tests boot.
 pub(crate) const USUAL: &str = "x86_64-6.1";
@@ -15,6 +16,27 @@ pub(crate) fn here(test: &str) -> bool {
         skip(&format!("lab::{test}"), "guests are booted by `make test`");
     }
     there
+}
+
+/// The guest with a CAAM that most tests boot.
+pub(crate) const CAAM: &str = "armhf-6.1-caam";
+
+/// Whether the guest with a CAAM can be booted: its QEMU may have to be fetched. Reports it if not. The first test
+/// boots it, so that one of them fetches it and the others find it.
+pub(crate) fn caam_is_here(test: &str) -> bool {
+    static MISSING: LazyLock<Option<String>> = LazyLock::new(|| {
+        let ran = lab!().run(&format!("lab run {CAAM} -- true"));
+        let is_missing = ran.stderr.contains("this guest needs QEMU");
+        assert!(is_missing || ran.status == Some(0), "{}", ran.all());
+        is_missing.then(|| ran.stderr.lines().last().unwrap_or_default().to_owned())
+    });
+    if !here(test) {
+        return false;
+    }
+    if let Some(reason) = &*MISSING {
+        skip(&format!("lab::{test}"), reason);
+    }
+    MISSING.is_none()
 }
 
 /// A file for a guest like the usual one, with changed settings.
