@@ -193,7 +193,7 @@ pub fn is_for_workload(name: &str, workload: &Workload) -> bool {
 
 /// An error in words, as the provider called `name` means it: the codes of the kernel's interfaces are Linux's.
 pub fn error_words(name: &str, error: Error) -> impl fmt::Display {
-    let is_kernel = find(name).is_some_and(|choice| choice.is_interface());
+    let is_kernel = find(name).is_some_and(|choice| choice.entry.kind == Provision::Kernel);
     fmt::from_fn(move |f| match error {
         Error::Device(code) if is_kernel => match ERRNO.iter().find(|known| known.0 == code) {
             Some((code, name, meaning)) => {

@@ -166,7 +166,8 @@ fn a_driver_that_is_unbound_or_unloaded_is_seen_and_works_again() {
     );
     // The kernel has no answers for these: combinations of ciphers with HMAC, and the generator.
     assert_eq!(said("untested"), "36", "{}", ran.all());
-    assert!(!ran.stdout.contains("failed"), "{}", ran.all());
+    let failed = |line: &&str| line.contains("alg: ") && line.contains("failed");
+    assert_eq!(ran.stdout.lines().find(failed), None);
     for right in ["before", "bound", "loaded"] {
         assert!(said(right).contains("known answers right, 0 "), "{right}: {}", ran.all());
     }
@@ -174,7 +175,14 @@ fn a_driver_that_is_unbound_or_unloaded_is_seen_and_works_again() {
         let words = "this kernel has no driver cbc-aes-caam";
         assert!(said(absent).contains(words), "{absent}: {}", ran.all());
     }
-    assert!(said("used").contains("no answer for 5.0 s"), "{}", ran.all());
+    // What the kernel does with freed memory is a matter of chance: the job has no answer, the program is killed, or the
+    // guest ends.
+    let used = ran.stdout.lines().find_map(|line| line.strip_prefix("used: "));
+    assert!(
+        used.map_or(ran.stderr.contains("the guest is gone"), |line| line.contains("\"failed\"")),
+        "{}",
+        ran.all()
+    );
 }
 
 /// The kernel's own test has more requests in flight than the ring of 512 has room for; another user's job waits its
