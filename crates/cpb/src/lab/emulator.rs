@@ -68,7 +68,7 @@ impl Emulator {
 /// reports what takes time.
 ///
 /// # Errors
-/// Returns an error if there is none.
+/// Returns an error if no suitable QEMU is installed and none can be fetched.
 pub(super) fn prepare(qemu: &Qemu, say: &dyn Fn(&str)) -> Result<Emulator> {
     let installed = tools::find(&qemu.program, &qemu.package);
     let Some(least) = &qemu.least else { return installed.map(Emulator::installed) };

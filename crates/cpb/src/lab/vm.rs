@@ -165,7 +165,7 @@ impl Vm {
         now.how()
     }
 
-    /// What the engine beside it has done so far. `None` if there is none, or if it is gone.
+    /// What the engine beside it has done so far. `None` without an engine, or once it has ended.
     pub fn counts(&self) -> Option<EngineCount> {
         self.shared.now().engine.as_mut()?.counts().ok()
     }
