@@ -70,11 +70,12 @@ pub fn per_operation(rounds: &[Round], share: Share) -> Option<Uncertain> {
     rounds.sort_by_key(|round| round.pass);
     let mut passes: Vec<(u32, f64)> = Vec::new();
     for rounds in rounds.chunk_by(|a, b| a.pass == b.pass) {
-        let (mut operations, mut sum) = (0, 0);
+        let (mut operations, mut sum) = (0_u64, 0_u64);
         for round in rounds {
             let retired = round.counters.retired.as_ref()?;
-            operations += retired.operations;
-            sum += share.of(retired)?;
+            // A foreign record may have any numbers.
+            operations = operations.saturating_add(retired.operations);
+            sum = sum.saturating_add(share.of(retired)?);
         }
         if operations == 0 {
             return None;
@@ -125,9 +126,9 @@ const WAITS: f64 = 0.1;
 /// The standard deviation between runs that the passes of `rounds` do not show, as a share.
 pub(crate) fn scatter(rounds: &[Round]) -> f64 {
     let counters = || rounds.iter().map(|round| &round.counters);
-    let switches: u64 = counters().map(|counters| u64::from(counters.voluntary)).sum();
-    let operations: u64 = counters().map(|counters| counters.operations).sum();
-    match switches as f64 > WAITS * operations as f64 {
+    let switches: f64 = counters().map(|counters| f64::from(counters.voluntary)).sum();
+    let operations: f64 = counters().map(|counters| counters.operations as f64).sum();
+    match switches > WAITS * operations {
         true => WAITING_SCATTER,
         false => SCATTER,
     }

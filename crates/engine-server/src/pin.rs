@@ -2,8 +2,8 @@
 //!
 //! An eventfd tells that the pin went up, and cannot tell that it went down. QEMU lets the guest see it up until the
 //! guest's next access of the device, then down, and sends an unmask. If the engine's line is up still, it must be told
-//! again, or the guest loses the interrupt. Telling it at once would interrupt most handlers a second time, since
-//! their first access is a read of the cause; so it is told a little later, if the line is still up then.
+//! again, or the guest loses the interrupt. A handler's first access is a read of the cause, so telling it at once would
+//! interrupt most handlers twice. The model therefore waits a little, and tells it only if the line is up even then.
 
 use std::fs::File;
 use std::io::Write;

@@ -4,6 +4,9 @@ use anyhow::{Context, Result};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+/// The file in a folder that is written last: a folder without it is not used.
+pub(super) const COMPLETE: &str = "complete";
+
 /// The cache, and a lock on its folder `name`, because another cpb may use it.
 pub(super) fn locked(name: &str) -> Result<(PathBuf, File)> {
     let folder = self::folder()?;

@@ -1,17 +1,15 @@
 //! The QEMU that runs a guest: the installed one, or, if that is too old, a newer one of Debian's, unpacked in the cache
 //! folder and started by the dynamic linker of its own C library. Nothing is installed.
 
+use super::cache::{self, COMPLETE};
 use super::definition::Qemu;
 use super::packages::{Apt, Origin};
-use super::{cache, tools};
+use super::tools;
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// Written last: a folder without it is not used.
-const COMPLETE: &str = "complete";
 
 /// How a QEMU is started.
 #[derive(Clone, Debug, PartialEq)]

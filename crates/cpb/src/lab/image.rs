@@ -4,7 +4,7 @@
 //! a folder for each guest with its kernel, busybox and modules, and the latest initramfs made of them. A run
 //! leaves nothing else on disk.
 
-use super::cache;
+use super::cache::{self, COMPLETE};
 use super::cpio::Archive;
 use super::definition::Definition;
 use super::emulator::{self, Emulator};
@@ -26,9 +26,6 @@ const INIT: &str = include_str!("../../../../lab/init.sh");
 
 /// The execute bits of a file's mode.
 const EXECUTABLE: u32 = 0o111;
-
-/// Written last: a folder without it is not used.
-const COMPLETE: &str = "complete";
 
 /// A kernel and its first file system.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Linux's own driver of the CAAM over the model beside QEMU: what goes wrong, and that the next run is right.
 
 use super::guests::{CAAM, caam_is_here, rounds};
-use cpb_test_support::{Lab, Ran, Running, lab, lines, marked, of, of_kind, signal};
+use cpb_test_support::{Lab, Ran, Running, lab, lines, marked, nobody_left, of, of_kind, signal};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -103,12 +103,31 @@ fn a_model_that_is_killed_costs_a_cell_and_the_next_guest_has_another_one() {
         command(process).split(|byte| *byte == 0).nth(1).is_some_and(|word| word == b"engine")
     };
     let model = marked(&running.mark).into_iter().find(is_model).expect("the model's process");
+    // It reads what a guest writes, so it has given up what it does not need.
+    let own = |file: &str| fs::read_to_string(format!("/proc/{model}/{file}")).expect("a process");
+    let has = |file: &str, words: &str| {
+        let text = own(file);
+        assert!(
+            text.lines().any(|line| line
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+                .starts_with(words)),
+            "{words}: {text}"
+        );
+    };
+    has("limits", "Max open files 64 64");
+    has("limits", "Max core file size 0 0");
+    has("status", "NoNewPrivs: 1");
     signal("KILL", &model.to_string());
     running.wait_for("written: without", 1);
     let before = running.said.matches("written: round").count();
     running.wait_for("written: round", before + 1);
+    let mark = running.mark.clone();
     running.signal("INT");
     let ran = running.end();
+    // Neither the guest nor its model is left.
+    nobody_left(&mark);
     let lines = lines(&lab.path("record.jsonl"));
     let without = of_kind(&lines, "without");
     let detail = without[0]["outcome"]["failed"]["detail"].as_str().unwrap_or_default();
