@@ -17,7 +17,7 @@ use cpb_core::copy::Memcpy;
 use cpb_core::{
     Algorithm, CryptoWorkload, Error, Identity, Job, Kind, Phase, Provider, Unsupported,
 };
-use cpb_mbedtls::{key_pairs, limits, open};
+use cpb_mbedtls::{limits, open};
 use cpb_session::Body;
 use cpb_session::lengths::keys_fit;
 use cpb_session::raw_jobs::{RawJobs, software_supports};
@@ -65,16 +65,14 @@ impl Provider for MbedTls {
     }
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
-        let sha_3 = matches!(workload.algorithm, Algorithm::Sha3_256 | Algorithm::Sha3_512);
-        let pairs = workload.algorithm.has_key_pairs();
-        if sha_3 || (pairs && !key_pairs::has(workload.algorithm)) {
+        if matches!(workload.algorithm, Algorithm::Sha3_256 | Algorithm::Sha3_512) {
             return Err(Unsupported::Algorithm);
         }
-        if pairs && !workload.algorithm.has_timed_pair() {
+        limits::supports(workload)?;
+        if workload.algorithm.has_key_pairs() && !workload.algorithm.has_timed_pair() {
             return Err(Unsupported::Memory);
         }
         software_supports(workload)?;
-        limits::supports(workload)?;
         // In this version, the update of a GCM stream accepts only whole blocks.
         let gcm = workload.algorithm.shape().kind == Kind::Aead
             && workload.algorithm != Algorithm::Chacha20Poly1305;

@@ -1,15 +1,26 @@
 //! What no version of Mbed TLS supports.
 
-use cpb_core::{CryptoWorkload, Kind, Placement, Unsupported};
+use crate::key_pairs;
+use cpb_core::{Algorithm, CryptoWorkload, Kind, Placement, Unsupported};
 
-/// Checks that the library computes a workload correctly.
+/// Whether any version of the library has an algorithm. A build may still lack it.
+pub fn has(algorithm: Algorithm) -> bool {
+    match algorithm {
+        // Its generators are CTR_DRBG and HMAC_DRBG.
+        Algorithm::HashDrbgSha256 => false,
+        _ if algorithm.has_key_pairs() => key_pairs::has(algorithm),
+        // Records are processed by the library's TLS part, which is not in these builds, with two calls.
+        _ => algorithm.shape().kind != Kind::Record,
+    }
+}
+
+/// Checks that the library has a workload's algorithm and computes the workload correctly.
 ///
 /// # Errors
-/// Returns an error for records, and for a sector in place that does not end with a whole block:
+/// Returns an error for what [`has`] excludes, and for a sector in place that does not end with a whole block:
 /// `mbedtls_aes_crypt_xts` (2.28 and 3.6) overwrites the end of its input before it has read it.
 pub fn supports(workload: &CryptoWorkload) -> Result<(), Unsupported> {
-    // Records are processed by the library's TLS part, which is not in these builds, with two calls.
-    if workload.algorithm.shape().kind == Kind::Record {
+    if !has(workload.algorithm) {
         return Err(Unsupported::Algorithm);
     }
     let sector = workload.algorithm.shape().kind == Kind::SectorCipher;

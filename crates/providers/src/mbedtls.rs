@@ -5,7 +5,7 @@ mod libraries;
 
 use crate::{Implementation, Unavailable};
 use cpb_core::{CryptoWorkload, Error, Identity, Job, Provider, Unsupported};
-use cpb_mbedtls::{key_pairs, limits, open_with_sha3};
+use cpb_mbedtls::{limits, open_with_sha3};
 use cpb_session::Body;
 use cpb_session::lengths::keys_fit;
 use cpb_session::raw_jobs::{RawJobs, software_supports};
@@ -55,9 +55,6 @@ impl Provider for MbedTls {
     }
 
     fn supports(&self, workload: &CryptoWorkload) -> Result<(), Unsupported> {
-        if workload.algorithm.has_key_pairs() && !key_pairs::has(workload.algorithm) {
-            return Err(Unsupported::Algorithm);
-        }
         software_supports(workload)?;
         limits::supports(workload)
     }

@@ -7,7 +7,8 @@ use core::ffi::{CStr, c_int};
 use cpb_core::check::once;
 use cpb_core::{Algorithm, CryptoWorkload, Data, Error, Job, Kind, Operation, Phase, Unsupported};
 use cpb_mbedtls::generators::{CtrDrbg, HmacDrbg};
-use cpb_mbedtls::key_pairs::{RSA_PKCS_V15, curve, has, rsa_padding};
+use cpb_mbedtls::key_pairs::{RSA_PKCS_V15, curve, rsa_padding};
+use cpb_mbedtls::limits::has;
 use cpb_mbedtls::public_key::{Random, key_pair};
 use cpb_mbedtls::types::CtrDrbgContext;
 use cpb_mbedtls::{Functions, Held, Sha, succeeded};
@@ -20,7 +21,7 @@ use cpb_session::raw_jobs::RawJobs;
 pub(super) fn supports(mbedtls: &MbedTls, workload: &CryptoWorkload) -> Result<(), Unsupported> {
     let algorithm = workload.algorithm;
     let pairs = algorithm.has_key_pairs();
-    if pairs && !has(algorithm) {
+    if !has(algorithm) {
         return Err(Unsupported::Algorithm);
     }
     let padding = rsa_padding(algorithm);
