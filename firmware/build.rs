@@ -18,7 +18,7 @@ mod options;
 #[path = "../crates/providers/build/registry_source.rs"]
 mod registry_source;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -38,6 +38,7 @@ fn build() -> Result<(), String> {
     std::fs::write(&script, linker::script(&options))
         .map_err(|error| format!("{}: {error}", script.display()))?;
     println!("cargo:rustc-link-arg-bins=-T{}", script.display());
+    write_read_buffers(&out)?;
     println!("cargo:rustc-env=CPB_BOARD={}", mbedtls::board()?);
     println!("cargo:rustc-env=CPB_BAUD={}", options.baud);
     println!(
@@ -45,4 +46,15 @@ fn build() -> Result<(), String> {
         options.code.name, options.tables.name, options.stack.name, options.buffers.name
     );
     mbedtls::build(&options)
+}
+
+/// Writes what the buffers in flash hold that memory reads read.
+fn write_read_buffers(out: &Path) -> Result<(), String> {
+    for index in 0..2 {
+        let mut bytes = vec![0; 16 << 10];
+        cpb_core::sums::fill(index, &mut bytes);
+        let file = out.join(format!("read-buffer-{index}"));
+        std::fs::write(&file, bytes).map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    Ok(())
 }

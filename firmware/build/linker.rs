@@ -45,6 +45,7 @@ pub(crate) fn script(options: &Options) -> String {
   }} > FLASH
   .key_pairs : ALIGN(32) {{ {} . = ALIGN(4); }} > FLASH
   .untimed : ALIGN(32) {{ {} . = ALIGN(4); }} > FLASH
+  .read_buffers : ALIGN(4096) {{ *(.read_buffers) }} > FLASH
   .text : ALIGN(32) {{
     *(.text .text.*) . = ALIGN(4);
   }} > {code} AT > FLASH

@@ -31,6 +31,7 @@ mod imxrt;
 mod interrupt;
 mod mbedtls;
 mod memory;
+mod memory_reads;
 #[cfg(not(feature = "solo"))]
 mod serve;
 #[cfg(feature = "solo")]
@@ -55,8 +56,9 @@ extern "C" fn main() -> ! {
     let clock = &*Box::leak(Box::new(clock));
     let mbedtls = mbedtls::MbedTls::new();
     let copies = mbedtls.copies();
+    let reads = memory_reads::Reads::new(board::flash());
     #[allow(unused_mut, reason = "only some chips have an engine")]
-    let mut providers: Vec<&dyn Provider> = alloc::vec![&Null, &mbedtls, &copies];
+    let mut providers: Vec<&dyn Provider> = alloc::vec![&Null, &mbedtls, &copies, &reads];
     #[cfg(feature = "imxrt")]
     let engine = engine::start(core.SCB, clock);
     // An engine that does not answer is not listed.

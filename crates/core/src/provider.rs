@@ -6,7 +6,8 @@
 //! supports [`Notice::Last`](crate::Notice::Last), `complete_all`.
 
 use crate::error::{Error, Unsupported};
-use crate::memory_read::{MemoryReadWorkload, Pattern};
+use crate::memory_read::{MemoryReadWorkload, Pattern, Region, Width};
+use crate::sums;
 use crate::workload::CryptoWorkload;
 use serde::{Deserialize, Serialize};
 
@@ -178,6 +179,16 @@ impl WorkingSet<'_> {
             _ => false,
         }
     }
+
+    /// The sum of all words of this width, as [`truth`](crate::sums::truth) has it. For readers that do not add up
+    /// what they read while the clock runs.
+    pub fn sum(&self, width: Width) -> u64 {
+        let (first, second): (&[u8], &[u8]) = match self {
+            WorkingSet::Linear(all) => (all, &[]),
+            WorkingSet::PingPong(first, second) => (first, second),
+        };
+        sums::sum(width, first).wrapping_add(sums::sum(width, second)) & width.mask()
+    }
 }
 
 /// A provider's implementation of memory reads.
@@ -185,12 +196,29 @@ pub trait MemoryReader {
     /// Returns the reason if a session for `workload` cannot be opened here.
     fn supports(&self, workload: &MemoryReadWorkload) -> Result<(), Unsupported>;
 
+    /// The buffers in a memory that programs cannot write, filled like those of
+    /// [`fill`](crate::sums::fill) before the program was started; `None` if there are none in `region`. Working
+    /// sets are the first bytes of them.
+    fn resident(&self, _region: Region) -> Option<[&[u8]; 2]> {
+        None
+    }
+
+    /// The longest buffer in `region` that [`resident`](Self::resident) has, in bytes.
+    fn longest(&self, region: Region) -> usize {
+        self.resident(region).map_or(0, |[one, other]| one.len().min(other.len()))
+    }
+
     /// Opens a session whose only job, number 0, is to read `set` once, and passes it to `body`.
     ///
     /// An operation reads every byte exactly once, with loads of the workload's width and in its order. No
     /// load is left out, merged with another, or split. Each operation adds to `sum` the value that
     /// [`truth`](crate::sums::truth) returns, wrapping at 64 bits. After the session, `sum` has therefore
-    /// grown by that value times the number of jobs submitted.
+    /// grown by that value times the number of jobs submitted. A reader whose core loads as fast as it adds may
+    /// instead add up the set before and after `body`, and report the content that it found for each job: its
+    /// loads are then not proved one by one.
+    ///
+    /// With [`Cache::Invalidated`](crate::memory_read::Cache::Invalidated), [`Session::build`] empties the cache,
+    /// untimed.
     fn session(
         &self,
         workload: &MemoryReadWorkload,

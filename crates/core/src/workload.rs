@@ -58,11 +58,11 @@ impl Workload {
         }
     }
 
-    /// How jobs are dispatched. Memory is always read by one job at a time.
+    /// How jobs are dispatched.
     pub const fn dispatch(&self) -> Dispatch {
         match self {
             Workload::Crypto(workload) => workload.dispatch,
-            Workload::MemoryRead(_) => Dispatch::SERIAL,
+            Workload::MemoryRead(workload) => workload.dispatch(),
         }
     }
 

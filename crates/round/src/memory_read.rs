@@ -5,9 +5,7 @@ use crate::{Measuring, Plan, Seen, Stage};
 use cpb_core::check::once;
 use cpb_core::memory_read::{Pattern, Region};
 use cpb_core::sums;
-use cpb_core::{
-    Clock, Dispatch, Error, MemoryReadWorkload, MemoryReader, Provider, Unsupported, WorkingSet,
-};
+use cpb_core::{Clock, Error, MemoryReadWorkload, MemoryReader, Provider, Unsupported, WorkingSet};
 
 /// The implementation of memory reads by `provider`.
 pub(crate) fn reader(provider: &dyn Provider) -> Result<&dyn MemoryReader, Unsupported> {
@@ -25,21 +23,25 @@ pub(crate) fn run<C: Clock>(
     let memory = plan.memory.take();
     let reader = reader(provider)?;
     workload.valid()?;
-    if workload.region != Region::Ram {
-        return Err(Unsupported::Device.into());
-    }
     let (length, count) = (workload.buffer(), workload.buffers());
-    let stride = length.next_multiple_of(PAGE);
-    let mut pages = Pages::zeroed(stride * count, memory).ok_or(Unsupported::Memory)?;
-    let mut buffers = pages.bytes().chunks_mut(stride).map(|buffer| &mut buffer[..length]);
-    let mut filled = |index| {
-        let buffer = buffers.next().unwrap_or_default();
-        sums::fill(index, buffer);
-        &*buffer
+    let mut pages;
+    let [first, second] = if workload.region == Region::Ram {
+        let stride = length.next_multiple_of(PAGE);
+        pages = Pages::zeroed(stride * count, memory).ok_or(Unsupported::Memory)?;
+        let mut buffers = pages.bytes().chunks_mut(stride).map(|buffer| &mut buffer[..length]);
+        [0, 1].map(|index| {
+            let buffer = buffers.next().filter(|_| index < count).unwrap_or_default();
+            sums::fill(index, buffer);
+            &*buffer
+        })
+    } else {
+        let [first, second] = reader.resident(workload.region).ok_or(Unsupported::Device)?;
+        let (first, second) = (first.get(..length), second.get(..length));
+        [first.ok_or(Unsupported::Memory)?, second.ok_or(Unsupported::Memory)?]
     };
     let set = match workload.pattern {
-        Pattern::Linear => WorkingSet::Linear(filled(0)),
-        Pattern::PingPong => WorkingSet::PingPong(filled(0), filled(1)),
+        Pattern::Linear => WorkingSet::Linear(first),
+        Pattern::PingPong => WorkingSet::PingPong(first, second),
     };
     let truth = sums::truth(workload);
     let is_right = |sum: u64, operations: u64| !computes || sum == truth.wrapping_mul(operations);
@@ -49,7 +51,7 @@ pub(crate) fn run<C: Clock>(
     if !is_right(sum, 1) {
         return Err(Error::WrongAnswer);
     }
-    let mut measuring = Measuring::new(&plan, Dispatch::SERIAL, 1);
+    let mut measuring = Measuring::new(&plan, workload.dispatch(), 1);
     let mut sum = 0;
     reached(Stage::Prepared);
     reader

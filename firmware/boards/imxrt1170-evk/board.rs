@@ -96,3 +96,15 @@ fn wait(microseconds: u32) {
 
 /// SysTick's handler. Not used.
 pub(crate) unsafe extern "C" fn tick() {}
+
+/// What data from flash passes through on its way to the core: with the global enable of OTFAD1 (CR, bit GE), the
+/// engine decrypts what lies in its regions.
+pub(crate) fn flash() -> &'static str {
+    // SAFETY: a register of OTFAD1 (NXP's header MIMXRT1176_cm7.h), whose clock FlexSPI1 keeps on.
+    let control = unsafe { (0x400C_CC00 as *const u32).read_volatile() };
+    if control & 1 << 31 == 0 {
+        "the core's loads; FlexSPI, QSPI flash"
+    } else {
+        "the core's loads; FlexSPI, QSPI flash, OTFAD on"
+    }
+}
