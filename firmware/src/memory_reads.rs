@@ -29,10 +29,10 @@ unsafe extern "C" {
     fn cpb_read_ping_pong_32(first: *const u8, second: *const u8, blocks: u32) -> *const u8;
 }
 
-/// A function of 64 loads a turn, or 16 for bursts. `$turns` is how many turns a block takes. The counter changes at
-/// the start of a turn, so that the branch at its end is known early and both issue beside loads.
+/// A function that makes 64 loads a turn, or 16 bursts. A block takes two to the power of `$turns` turns. The counter
+/// changes at the start of a turn, so that the branch at its end is known early and both issue beside loads.
 macro_rules! reads {
-    ($($name:literal, $turns:literal, $count:literal, $($load:literal),+;)*) => {
+    ($($name:literal, $save:literal, $turns:literal, $count:literal, $($load:literal),+ => $back:literal;)*) => {
         $(global_asm!(
             concat!(".section .text.", $name, ", \"ax\""),
             ".balign 32",
@@ -40,29 +40,27 @@ macro_rules! reads {
             concat!(".type ", $name, ", %function"),
             ".thumb_func",
             concat!($name, ":"),
-            "push {{r4-r11}}",
+            $save,
             concat!("lsl r2, r2, #", $turns),
-            "b 2f",
             ".balign 32",
             "2: subs.w r2, r2, #1",
             concat!(".rept ", $count),
             $($load,)+
             ".endr",
             "bne.w 2b",
-            "pop {{r4-r11}}",
-            "bx lr",
+            $back,
         );)*
     };
 }
 
 reads! {
-    "cpb_read_linear_8", "3", "64", "ldrb.w r3, [r0], #1";
-    "cpb_read_linear_16", "2", "64", "ldrh.w r3, [r0], #2";
-    "cpb_read_linear_32", "1", "64", "ldr.w r3, [r0], #4";
-    "cpb_read_linear_burst", "0", "16", "ldm.w r0!, {{r4-r11}}";
-    "cpb_read_ping_pong_8", "3", "32", "ldrb.w r3, [r0], #1", "ldrb.w r3, [r1], #1";
-    "cpb_read_ping_pong_16", "2", "32", "ldrh.w r3, [r0], #2", "ldrh.w r3, [r1], #2";
-    "cpb_read_ping_pong_32", "1", "32", "ldr.w r3, [r0], #4", "ldr.w r3, [r1], #4";
+    "cpb_read_linear_8", "", "3", "64", "ldrb.w r3, [r0], #1" => "bx lr";
+    "cpb_read_linear_16", "", "2", "64", "ldrh.w r3, [r0], #2" => "bx lr";
+    "cpb_read_linear_32", "", "1", "64", "ldr.w r3, [r0], #4" => "bx lr";
+    "cpb_read_linear_burst", "push {{r4-r11, lr}}", "0", "16", "ldm.w r0!, {{r4-r11}}" => "pop {{r4-r11, pc}}";
+    "cpb_read_ping_pong_8", "", "3", "32", "ldrb.w r3, [r0], #1", "ldrb.w r3, [r1], #1" => "bx lr";
+    "cpb_read_ping_pong_16", "", "2", "32", "ldrh.w r3, [r0], #2", "ldrh.w r3, [r1], #2" => "bx lr";
+    "cpb_read_ping_pong_32", "", "1", "32", "ldr.w r3, [r0], #4", "ldr.w r3, [r1], #4" => "bx lr";
 }
 
 /// The function for a workload; `None` if the core has no such load.

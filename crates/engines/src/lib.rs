@@ -11,6 +11,7 @@
 
 pub mod caam;
 pub mod dcp;
+pub mod otfad;
 
 use core::fmt;
 

@@ -2,6 +2,7 @@
 
 use crate::image::Image;
 use crate::machine::Machine;
+use cpb_otfad::{Kek, OpenError};
 
 /// The tag at the start of a flash configuration block, "FCFB" (NXP, i.MX RT boot ROM).
 const CONFIGURATION_TAG: u32 = 0x4246_4346;
@@ -17,17 +18,26 @@ pub enum Start {
     Vectors(u32),
     /// No vector table was found: the program starts at the file's entry point.
     Entry,
+    /// The ROM could not open the key blobs at the start of the flash, so nothing starts.
+    KeyBlobs(OpenError),
 }
 
 impl Machine {
+    /// Fuses the key that the boot ROM opens key blobs with.
+    pub fn fuse(&mut self, kek: Kek) {
+        self.kek = Some(kek);
+    }
+
     /// Starts the core at the beginning of the program.
     ///
-    /// Like the boot ROM, this first looks for a flash configuration block and an image vector table. If
+    /// Like the boot ROM, this first has the inline engine open the key blobs, if a key is fused. Then it looks for a flash configuration block and an image vector table. If
     /// there is none, it looks for a vector table at the start of a segment (its second word is the entry
     /// point). Otherwise it starts at the entry point, with a stack at the end of the first memory that is
     /// not for code.
     pub fn boot(&mut self, image: &Image) -> Start {
-        let start = if let Some(vectors) = self.rom_vectors() {
+        let start = if let Some(Err(error)) = self.open_key_blobs() {
+            Start::KeyBlobs(error)
+        } else if let Some(vectors) = self.rom_vectors() {
             Start::Rom(vectors)
         } else if let Some(vectors) = self.find_vectors(image) {
             Start::Vectors(vectors)
@@ -44,9 +54,17 @@ impl Machine {
                 self.r[13] = self.default_stack();
                 self.next = image.entry;
             }
+            Start::KeyBlobs(_) => {}
         }
         self.r[14] = u32::MAX;
         start
+    }
+
+    /// Has the key blobs opened; `None` if no key is fused, or if the chip has no inline engine.
+    fn open_key_blobs(&mut self) -> Option<Result<(), OpenError>> {
+        let (kek, boot) = (self.kek.as_ref()?, self.chip.boot.as_ref()?);
+        let blobs = *self.memory.bytes(boot.flash).first_chunk()?;
+        self.devices.open_key_blobs(&blobs, kek, &mut self.memory)
     }
 
     /// The vector table that the flash image refers to; `None` if there is no such image.

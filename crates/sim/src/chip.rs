@@ -246,6 +246,12 @@ pub struct TimingFile {
     pub flash_byte: Option<Constant>,
     /// Core cycles of a read from the flash controller's prefetch buffer.
     pub flash_buffered: Option<Constant>,
+    /// Flash clocks beyond its bytes that each further window of 1,024 bytes of a stream costs.
+    pub flash_window: Option<Constant>,
+    /// Like `flash-buffered`, of what the inline engine decrypts; the same if it is not given.
+    pub otfad_buffered: Option<Constant>,
+    /// Like `flash-window`, of what the inline engine decrypts; the same if it is not given.
+    pub otfad_window: Option<Constant>,
 }
 
 /// Timing constants in core cycles, as used by the scoreboard.
@@ -269,6 +275,9 @@ pub struct Timing {
     pub flash_first: f64,
     pub flash_byte: f64,
     pub flash_buffered: f64,
+    pub flash_window: f64,
+    pub otfad_buffered: f64,
+    pub otfad_window: f64,
 }
 
 /// An error in a chip's file or name.
@@ -334,6 +343,8 @@ impl Chip {
         let per_flash =
             self.clock.flash.as_ref().map_or(0.0, |f| self.clock.core.value / f.value.max(1e-3));
         let flash = |c: &Option<Constant>| c.as_ref().map_or(0.0, |c| c.value);
+        let decrypted =
+            |own: &Option<Constant>, plain| own.as_ref().map_or(flash(plain), |c| c.value);
         Timing {
             mispredict: cycles(&t.mispredict),
             mispredict_early: cycles(&t.mispredict_early),
@@ -348,6 +359,9 @@ impl Chip {
             flash_first: flash(&t.flash_first) * per_flash,
             flash_byte: flash(&t.flash_byte) * per_flash,
             flash_buffered: flash(&t.flash_buffered),
+            flash_window: flash(&t.flash_window) * per_flash,
+            otfad_buffered: decrypted(&t.otfad_buffered, &t.flash_buffered),
+            otfad_window: decrypted(&t.otfad_window, &t.flash_window) * per_flash,
         }
     }
 }

@@ -11,10 +11,13 @@ use crate::console::Console;
 use crate::memory::{Bus, Memory};
 use crate::system::Nvic;
 use cpb_engines::Engine;
+use cpb_engines::otfad::Otfad;
+use cpb_otfad::{BLOBS, Kek, OpenError};
 
 /// A device, with one variant per file, and one for the models of `crates/engines`.
 enum Model {
     Engine(Box<dyn Engine>),
+    Otfad(Box<Otfad>),
     CmsdkUart(cmsdk_uart::CmsdkUart),
     Lpuart(lpuart::Lpuart),
     Registers(registers::Registers),
@@ -44,6 +47,7 @@ fn model(description: &chip::DeviceDescription, core_mhz: f64) -> Model {
     match description.kind.as_str() {
         "cmsdk_uart" => Model::CmsdkUart(cmsdk_uart::CmsdkUart::default()),
         "lpuart" => Model::Lpuart(lpuart::Lpuart::default()),
+        "otfad" => Model::Otfad(Box::new(Otfad::new())),
         "unmodelled" => Model::Unmodelled(unmodelled::Unmodelled::new(description)),
         _ => Model::Registers(registers::Registers::new(description)),
     }
@@ -84,6 +88,22 @@ impl Devices {
         })
     }
 
+    /// Has the inline engine unwrap these key blobs, as the boot ROM does; `None` if the chip has no such engine.
+    pub(crate) fn open_key_blobs(
+        &mut self,
+        blobs: &[u8; BLOBS],
+        kek: &Kek,
+        memory: &mut Memory,
+    ) -> Option<Result<(), OpenError>> {
+        let otfad = self.all.iter_mut().find_map(|device| match &mut device.model {
+            Model::Otfad(otfad) => Some(otfad),
+            _ => None,
+        })?;
+        let opened = otfad.boot(blobs, kek);
+        memory.decrypt(otfad);
+        Some(opened)
+    }
+
     /// Performs what engines have to do by cycle `now`.
     pub(crate) fn advance(&mut self, now: u64, memory: &mut Memory) {
         let waited = std::mem::take(&mut memory.engines_waited);
@@ -122,6 +142,7 @@ impl Devices {
         let (number, offset) = self.find(address)?;
         match &mut self.all[number].model {
             Model::Engine(_) => self.read_engine(number, offset, now, memory),
+            Model::Otfad(otfad) => Some(otfad.read(offset)),
             Model::CmsdkUart(uart) => Some(uart.read(offset, console)),
             Model::Lpuart(uart) => Some(uart.read(offset, console)),
             Model::Registers(registers) => Some(registers.read(offset)),
@@ -165,6 +186,10 @@ impl Devices {
         }
         match &mut self.all[number].model {
             Model::Engine(engine) => engine.write(offset, value, now),
+            Model::Otfad(otfad) => {
+                otfad.write(offset, value);
+                memory.decrypt(otfad);
+            }
             Model::CmsdkUart(uart) => uart.write(offset, value, console),
             Model::Lpuart(uart) => uart.write(offset, value, console),
             Model::Registers(registers) => registers.write(offset, value),

@@ -93,6 +93,13 @@ impl Machine {
             state.cycles,
             state.instructions
         );
+        if let Some((first, last)) = self.memory.decrypted_range(at) {
+            let _ = writeln!(
+                text,
+                "that is flash of {first:#010x} to {last:#010x}, which OTFAD decrypts: with a wrong key or counter, or \
+                 if the bytes were moved after they were encrypted, what it decrypts is no code"
+            );
+        }
         registers(&mut text, state);
         text.push_str("\ncalled from\n");
         for frame in state.calls.frames.iter().rev().take(32) {

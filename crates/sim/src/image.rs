@@ -85,6 +85,12 @@ impl Image {
         Ok(Image { entry: elf.entry() as u32 & !1, segments, symbols: symbols(&elf) })
     }
 
+    /// What a programmer writes into flash from `address` on. It has no entry point and no symbols: the boot ROM
+    /// finds the program.
+    pub fn flash(address: u32, bytes: Vec<u8>) -> Image {
+        Image { entry: 0, segments: vec![Segment { address, bytes }], symbols: Vec::new() }
+    }
+
     /// The symbol that contains `address`, and the offset from its start.
     pub fn symbol_at(&self, address: u32) -> Option<(&Symbol, u32)> {
         let behind = self.symbols.partition_point(|s| s.address <= address);

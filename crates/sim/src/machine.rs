@@ -12,8 +12,9 @@ use crate::measure::Measure;
 use crate::memory::Memory;
 use crate::pages::{Code, Pages};
 use crate::system::System;
-use crate::timing::Scoreboard;
+use crate::timing::{Cause, Scoreboard};
 use cpb_engines::Engine;
+use cpb_otfad::Kek;
 
 /// The number of newest instructions whose addresses are kept.
 pub(crate) const HISTORY: usize = 16;
@@ -64,6 +65,8 @@ pub struct Machine {
     pub(crate) devices: Devices,
     pub(crate) timing: Scoreboard,
     pub(crate) chip: Chip,
+    /// The fused key of key blobs.
+    pub(crate) kek: Option<Kek>,
     pub(crate) console: Console,
     pub(crate) calls: Calls,
     pub(crate) measure: Measure,
@@ -112,6 +115,7 @@ impl Machine {
             devices,
             timing,
             chip,
+            kek: None,
             console: Console::default(),
             calls: Calls::default(),
             measure: Measure::default(),
@@ -273,8 +277,13 @@ impl Machine {
     #[inline(always)]
     fn account_rest(&mut self, insn: &Insn) {
         self.timing.finish(&insn.cost);
+        let more = match insn.op {
+            Op::Ldm => self.memory.access.more_for_many(insn.imm.count_ones()),
+            _ => 0,
+        };
         self.account_memory();
         if insn.op == Op::Ldm {
+            self.timing.stall(u64::from(more), Cause::Cache as usize);
             self.loaded_many(insn.imm);
         }
         if self.went.branched {

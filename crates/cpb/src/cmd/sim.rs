@@ -1,12 +1,13 @@
 //! `cpb sim`: runs a bare-metal program on a simulated Cortex-M7 and counts its cycles.
 
+mod fuses;
 mod report;
 
 use super::{BAD_INPUT, DONE, FAILED, output};
 use crate::transport::sim::{carried, chip};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
-use cpb_sim::{Console, Image, Machine, Stop};
+use cpb_sim::{Chip, Console, Image, Machine, Start, Stop};
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -22,11 +23,15 @@ const MAX_CYCLES: u64 = 10_000_000_000;
     error. Exit status: 0 the program ended normally, 1 it did not or --check-caches found a mistake, 2 bad \
     input.")]
 pub(super) struct Arguments {
-    /// The program, an ELF file
+    /// The program: an ELF file, or the content of the chip's flash, such as `cpb otfad encrypt` makes
     firmware: PathBuf,
     /// The chip: imxrt1060, imxrt1170, mps2-an500, or a TOML file that describes one
     #[arg(long, default_value = "imxrt1060")]
     chip: String,
+    /// The fuses of a chip that decrypts its flash: a TOML file with part, kek and, if it is scrambled, scramble-mask and
+    /// scramble-align [default: FIRMWARE.fuses.toml, if there is one]
+    #[arg(long, value_name = "FILE")]
+    fuses: Option<PathBuf>,
     /// Stop the run after this many cycles
     #[arg(long, default_value_t = MAX_CYCLES, value_name = "N")]
     max_cycles: u64,
@@ -67,10 +72,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         Some(firmware) if !path.exists() => firmware.bytes()?,
         _ => std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?,
     };
-    let image = Image::parse(&file).with_context(|| path.display().to_string())?;
-    let mut machine = Machine::new(chip);
-    image.load(&mut machine).with_context(|| path.display().to_string())?;
-    machine.boot(&image);
+    let (image, mut machine) = started(chip, file, &arguments)?;
     machine.set_max_cycles(arguments.max_cycles);
     if arguments.check_caches {
         machine.check_caches();
@@ -87,6 +89,33 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     account(&machine, &image, stop, &arguments, &kept)?;
     let clean = machine.cache_findings(&image).is_none_or(|findings| findings.is_empty());
     Ok(if stop.is_success() && clean { DONE } else { FAILED })
+}
+
+/// The program and the chip, ready to run it.
+fn started(chip: Chip, file: Vec<u8>, arguments: &Arguments) -> Result<(Image, Machine)> {
+    let path = &arguments.firmware;
+    let is_elf = file.starts_with(b"\x7fELF");
+    let image = match &chip.boot {
+        Some(boot) if !is_elf => Image::flash(boot.flash, file),
+        _ => Image::parse(&file).with_context(|| path.display().to_string())?,
+    };
+    let mut machine = Machine::new(chip);
+    image.load(&mut machine).with_context(|| path.display().to_string())?;
+    let fuses = fuses::find(path, arguments.fuses.as_deref())?;
+    if let Some(kek) = fuses {
+        machine.fuse(kek);
+    }
+    match machine.boot(&image) {
+        Start::KeyBlobs(error) => {
+            bail!("{}: the boot ROM refuses the image: {error}", path.display())
+        }
+        Start::Entry if !is_elf => bail!(
+            "{}: the boot ROM finds no program: no flash configuration block and image vector table; if they are \
+             encrypted, give the key with --fuses",
+            path.display()
+        ),
+        _ => Ok((image, machine)),
+    }
 }
 
 /// Sets up what is to be measured. Returns false if a function does not exist.

@@ -42,14 +42,10 @@ mod tests {
 
     #[test]
     fn an_engine_without_a_model_is_named_and_not_made_up() {
-        for (chip, address, name) in
-            [("imxrt1060", 0x403E_C010, "BEE"), ("imxrt1170", 0x400C_CC04, "OTFAD1")]
-        {
-            let (stop, words) = reading(chip, address);
-            assert_eq!(stop, Stop::Unmodelled(address), "{words}");
-            let first = words.lines().next().unwrap_or_default();
-            assert!(first.contains("not modelled") && first.contains(name), "{first}");
-        }
+        let (stop, words) = reading("imxrt1060", 0x403E_C010);
+        assert_eq!(stop, Stop::Unmodelled(0x403E_C010), "{words}");
+        let first = words.lines().next().unwrap_or_default();
+        assert!(first.contains("not modelled") && first.contains("BEE"), "{first}");
         // A register block that stores values, and an address without a device.
         assert!(!matches!(reading("imxrt1170", 0x400C_C000).0, Stop::Unmodelled(_)));
         assert_eq!(reading("imxrt1060", 0x5000_0000).0, Stop::Fault(Fault::Bus(0x5000_0000)));
