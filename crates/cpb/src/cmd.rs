@@ -15,6 +15,7 @@ mod import;
 mod lab;
 mod list;
 mod man;
+mod otfad;
 mod output;
 mod report;
 mod run;
@@ -78,6 +79,8 @@ enum Command {
     Lab(lab::Arguments),
     /// Run a bare-metal program on a simulated Cortex-M7 and count its cycles
     Sim(sim::Arguments),
+    /// Encrypt images for flash that the i.MX RT decrypts as it reads (OTFAD)
+    Otfad(otfad::Arguments),
     /// Print a completion script for a shell
     Completions(completions::Arguments),
     /// Print the manual page, or write all pages to a folder
@@ -143,6 +146,7 @@ pub fn main() -> ExitCode {
         Command::List(arguments) => list::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Sim(arguments) => sim::run(arguments),
+        Command::Otfad(arguments) => otfad::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),
         Command::Lab(arguments) => lab::run(arguments),

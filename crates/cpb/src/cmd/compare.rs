@@ -130,7 +130,7 @@ impl Page<'_> {
                 self.path.display()
             ),
         };
-        file::write(self.path, &text)?;
+        file::write(self.path, text)?;
         output::say(&format!("report: {}", self.path.display()));
         Ok(())
     }

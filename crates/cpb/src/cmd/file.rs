@@ -33,15 +33,16 @@ pub(super) fn may_replace(path: &Path, overwrite: bool) -> Result<()> {
 ///
 /// # Errors
 /// Returns an error if the file cannot be written; nothing is left behind, and an existing file is unchanged.
-pub(super) fn write(path: &Path, text: &str) -> Result<()> {
+pub(super) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
+    let content = content.as_ref();
     let written = match path.exists() && !is_file(path) {
-        true => fs::write(path, text),
-        false => replace(path, text),
+        true => fs::write(path, content),
+        false => replace(path, content),
     };
     written.with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     // If the path is a link, its target is replaced.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let partial = beside(&path);
@@ -50,7 +51,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
         if let Ok(before) = path.metadata() {
             file.set_permissions(before.permissions())?;
         }
-        file.write_all(text.as_bytes())?;
+        file.write_all(content)?;
         // Some file systems report only now that they are full.
         file.sync_all()?;
         fs::rename(&partial, &path)

@@ -110,7 +110,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
             Format::Json | Format::GoogleBenchmark | Format::Bencher => output::print_json(&text)?,
         },
         Some(path) => {
-            file::write(path, &text)?;
+            file::write(path, text)?;
             output::say(&format!("report: {}", path.display()));
         }
     }

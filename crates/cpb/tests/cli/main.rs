@@ -12,6 +12,7 @@ mod import;
 mod library;
 mod logs;
 mod memory_reads;
+mod otfad;
 mod output;
 mod own_library;
 mod providers_page;
