@@ -3,7 +3,7 @@
 # Rust that scripts/setup.sh has just installed is not yet on the caller's PATH.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
-.PHONY: help run test setup static deb firmware imxrt bench fuzz
+.PHONY: help run test setup static deb firmware imxrt otfad bench fuzz
 
 help:   ## this list
 	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' Makefile | expand -t 16
@@ -45,6 +45,12 @@ imxrt:  ## published figures of two i.MX RT beside the simulator's: Mbed TLS by 
 	done
 	cargo build --release --locked --package cpb
 	bench/imxrt.py $(ARGS)
+
+otfad:  ## NXP's table of reads from encrypted flash (AN13198) beside the simulator's
+	@scripts/setup.sh firmware
+	cargo xtask firmware imxrt1170-evk
+	cargo build --release --locked --package cpb
+	bench/otfad.py $(ARGS)
 
 bench:  ## the benchmarks of the project itself, into bench/results; ARGS="NAME..." picks some
 	@scripts/setup.sh run

@@ -93,11 +93,14 @@ impl Machine {
             state.cycles,
             state.instructions
         );
-        if let Some((first, last)) = self.memory.decrypted_range(at) {
+        let newest = std::iter::once(at).chain(state.history.iter().rev().copied());
+        let mut came_from = newest.chain([self.system.vtor]);
+        let decrypted = |address: u32| Some((address, self.memory.decrypted_range(address)?));
+        if let Some((address, (first, last))) = came_from.find_map(decrypted) {
             let _ = writeln!(
                 text,
-                "that is flash of {first:#010x} to {last:#010x}, which OTFAD decrypts: with a wrong key or counter, or \
-                 if the bytes were moved after they were encrypted, what it decrypts is no code"
+                "{address:#010x} is in {first:#010x} to {last:#010x}, which OTFAD decrypts: with a wrong key or counter, or \
+                 if bytes were moved after they were encrypted, what it decrypts is no program"
             );
         }
         registers(&mut text, state);

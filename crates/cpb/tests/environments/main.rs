@@ -6,6 +6,7 @@ mod board;
 mod browser;
 mod installed;
 mod lab;
+mod otfad;
 mod sim;
 mod ssh;
 mod static_binaries;

@@ -5,7 +5,7 @@ use cpb_test_support::skip;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-fn cpb() -> Command {
+pub(super) fn cpb() -> Command {
     Command::cargo_bin("cpb").expect("cpb was built")
 }
 
@@ -14,7 +14,7 @@ fn corpus(name: &str) -> PathBuf {
 }
 
 /// The image called `name` if the images were built; otherwise `test` is skipped.
-fn image(test: &str, name: &str) -> Option<PathBuf> {
+pub(super) fn image(test: &str, name: &str) -> Option<PathBuf> {
     let Some(folder) = std::env::var_os("CPB_FIRMWARE_IMAGES") else {
         skip(&format!("sim::{test}"), "images are built by `make test`");
         return None;
