@@ -16,7 +16,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lib import build, caam, dcp, flash, machine, placement, simulated
+from lib import build, caam, dcp, machine, placement, simulated
 from lib.result import Result
 from lib.text import columns
 
@@ -47,7 +47,7 @@ def main():
     images = arguments.images or build.target_directory() / "firmware"
     ours = simulate(program, images, arguments.levels)
     print(table(published(), ours), end="")
-    print(placement.table(published(), ours, LEVELS) + flash.table(), end="")
+    print(placement.table(published(), ours, LEVELS), end="")
     scratch = build.scratch("imxrt")
     engine = dcp.table(ours, arguments.levels)
     if not arguments.check:
@@ -190,7 +190,7 @@ def write(published, ours, engine, watch):
             for chip, algorithm, none, high, plain, behind, moved in lines_of(published, ours)
         ],
     )
-    fits = placement.table(published, ours, LEVELS) + flash.table()
+    fits = placement.table(published, ours, LEVELS)
     result.text("```", fits.strip(), engine.strip("\n"), "```")
     result.write(watch)
 
