@@ -1,5 +1,6 @@
 //! `cpb otfad inspect`.
 
+use super::secret::Source;
 use super::{Device, blobs, encrypted, hexadecimal, region};
 use crate::cmd::{DONE, FAILED, output};
 use anyhow::{Result, bail};
@@ -16,7 +17,7 @@ pub(super) struct Arguments {
     image: PathBuf,
     /// The key that encrypts the key blobs; without it, only what is plain is shown
     #[arg(long, value_name = "SECRET", allow_hyphen_values = true)]
-    kek: Option<String>,
+    kek: Option<Source>,
     #[command(flatten)]
     device: Device,
     /// Print JSON
@@ -42,7 +43,7 @@ struct Findings {
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let Arguments { image: path, kek, device, json } = arguments;
-    let kek = kek.map(|source| device.kek(source)).transpose()?;
+    let kek = kek.map(|source| device.kek(&source)).transpose()?;
     let mut image = encrypted(&path)?;
     let is_blank = blobs(&path, &image).is_err();
     let open = |kek: Kek| open_all(&path, &image, &kek);

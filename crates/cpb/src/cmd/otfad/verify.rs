@@ -1,6 +1,7 @@
 //! `cpb otfad verify`.
 
 use super::program::Program;
+use super::secret::Source;
 use super::{Device, address, encrypted, opened};
 use crate::cmd::{DONE, FAILED, output};
 use anyhow::Result;
@@ -19,14 +20,14 @@ pub(super) struct Arguments {
     at: Option<u32>,
     /// The key that encrypts the key blobs: 16 bytes, as in the fuses
     #[arg(long, value_name = "SECRET", allow_hyphen_values = true)]
-    kek: String,
+    kek: Source,
     #[command(flatten)]
     device: Device,
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let Arguments { image: path, program, at, kek, device } = arguments;
-    let kek = device.kek(kek)?;
+    let kek = device.kek(&kek)?;
     let flash = device.flash();
     let image = encrypted(&path)?;
     let contexts = opened(&path, &image, &kek)?;
