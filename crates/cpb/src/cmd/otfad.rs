@@ -36,11 +36,11 @@ changes the same bit of the program, and nothing notices. Use a new key or a
 new counter for each image.")]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    command: Action,
+    command: Operation,
 }
 
 #[derive(Subcommand)]
-enum Action {
+enum Operation {
     /// Encrypt an image and put its key blobs at the start
     Encrypt(Box<encrypt::Arguments>),
     /// Decrypt an image
@@ -53,10 +53,10 @@ enum Action {
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     match arguments.command {
-        Action::Encrypt(arguments) => encrypt::run(*arguments),
-        Action::Decrypt(arguments) => decrypt::run(arguments),
-        Action::Inspect(arguments) => inspect::run(arguments),
-        Action::Verify(arguments) => verify::run(arguments),
+        Operation::Encrypt(arguments) => encrypt::run(*arguments),
+        Operation::Decrypt(arguments) => decrypt::run(arguments),
+        Operation::Inspect(arguments) => inspect::run(arguments),
+        Operation::Verify(arguments) => verify::run(arguments),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `cpb otfad encrypt`.
 
-use super::program::{self, Program};
+use super::program::{self, PlacedProgram};
 use super::secret::Source;
 use super::{Device, Output, address, region};
 use crate::cmd::{DONE, output};
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let kek = arguments.device.kek(&arguments.kek)?;
     let blobs = contexts(&arguments)?;
     let flash = arguments.device.flash();
-    let program = Program::read(&arguments.image, flash, arguments.at)?;
+    let program = PlacedProgram::read(&arguments.image, flash, arguments.at)?;
     let mut image = Zeroizing::new(program.flattened());
     let shown = arguments.image.display();
     if let Some(path) = &arguments.flash_configuration {
@@ -114,7 +114,7 @@ fn contexts(arguments: &Arguments) -> Result<KeyBlobs> {
 fn add_header(
     image: &mut [u8],
     configuration: &[u8],
-    program: &Program,
+    program: &PlacedProgram,
     arguments: &Arguments,
 ) -> Result<()> {
     let option = "--flash-configuration";

@@ -26,7 +26,7 @@ pub(super) struct Arguments {
 }
 
 /// The context of each blob, or what is wrong with it.
-type Opened = [Result<Option<Context>, BlobError>; CONTEXTS];
+type Contexts = [Result<Option<Context>, BlobError>; CONTEXTS];
 
 /// What an image says.
 struct Findings {
@@ -36,7 +36,7 @@ struct Findings {
     /// `None` for a part without a vector table.
     boot: Option<Result<Boot, BootError>>,
     /// `None` without a KEK.
-    blobs: Option<Opened>,
+    blobs: Option<Contexts>,
     overlap: Option<(usize, usize)>,
     is_blank: bool,
 }
@@ -77,7 +77,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
 ///
 /// # Errors
 /// Returns an error if there are no blobs, or if none of them unwraps.
-fn open_all(path: &Path, image: &[u8], kek: &Kek) -> Result<Opened> {
+fn open_all(path: &Path, image: &[u8], kek: &Kek) -> Result<Contexts> {
     let bytes = blobs(path, image)?;
     if let Err(error @ OpenError::Kek) = KeyBlobs::open(bytes, kek) {
         bail!("{}: {error}", path.display());

@@ -1,6 +1,6 @@
 //! `cpb otfad verify`.
 
-use super::program::Program;
+use super::program::PlacedProgram;
 use super::secret::Source;
 use super::{Device, address, encrypted, opened};
 use crate::cmd::{DONE, FAILED, output};
@@ -31,7 +31,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let flash = device.flash();
     let image = encrypted(&path)?;
     let contexts = opened(&path, &image, &kek)?;
-    let program = Program::read(&program, flash, at)?;
+    let program = PlacedProgram::read(&program, flash, at)?;
     let mut decrypted = image.clone();
     contexts.apply(flash, &mut decrypted);
 
