@@ -50,6 +50,7 @@ main() {
     rust_for_tests
     checkers
     openssl_1_1_1
+    spsdk
     browser
   fi
 }
@@ -206,6 +207,17 @@ openssl_1_1_1() {
   mkdir -p $folder
   mv "$temporary"/psycopg2_binary.libs/libcrypto-*.so.1.1 $folder/libcrypto.so.1.1
   rm -r "$temporary"
+}
+
+# NXP's own image tool, as a peer of `cpb otfad`. Its packages stay apart from those of the checkers.
+spsdk() {
+  local folder=.venv/spsdk wanted=crates/otfad/tests/peer/requirements.txt
+  cmp -s $wanted $folder/installed.txt && return
+  say "SPSDK into $folder (half a minute)"
+  rm -rf $folder
+  python3 -m venv $folder
+  $folder/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement $wanted
+  cp $wanted $folder/installed.txt
 }
 
 # Prints the C library for Cortex-M7, if the compiler has one.

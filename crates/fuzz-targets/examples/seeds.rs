@@ -9,6 +9,7 @@ use cpb_core::{
     Algorithm, Claim, CryptoWorkload, Dispatch, Error, Identity, MemoryReadWorkload, Operation,
     Reference, Sample, Ticks, Workload,
 };
+use cpb_otfad::{Context, Counter, Flags, Kek, Key, KeyBlobs, PARTS, Region, Scramble, boot};
 use serde::Serialize;
 use std::{fs, io};
 
@@ -59,7 +60,36 @@ fn main() -> io::Result<()> {
         ..Counters::default()
     };
     write("counted", &Reply::Round(Round { iterations: 1_000, output: 0xfeed, counters }))?;
-    write("failed", &Reply::Failed(Error::Device(-110)))
+    write("failed", &Reply::Failed(Error::Device(-110)))?;
+    write_encrypted_images()
+}
+
+/// An encrypted image with its key, and a context that is not wrapped.
+fn write_encrypted_images() -> io::Result<()> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/otfad");
+    fs::create_dir_all(folder)?;
+    let flash = 0x3000_0000_u32;
+    let scramble = Some(Scramble { mask: 0x0807_0605, align: 0x72 });
+    let kek = Kek { key: Key::new([9; 16]), scramble, part: &PARTS[1] };
+    let mut head = vec![0x81];
+    head.extend([9; 16]);
+    head.extend([5, 6, 7, 8, 0x72]);
+    head.extend(flash.to_le_bytes());
+    let region =
+        Region::new(flash + 0x2000, u64::from(flash) + 0x4000).map_err(io::Error::other)?;
+    let context =
+        Context { region, key: Key::new([1; 16]), counter: Counter([2; 8]), flags: Flags::ALL };
+    let plain = [head.as_slice(), &*Context::plain(Some(&context))].concat();
+    fs::write(format!("{folder}/context"), plain)?;
+    let mut image = vec![0; 0x2040];
+    let boot = boot::Boot { entry: flash + 0x2000, start: flash, length: 0x2040 };
+    let mut configuration = [0; 512];
+    configuration[..4].copy_from_slice(b"FCFB");
+    boot::write(&boot, &configuration, &mut image).map_err(io::Error::other)?;
+    let blobs = KeyBlobs::new([context]).map_err(io::Error::other)?;
+    blobs.apply(flash, &mut image);
+    image[boot::KEY_BLOBS].copy_from_slice(&blobs.seal(&kek));
+    fs::write(format!("{folder}/image"), [head, image].concat())
 }
 
 /// Writes `message` as a frame for the decoder, and unframed for the round trip.

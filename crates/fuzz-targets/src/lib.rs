@@ -6,6 +6,7 @@
 pub mod core;
 pub mod engines;
 pub mod import;
+pub mod otfad;
 pub mod providers;
 pub mod record;
 pub mod sim;

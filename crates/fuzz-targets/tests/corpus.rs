@@ -1,6 +1,6 @@
 //! Replays the seeds of the fuzz targets, and inputs that once revealed a bug.
 
-use cpb_fuzz_targets::{core, engines, import, providers, record, sim};
+use cpb_fuzz_targets::{core, engines, import, otfad, providers, record, sim};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -101,4 +101,9 @@ fn no_program_of_chance_stops_the_host() {
 fn the_models_of_engines_take_their_corpus() {
     replay("dcp", engines::dcp);
     replay("caam", engines::caam);
+}
+
+#[test]
+fn the_reader_of_encrypted_images_takes_its_corpus() {
+    replay("otfad", otfad::image);
 }

@@ -11,6 +11,7 @@ mod verify;
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand};
 use cpb_otfad::{BLOBS, Kek, Key, KeyBlobs, PARTS, Part, Scramble};
+use secret::Source;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
@@ -19,7 +20,7 @@ use zeroize::Zeroizing;
 #[command(after_help = "Examples:
   cpb otfad encrypt app.elf -o xip.bin --kek kek.bin \\
       --region 0x30002000..0x30040000 --key app.key --counter app.ctr
-  cpb otfad encrypt app.bin -o xip.bin --kek env:KEK --at 0x30002000 \\
+  cpb otfad encrypt app.bin -o boots.bin --kek env:KEK --at 0x30002000 \\
       --flash-configuration fcb.bin --region 0x30001000..0x30040000 \\
       --key env:KEY --counter 0123456789abcdef
   cpb otfad inspect xip.bin --kek kek.bin
@@ -35,11 +36,11 @@ changes the same bit of the program, and nothing notices. Use a new key or a
 new counter for each image.")]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    command: Action,
+    command: Operation,
 }
 
 #[derive(Subcommand)]
-enum Action {
+enum Operation {
     /// Encrypt an image and put its key blobs at the start
     Encrypt(Box<encrypt::Arguments>),
     /// Decrypt an image
@@ -52,10 +53,10 @@ enum Action {
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     match arguments.command {
-        Action::Encrypt(arguments) => encrypt::run(*arguments),
-        Action::Decrypt(arguments) => decrypt::run(arguments),
-        Action::Inspect(arguments) => inspect::run(arguments),
-        Action::Verify(arguments) => verify::run(arguments),
+        Operation::Encrypt(arguments) => encrypt::run(*arguments),
+        Operation::Decrypt(arguments) => decrypt::run(arguments),
+        Operation::Inspect(arguments) => inspect::run(arguments),
+        Operation::Verify(arguments) => verify::run(arguments),
     }
 }
 
@@ -76,7 +77,7 @@ struct Device {
         allow_hyphen_values = true,
         help_heading = "Device"
     )]
-    scramble_mask: Option<String>,
+    scramble_mask: Option<Source>,
     /// Fused byte that says which word of the KEK the mask changes, two bits for each blob
     #[arg(
         long,
@@ -97,10 +98,10 @@ impl Device {
     ///
     /// # Errors
     /// Returns an error if a secret cannot be read or has the wrong length.
-    fn kek(&self, source: String) -> Result<Kek> {
-        let key = Key::new(*secret::read("--kek", source)?);
-        let mask = self.scramble_mask.clone();
-        let mask = mask.map(|source| secret::read("--scramble-mask", source)).transpose()?;
+    fn kek(&self, source: &Source) -> Result<Kek> {
+        let key = Key::new(*source.read("--kek")?);
+        let mask = self.scramble_mask.as_ref().map(|source| source.read("--scramble-mask"));
+        let mask = mask.transpose()?;
         let scramble = mask.zip(self.scramble_align);
         let scramble =
             scramble.map(|(mask, align)| Scramble { mask: u32::from_be_bytes(*mask), align });
@@ -109,6 +110,9 @@ impl Device {
 }
 
 fn part(name: &str) -> Result<&'static Part, String> {
+    if name.starts_with("imxrt105") || name.starts_with("imxrt106") {
+        return Err("this part has BEE, another engine, and not OTFAD".to_owned());
+    }
     Part::named(name).ok_or_else(|| {
         let names: Vec<&str> = PARTS.iter().map(|part| part.name).collect();
         format!("there is no such part; there are: {}", names.join(", "))

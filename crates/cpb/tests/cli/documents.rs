@@ -85,6 +85,7 @@ fn prepare(lab: &Lab) {
     }
     let log = "You have chosen to measure elapsed time instead of user CPU time.\n\
                Doing aes-128-cbc for 3s on 16 size blocks: 5591286 aes-128-cbc's in 3.00s\n";
+    super::otfad::write_files(lab);
     for name in ["software.txt", "engine.txt", "a.txt", "b.txt", "before.txt", "after.txt"] {
         lab.write(name, log);
     }

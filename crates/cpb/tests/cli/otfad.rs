@@ -9,7 +9,8 @@ use std::process::Command;
 const FLASH: u32 = 0x3000_0000;
 /// The offset of the program in the images of these tests.
 const PROGRAM: usize = 0x2000;
-const KEY: &str = "000102030405060708090a0b0c0d0e0f";
+/// The key of the region, in `app.key`.
+pub(crate) const KEY: &str = "000102030405060708090a0b0c0d0e0f";
 /// Options that all encryptions here share.
 const COMMON: &str = "--kek kek.bin --key app.key --counter app.ctr";
 
@@ -169,7 +170,7 @@ fn a_key_on_the_command_line_is_warned_about_and_no_key_is_printed() {
         let refused = lab.run(&line.replace(KEY, wrong).replace("xip.bin", "other.bin"));
         assert_eq!(refused.status, Some(2), "{}", refused.all());
         for ran in [&ran, &from_environment, &refused] {
-            assert!(!ran.all().contains(&KEY[1..9]) || wrong.contains('g'), "{}", ran.all());
+            assert!(!ran.all().contains(&KEY[1..9]), "{}", ran.all());
         }
     }
 }
@@ -261,7 +262,7 @@ fn bad_input_is_refused_and_nothing_is_written() {
         "otfad decrypt app.elf -o new.bin --kek kek.bin".to_owned(),
         "otfad decrypt xip.bin -o new.bin --kek app.key".to_owned(),
         "otfad decrypt xip.bin -o missing/new.bin --kek kek.bin".to_owned(),
-        "otfad encrpt xip.bin".to_owned(),
+        "otfad sign xip.bin".to_owned(),
     ];
     let before = lab.content();
     let mut text = String::new();
@@ -285,7 +286,6 @@ fn spsdk(name: &str) -> Option<Command> {
     }
     let mut command = Command::new(python);
     command.arg(root.join("crates/otfad/tests/peer/spsdk_images.py"));
-    command.env("SPSDK_CACHE_DISABLED", "1");
     Some(command)
 }
 
@@ -303,6 +303,8 @@ fn spsdk_reads_a_bootable_image_of_cpb() {
     // SPSDK looks for the reset vector in plain text: in its first KiB, this program is not encrypted.
     let image = encrypt(&lab, "--region 0x30002400..0x30004000 --allow-plain");
     command.arg("parse").arg(lab.path("xip.bin"));
+    // SPSDK 3.12 parses no bootable image without its cache.
+    command.env("SPSDK_CACHE_FOLDER", lab.path("cache"));
     let found = &lines_of(command)[0];
     assert_eq!(found["segments"], serde_json::json!(["keyblob", "fcb", "hab_container"]));
     assert_eq!(found["errors"], Value::Null);
@@ -314,7 +316,7 @@ fn spsdk_reads_a_bootable_image_of_cpb() {
 fn the_command_makes_the_images_of_spsdk() {
     let Some(mut command) = spsdk("the_command_makes_the_images_of_spsdk") else { return };
     let lab = files();
-    command.args(["cases", "7", "60"]);
+    command.args(["cases", "7", "60"]).env("SPSDK_CACHE_FOLDER", lab.path("cache"));
     let mut compared = 0;
     for case in lines_of(command) {
         let text = |name: &str| case[name].as_str().expect("a text").to_owned();

@@ -5,7 +5,7 @@ use cpb_test_support::{Lab, Ran, SHORT, lab, skip};
 use serde_json::Value;
 use std::process::Stdio;
 
-const SUBCOMMANDS: [&str; 6] = ["run", "show", "list", "check", "completions", "man"];
+const SUBCOMMANDS: [&str; 7] = ["run", "show", "list", "check", "otfad", "completions", "man"];
 
 /// A record that has a figure for each of its cells.
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/record-v1.jsonl");
@@ -193,7 +193,8 @@ fn help_is_as_it_was() {
 
 /// The command lines in the examples of a subcommand's help, without their explanations.
 fn examples(lab: &Lab, name: &str) -> Vec<String> {
-    let help = done(lab.run(&format!("{name} --help"))).stdout;
+    // A backslash continues a command on the next line.
+    let help = done(lab.run(&format!("{name} --help"))).stdout.replace(" \\\n     ", "");
     let lines = help.lines().filter_map(|line| line.strip_prefix("  cpb "));
     let command = |line: &str| format!("cpb {}", line.split("   ").next().unwrap_or(line).trim());
     let found: Vec<String> =
@@ -222,7 +223,8 @@ fn the_examples_in_the_help_work() {
     for name in ["software.txt", "engine.txt", "a.txt", "b.txt"] {
         lab.write(name, log);
     }
-    for name in ["run", "show", "list", "check", "compare", "explain", "report"] {
+    super::otfad::write_files(&lab);
+    for name in ["run", "show", "list", "check", "otfad", "compare", "explain", "report"] {
         for example in examples(&lab, name) {
             if example.contains("--target ssh:") {
                 // Measured in tests/ssh.
@@ -245,6 +247,10 @@ fn the_examples_in_the_help_work() {
             }
             // A library of a board, which the record does not have.
             line = line.replace("none,mbedtls", "none,openssl");
+            let (kek, key) = ("KEK=a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5", super::otfad::KEY);
+            if line.contains("env:") {
+                line = format!("{kek} KEY={key} {line}");
+            }
             // There is no container; the command starts a cpb nevertheless.
             line = line.replace("docker run -i X /cpb", "cpb");
             if line.contains("--budget") {

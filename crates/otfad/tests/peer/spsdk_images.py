@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Encrypts images with NXP's SPSDK, and reads bootable images with it; a test compares the results with cpb's.
 
-  spsdk_images.py cases SEED COUNT  random images; one JSON object a line
-  spsdk_images.py parse FILE        what SPSDK finds in a bootable image for the i.MX RT1170, as JSON
+spsdk_images.py cases SEED COUNT  random images; one JSON object a line
+spsdk_images.py parse FILE        what SPSDK finds in a bootable image for the i.MX RT1170, as JSON
 """
 
 import json
 import random
 import sys
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 from spsdk.image.bootable_image.bimg import BootableImage
@@ -32,7 +33,7 @@ def regions(rng: random.Random, flash: int) -> list[tuple[int, int]]:
     count = rng.randint(1, 4)
     cuts = sorted(rng.sample(range(4, 20), 2 * count))
     found = [[cuts[2 * i], cuts[2 * i + 1]] for i in range(count)]
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         if rng.random() < 0.3:
             before[1] = after[0]
     rng.shuffle(found)
@@ -70,10 +71,7 @@ def case(rng: random.Random, folder: Path) -> dict:
         "otfad_table_address": flash,
         "data_blobs": [{"data": str(folder / "image.bin"), "address": at}],
         # SPSDK reads numbers with a prefix.
-        "key_blobs": [
-            {**one, "aes_key": "0x" + one["aes_key"], "aes_ctr": "0x" + one["aes_ctr"]}
-            for one in contexts
-        ],
+        "key_blobs": [{**one, "aes_key": "0x" + one["aes_key"], "aes_ctr": "0x" + one["aes_ctr"]} for one in contexts],
     }
     if scramble:
         config["key_scramble"] = scramble

@@ -1,6 +1,7 @@
 //! `cpb otfad decrypt`.
 
 use super::program::FILL;
+use super::secret::Source;
 use super::{Device, Output, encrypted, opened};
 use crate::cmd::{DONE, output};
 use anyhow::Result;
@@ -14,7 +15,7 @@ pub(super) struct Arguments {
     image: PathBuf,
     /// The key that encrypts the key blobs: 16 bytes, as in the fuses
     #[arg(long, value_name = "SECRET", allow_hyphen_values = true)]
-    kek: String,
+    kek: Source,
     #[command(flatten)]
     device: Device,
     #[command(flatten)]
@@ -23,7 +24,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let Arguments { image: path, kek, device, output: target } = arguments;
-    let kek = device.kek(kek)?;
+    let kek = device.kek(&kek)?;
     let mut image = encrypted(&path)?;
     opened(&path, &image, &kek)?.apply(device.flash(), &mut image);
     image[KEY_BLOBS].fill(FILL);

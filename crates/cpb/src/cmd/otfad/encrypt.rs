@@ -1,7 +1,8 @@
 //! `cpb otfad encrypt`.
 
-use super::program::{self, Program};
-use super::{Device, Output, address, region, secret};
+use super::program::{self, PlacedProgram};
+use super::secret::Source;
+use super::{Device, Output, address, region};
 use crate::cmd::{DONE, output};
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use clap::Args;
@@ -23,13 +24,13 @@ pub(super) struct Arguments {
     regions: Vec<(Region, Flags)>,
     /// The AES key of a region: 16 bytes; once for each region, in the same order
     #[arg(long = "key", value_name = "SECRET", required = true, allow_hyphen_values = true)]
-    keys: Vec<String>,
+    keys: Vec<Source>,
     /// The counter of a region: 8 bytes, like a key, but no secret
     #[arg(long = "counter", value_name = "VALUE", required = true, allow_hyphen_values = true)]
-    counters: Vec<String>,
+    counters: Vec<Source>,
     /// The key that encrypts the key blobs: 16 bytes, as in the fuses
     #[arg(long, value_name = "SECRET", allow_hyphen_values = true)]
-    kek: String,
+    kek: Source,
     /// Add a boot header with this flash configuration block of 512 bytes
     #[arg(long, value_name = "FILE")]
     flash_configuration: Option<PathBuf>,
@@ -45,18 +46,17 @@ pub(super) struct Arguments {
     output: Output,
 }
 
-pub(super) fn run(mut arguments: Arguments) -> Result<u8> {
-    let kek = arguments.device.kek(std::mem::take(&mut arguments.kek))?;
-    let blobs = contexts(&mut arguments)?;
+pub(super) fn run(arguments: Arguments) -> Result<u8> {
+    let kek = arguments.device.kek(&arguments.kek)?;
+    let blobs = contexts(&arguments)?;
     let flash = arguments.device.flash();
-    let program = Program::read(&arguments.image, flash, arguments.at)?;
+    let program = PlacedProgram::read(&arguments.image, flash, arguments.at)?;
     let mut image = Zeroizing::new(program.flattened());
     let shown = arguments.image.display();
     if let Some(path) = &arguments.flash_configuration {
         let configuration = std::fs::read(path)
             .with_context(|| format!("--flash-configuration: cannot read {}", path.display()))?;
-        let named = || format!("--flash-configuration: {}", path.display());
-        add_header(&mut image, &configuration, &program, &arguments).with_context(named)?;
+        add_header(&mut image, &configuration, &program, &arguments)?;
     }
     leaves_room(&image, &arguments).with_context(|| shown.to_string())?;
     is_covered(&image, &arguments).with_context(|| shown.to_string())?;
@@ -83,8 +83,8 @@ pub(super) fn run(mut arguments: Arguments) -> Result<u8> {
     Ok(DONE)
 }
 
-/// The contexts of the command line; its keys are cleared.
-fn contexts(arguments: &mut Arguments) -> Result<KeyBlobs> {
+/// The contexts of the command line.
+fn contexts(arguments: &Arguments) -> Result<KeyBlobs> {
     let flash = arguments.device.flash();
     let counts = [arguments.regions.len(), arguments.keys.len(), arguments.counters.len()];
     ensure!(
@@ -95,7 +95,7 @@ fn contexts(arguments: &mut Arguments) -> Result<KeyBlobs> {
         counts[2]
     );
     let first = u64::from(flash) + boot::FIRST_ENCRYPTED as u64;
-    let secrets = arguments.keys.drain(..).zip(arguments.counters.drain(..));
+    let secrets = arguments.keys.iter().zip(&arguments.counters);
     let mut contexts = Vec::new();
     for ((region, flags), (key, counter)) in arguments.regions.iter().copied().zip(secrets) {
         ensure!(
@@ -103,8 +103,8 @@ fn contexts(arguments: &mut Arguments) -> Result<KeyBlobs> {
             "--region {region}: the boot ROM reads key blobs and flash configuration below {first:#010x} before it \
              can decrypt; start there or above"
         );
-        let key = Key::new(*secret::read("--key", key)?);
-        let counter = Counter(secret::read_public("--counter", &counter)?);
+        let key = Key::new(*key.read("--key")?);
+        let counter = Counter(counter.read_public("--counter")?);
         contexts.push(Context { region, key, counter, flags });
     }
     KeyBlobs::new(contexts).map_err(|error| anyhow!("--region: {error}"))
@@ -114,33 +114,32 @@ fn contexts(arguments: &mut Arguments) -> Result<KeyBlobs> {
 fn add_header(
     image: &mut [u8],
     configuration: &[u8],
-    program: &Program,
+    program: &PlacedProgram,
     arguments: &Arguments,
 ) -> Result<()> {
+    let option = "--flash-configuration";
     let device = &arguments.device;
     let part = device.part.name;
     ensure!(
         device.part.has_vector_table,
-        "{part} boots from a container, which cpb does not make; use an image that has one"
+        "{option}: {part} boots from a container, which cpb does not make; use an image that has one"
     );
     let length = configuration.len();
     let configuration: &[u8; 512] =
-        configuration.try_into().map_err(|_| anyhow!("it has {length} bytes, not 512"))?;
-    ensure!(configuration.starts_with(b"FCFB"), "it does not begin with FCFB");
+        configuration.try_into().map_err(|_| anyhow!("{option}: {length} bytes, not 512"))?;
+    ensure!(configuration.starts_with(b"FCFB"), "{option}: it does not begin with FCFB");
     let (start, flash) = (program.start(), device.flash());
     let needed = u64::from(flash) + boot::BOOT_DATA.end as u64;
     ensure!(
         u64::from(start) >= needed,
-        "the program begins at {start:#010x}, where the boot header lies (up to {needed:#010x}); link it for \
+        "{option}: the program begins at {start:#010x}, where the boot header lies (up to {needed:#010x}); link it for \
          {:#010x} or above, or use its own header",
         u64::from(flash) + boot::PROGRAM as u64
     );
     let entry = arguments.entry.unwrap_or(start);
     let boot = Boot { entry, start: flash, length: u32::try_from(image.len())? };
     boot::write(&boot, configuration, image)?;
-    // For example, an entry outside the image.
-    boot::read(flash, image)?;
-    Ok(())
+    boot::read(flash, image).map(|_| ()).context("--entry")
 }
 
 /// Returns an error if the image has bytes where its key blobs go.

@@ -1,5 +1,6 @@
 //! `cpb otfad inspect`.
 
+use super::secret::Source;
 use super::{Device, blobs, encrypted, hexadecimal, region};
 use crate::cmd::{DONE, FAILED, output};
 use anyhow::{Result, bail};
@@ -16,7 +17,7 @@ pub(super) struct Arguments {
     image: PathBuf,
     /// The key that encrypts the key blobs; without it, only what is plain is shown
     #[arg(long, value_name = "SECRET", allow_hyphen_values = true)]
-    kek: Option<String>,
+    kek: Option<Source>,
     #[command(flatten)]
     device: Device,
     /// Print JSON
@@ -25,7 +26,7 @@ pub(super) struct Arguments {
 }
 
 /// The context of each blob, or what is wrong with it.
-type Opened = [Result<Option<Context>, BlobError>; CONTEXTS];
+type Contexts = [Result<Option<Context>, BlobError>; CONTEXTS];
 
 /// What an image says.
 struct Findings {
@@ -35,14 +36,14 @@ struct Findings {
     /// `None` for a part without a vector table.
     boot: Option<Result<Boot, BootError>>,
     /// `None` without a KEK.
-    blobs: Option<Opened>,
+    blobs: Option<Contexts>,
     overlap: Option<(usize, usize)>,
     is_blank: bool,
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let Arguments { image: path, kek, device, json } = arguments;
-    let kek = kek.map(|source| device.kek(source)).transpose()?;
+    let kek = kek.map(|source| device.kek(&source)).transpose()?;
     let mut image = encrypted(&path)?;
     let is_blank = blobs(&path, &image).is_err();
     let open = |kek: Kek| open_all(&path, &image, &kek);
@@ -76,7 +77,7 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
 ///
 /// # Errors
 /// Returns an error if there are no blobs, or if none of them unwraps.
-fn open_all(path: &Path, image: &[u8], kek: &Kek) -> Result<Opened> {
+fn open_all(path: &Path, image: &[u8], kek: &Kek) -> Result<Contexts> {
     let bytes = blobs(path, image)?;
     if let Err(error @ OpenError::Kek) = KeyBlobs::open(bytes, kek) {
         bail!("{}: {error}", path.display());

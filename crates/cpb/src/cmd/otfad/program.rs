@@ -11,12 +11,12 @@ pub(super) const FILL: u8 = 0;
 const WINDOW: u64 = 256 << 20;
 
 /// Bytes in flash, in pieces that do not overlap, by address.
-pub(super) struct Program {
+pub(super) struct PlacedProgram {
     segments: Vec<Segment>,
     flash: u32,
 }
 
-impl Program {
+impl PlacedProgram {
     /// Reads an ELF file, or a binary that begins at `at`, for a flash at address `flash`.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl Program {
             ensure!(!file.is_empty(), "{shown} is empty");
             vec![Segment { address: at.unwrap_or(flash), bytes: file }]
         };
-        Program::new(segments, flash).with_context(|| shown.to_string())
+        PlacedProgram::new(segments, flash).with_context(|| shown.to_string())
     }
 
     fn new(mut segments: Vec<Segment>, flash: u32) -> Result<Self> {
@@ -48,7 +48,7 @@ impl Program {
             ensure!(start >= end, "two segments are at {start:#010x}");
             end = start + length as u64;
         }
-        Ok(Program { segments, flash })
+        Ok(PlacedProgram { segments, flash })
     }
 
     /// The first address of the program.
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn segments_are_placed_by_address_with_fill_between_them() {
-        let program = Program::new(vec![segment(0x108, 2), segment(0x104, 2)], 0x100);
+        let program = PlacedProgram::new(vec![segment(0x108, 2), segment(0x104, 2)], 0x100);
         let expected = [0, 0, 0, 0, 7, 7, 0, 0, 7, 7];
         assert_eq!(program.expect("a program").flattened(), expected);
     }
@@ -104,7 +104,7 @@ mod tests {
             vec![segment(0x100 + (256 << 20) - 1, 2)],
             vec![segment(0x100, 3), segment(0x102, 2)],
         ] {
-            assert!(Program::new(segments, 0x100).is_err());
+            assert!(PlacedProgram::new(segments, 0x100).is_err());
         }
     }
 }

@@ -1,59 +1,77 @@
 //! Keys from files, from the environment, or from the command line. No message shows a value.
 
 use super::super::output;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use std::path::Path;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
-/// Reads a secret of `N` bytes; digits on the command line are warned about.
-///
-/// # Errors
-/// Returns an error if it cannot be read or has another length.
-pub(super) fn read<const N: usize>(option: &str, source: String) -> Result<Zeroizing<[u8; N]>> {
-    let source = Zeroizing::new(source);
-    if !Path::new(source.as_str()).exists() && are_digits(&source) {
-        output::say(&format!(
-            "warning: {option}: other users of this machine can see the command line; give a file or env:NAME"
-        ));
+/// Where a value is: a file, `env:NAME`, or the digits themselves.
+#[derive(Clone)]
+pub(super) struct Source(Zeroizing<String>);
+
+impl From<String> for Source {
+    fn from(text: String) -> Self {
+        Source(Zeroizing::new(text))
     }
-    open(option, &source)
 }
 
-/// The same for a value that is not a secret.
-///
-/// # Errors
-/// Returns an error if it cannot be read or has another length.
-pub(super) fn read_public<const N: usize>(option: &str, source: &str) -> Result<[u8; N]> {
-    open(option, source).map(|value| *value)
-}
-
-fn open<const N: usize>(option: &str, source: &str) -> Result<Zeroizing<[u8; N]>> {
-    let path = Path::new(source);
-    if let Some(name) = source.strip_prefix("env:") {
-        let text = std::env::var(name).map(Zeroizing::new);
-        let text = text.map_err(|_| {
-            anyhow::anyhow!("{option}: the environment has no variable {name} that is text")
-        })?;
-        return digits(&text).with_context(|| format!("{option}: the variable {name}"));
-    }
-    // The digits of a key must not become part of a message about a file.
-    if are_digits(source) && !path.exists() {
-        return digits(source).with_context(|| option.to_owned());
-    }
-    let mut bytes = std::fs::read(path)
-        .map(Zeroizing::new)
-        .with_context(|| format!("{option}: cannot read {source}; give a file, or env:NAME"))?;
-    let named = || format!("{option}: {source}");
-    if let Ok(whole) = <[u8; N]>::try_from(bytes.as_slice()) {
-        return Ok(Zeroizing::new(whole));
-    }
-    match std::str::from_utf8(&bytes).ok().filter(|text| are_digits(text.trim())) {
-        Some(text) => digits(text).with_context(named),
-        None => {
-            let length = bytes.len();
-            bytes.zeroize();
-            bail!("{}: {length} bytes, where {N} bytes or {} digits are needed", named(), 2 * N)
+impl Source {
+    /// Reads a secret of `N` bytes; digits on the command line are warned about.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be read or has another length.
+    pub(super) fn read<const N: usize>(&self, option: &str) -> Result<Zeroizing<[u8; N]>> {
+        if self.is_given() {
+            output::say(&format!(
+                "warning: {option}: other users of this machine can see the command line; give a file or env:NAME"
+            ));
         }
+        self.open(option)
+    }
+
+    /// The same for a value that is not a secret.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be read or has another length.
+    pub(super) fn read_public<const N: usize>(&self, option: &str) -> Result<[u8; N]> {
+        self.open(option).map(|value| *value)
+    }
+
+    /// Whether it is the digits themselves.
+    fn is_given(&self) -> bool {
+        are_digits(&self.0) && !Path::new(self.0.as_str()).exists()
+    }
+
+    fn open<const N: usize>(&self, option: &str) -> Result<Zeroizing<[u8; N]>> {
+        let source = self.0.as_str();
+        if let Some(name) = source.strip_prefix("env:") {
+            let text = std::env::var(name).map(Zeroizing::new).map_err(|_| {
+                anyhow!("{option}: the environment has no variable {name} that is text")
+            })?;
+            return digits(&text).with_context(|| format!("{option}: the variable {name}"));
+        }
+        if self.is_given() {
+            return digits(source).with_context(|| option.to_owned());
+        }
+        // A key with a wrong character must not become the name of a file in a message.
+        let is_name = source.contains(['.', '/']);
+        let name = if is_name { source } else { "the file that it names" };
+        let bytes = std::fs::read(source).map(Zeroizing::new);
+        let bytes = bytes
+            .with_context(|| format!("{option}: cannot read {name}; give a file, or env:NAME"))?;
+        if let Ok(whole) = <[u8; N]>::try_from(bytes.as_slice()) {
+            return Ok(Zeroizing::new(whole));
+        }
+        let text = std::str::from_utf8(&bytes).ok().filter(|text| are_digits(text.trim()));
+        let value = match text {
+            Some(text) => digits(text),
+            None => Err(anyhow!(
+                "{} bytes, where {N} bytes or {} digits are needed",
+                bytes.len(),
+                2 * N
+            )),
+        };
+        value.with_context(|| format!("{option}: {name}"))
     }
 }
 
@@ -84,7 +102,8 @@ mod tests {
     use super::*;
 
     fn two(source: &str) -> Result<[u8; 2], String> {
-        open("--kek", source).map(|value| *value).map_err(|error| format!("{error:#}"))
+        let source = Source::from(source.to_owned());
+        source.read_public("--kek").map_err(|error| format!("{error:#}"))
     }
 
     #[test]
@@ -104,9 +123,9 @@ mod tests {
 
     #[test]
     fn no_message_shows_a_value() {
-        for source in ["deadbeef", "0xdead5", "dead"] {
-            let Err(error) = open::<3>("--kek", source) else { panic!("{source} is too short") };
-            assert!(!format!("{error:#}").contains("dead"), "{error:#}");
+        for source in ["deadbeef", "0xdead5", "de", "deadx", "dead beef"] {
+            let Err(error) = two(source) else { panic!("{source} has not two bytes") };
+            assert!(!error.contains("de"), "{error}");
         }
         assert!(two("env:CPB_NO_SUCH_KEY").is_err_and(|error| error.contains("CPB_NO_SUCH_KEY")));
         assert!(two("absent.key").is_err_and(|error| error.contains("cannot read absent.key")));

@@ -1,6 +1,7 @@
 //! `cpb otfad verify`.
 
-use super::program::Program;
+use super::program::PlacedProgram;
+use super::secret::Source;
 use super::{Device, address, encrypted, opened};
 use crate::cmd::{DONE, FAILED, output};
 use anyhow::Result;
@@ -19,18 +20,18 @@ pub(super) struct Arguments {
     at: Option<u32>,
     /// The key that encrypts the key blobs: 16 bytes, as in the fuses
     #[arg(long, value_name = "SECRET", allow_hyphen_values = true)]
-    kek: String,
+    kek: Source,
     #[command(flatten)]
     device: Device,
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<u8> {
     let Arguments { image: path, program, at, kek, device } = arguments;
-    let kek = device.kek(kek)?;
+    let kek = device.kek(&kek)?;
     let flash = device.flash();
     let image = encrypted(&path)?;
     let contexts = opened(&path, &image, &kek)?;
-    let program = Program::read(&program, flash, at)?;
+    let program = PlacedProgram::read(&program, flash, at)?;
     let mut decrypted = image.clone();
     contexts.apply(flash, &mut decrypted);
 
