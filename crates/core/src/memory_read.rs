@@ -6,7 +6,6 @@
 
 use crate::algorithm::named;
 use crate::error::Unsupported;
-use crate::workload::{Build, Dispatch};
 use crate::workload_id::{MAX_SIZE, NotAWorkload};
 use core::fmt;
 use core::str::FromStr;
@@ -109,15 +108,6 @@ impl MemoryReadWorkload {
     pub fn valid(&self) -> Result<(), Unsupported> {
         let whole_blocks = self.bytes > 0 && self.bytes.is_multiple_of(BLOCK);
         if whole_blocks && self.bytes <= MAX_SIZE { Ok(()) } else { Err(Unsupported::Length) }
-    }
-
-    /// How the reads are dispatched: one at a time. If the cache is to be empty before each of them, it is emptied
-    /// before the clock starts, so a batch is a single read.
-    pub const fn dispatch(&self) -> Dispatch {
-        match self.cache {
-            Cache::Invalidated => Dispatch { build: Build::Before, ..Dispatch::SERIAL },
-            Cache::Filled | Cache::Disabled => Dispatch::SERIAL,
-        }
     }
 
     /// The size of one buffer in bytes.

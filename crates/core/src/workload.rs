@@ -3,7 +3,7 @@
 use crate::Lengths;
 use crate::algorithm::{Algorithm, Kind, Operation, named};
 use crate::error::Unsupported;
-use crate::memory_read::{self, MemoryReadWorkload};
+use crate::memory_read::{self, Cache, MemoryReadWorkload};
 pub use crate::workload_id::{MAX_SIZE, NotAWorkload};
 use core::fmt::{self, Write};
 use core::str::FromStr;
@@ -58,11 +58,15 @@ impl Workload {
         }
     }
 
-    /// How jobs are dispatched.
+    /// How jobs are dispatched. Memory is always read by one job at a time. If the cache is to be empty before each, it
+    /// is emptied before the clock starts, so a batch is a single read.
     pub const fn dispatch(&self) -> Dispatch {
         match self {
             Workload::Crypto(workload) => workload.dispatch,
-            Workload::MemoryRead(workload) => workload.dispatch(),
+            Workload::MemoryRead(MemoryReadWorkload { cache: Cache::Invalidated, .. }) => {
+                Dispatch { build: Build::Before, ..Dispatch::SERIAL }
+            }
+            Workload::MemoryRead(_) => Dispatch::SERIAL,
         }
     }
 

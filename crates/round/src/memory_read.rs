@@ -52,7 +52,7 @@ pub(crate) fn run<C: Clock>(
     if !is_right(sum, 1) {
         return Err(Error::WrongAnswer);
     }
-    let mut measuring = Measuring::new(&plan, workload.dispatch(), 1);
+    let mut measuring = Measuring::new(&plan, plan.workload.dispatch(), 1);
     let mut sum = 0;
     reached(Stage::Prepared);
     reader
