@@ -226,7 +226,9 @@ struct Reading<'r> {
 
 impl Session for Reading<'_> {
     fn build(&mut self, _job: usize) -> Result<(), Error> {
-        self.reader.prepare(self.cache);
+        if self.cache == Cache::Invalidated {
+            self.reader.prepare(self.cache);
+        }
         Ok(())
     }
 

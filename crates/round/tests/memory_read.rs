@@ -1,7 +1,7 @@
 //! A round of memory reads: its sum is always compared with the expected one.
 
 use cpb_core::measure::Budget;
-use cpb_core::memory_read::{Pattern, Region, Width};
+use cpb_core::memory_read::{Cache, Pattern, Region, Width};
 use cpb_core::null::Null;
 use cpb_core::{
     Clock, CryptoWorkload, Error, Identity, Job, MemoryReadWorkload, MemoryReader, Progress,
@@ -9,6 +9,7 @@ use cpb_core::{
 };
 use cpb_round::{Plan, Seen, run, supports};
 use std::cell::Cell;
+use std::sync::LazyLock;
 
 /// What a provider does with a working set.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,7 +24,25 @@ enum Way {
     Once,
     /// Reads the second buffer instead of the first.
     Swapped,
+    /// Reads correctly, and has buffers in flash.
+    InFlash,
+    /// The same, but a byte of the flash has changed.
+    Changed,
 }
+
+/// Buffers that were filled before the program started.
+static IN_FLASH: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| {
+    [0, 1].map(|index| {
+        let mut buffer = vec![0; 3 * 4096];
+        sums::fill(index, &mut buffer);
+        buffer
+    })
+});
+static CHANGED: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| {
+    let mut buffers = IN_FLASH.clone();
+    buffers[0][100] ^= 4;
+    buffers
+});
 
 struct Reader(Way);
 
@@ -57,6 +76,15 @@ impl MemoryReader for Reader {
         if bytes { workload.valid() } else { Err(Unsupported::Mode) }
     }
 
+    fn resident(&self, region: Region) -> Option<[&[u8]; 2]> {
+        let buffers = match self.0 {
+            Way::InFlash => &*IN_FLASH,
+            Way::Changed => &*CHANGED,
+            _ => return None,
+        };
+        (region == Region::Flash).then(|| buffers.each_ref().map(|buffer| &buffer[..]))
+    }
+
     fn session(
         &self,
         workload: &MemoryReadWorkload,
@@ -65,7 +93,11 @@ impl MemoryReader for Reader {
         body: &mut dyn FnMut(&mut dyn Session) -> Result<(), Error>,
     ) -> Result<(), Error> {
         assert!(set.fits(workload));
-        body(&mut Bytes { way: self.0, set, sum, times: 0 })
+        let mut bytes = Bytes { way: self.0, set, sum, times: 0, built: 0 };
+        body(&mut bytes)?;
+        // `build` is where a cache is emptied before each operation.
+        assert_eq!(bytes.built, bytes.times);
+        Ok(())
     }
 }
 
@@ -74,9 +106,15 @@ struct Bytes<'a> {
     set: WorkingSet<'a>,
     sum: &'a mut u64,
     times: u32,
+    built: u32,
 }
 
 impl Session for Bytes<'_> {
+    fn build(&mut self, _: usize) -> Result<(), Error> {
+        self.built += 1;
+        Ok(())
+    }
+
     fn submit(&mut self, _: usize) -> Result<Progress, Error> {
         let (one, other) = match (self.set, self.way) {
             (WorkingSet::Linear(all), _) => (all, &[][..]),
@@ -85,7 +123,7 @@ impl Session for Bytes<'_> {
         };
         let all = one.iter().chain(other);
         let taken = match self.way {
-            Way::Right | Way::Swapped => usize::MAX,
+            Way::Right | Way::Swapped | Way::InFlash | Way::Changed => usize::MAX,
             Way::Nothing => 0,
             Way::Short => one.len() + other.len() - 1,
             Way::Once if self.times == 0 => usize::MAX,
@@ -187,4 +225,27 @@ fn what_is_not_there_is_unsupported() {
     assert_eq!(refused(flash, None), Err(Unsupported::Device.into()));
     let mut little = [0; 4096];
     assert_eq!(refused(read(Pattern::Linear), Some(&mut little)), Err(Unsupported::Memory.into()));
+}
+
+#[test]
+fn flash_is_read_where_it_is_and_a_changed_byte_is_a_wrong_answer() {
+    for &pattern in Pattern::ALL {
+        let read = MemoryReadWorkload { region: Region::Flash, ..read(pattern) };
+        let seen = round(&Reader(Way::InFlash), read, Some(&mut [])).unwrap();
+        assert_eq!(seen.output, sums::truth(&read));
+        let changed = round(&Reader(Way::Changed), read, None).map(drop);
+        assert_eq!(changed, Err(Error::WrongAnswer));
+    }
+    let longer = MemoryReadWorkload { bytes: 4 * 4096, ..read(Pattern::Linear) };
+    let longer = MemoryReadWorkload { region: Region::Flash, ..longer };
+    let refused = round(&Reader(Way::InFlash), longer, None).map(drop);
+    assert_eq!(refused, Err(Unsupported::Memory.into()));
+}
+
+#[test]
+fn an_operation_that_finds_the_cache_empty_is_a_batch_of_its_own() {
+    let read = MemoryReadWorkload { cache: Cache::Invalidated, ..read(Pattern::Linear) };
+    let seen = round(&Reader(Way::Right), read, None).unwrap();
+    assert_eq!((seen.iterations, seen.samples.len()), (1, 3));
+    assert_eq!(seen.output, sums::truth(&read));
 }
