@@ -2,6 +2,7 @@
 
 use crate::{Context, Kek, PLAIN, PlainError};
 use aes::Aes128;
+use aes::cipher::consts::U40;
 use aes_kw::{AesKw, KeyInit};
 use core::fmt;
 use zeroize::Zeroizing;
@@ -39,8 +40,8 @@ impl core::error::Error for BlobError {}
 pub fn seal(context: Option<&Context>, index: usize, kek: &Kek) -> [u8; BLOB] {
     let mut blob = [0; BLOB];
     let plain = Context::plain(context);
-    let wrapped = wrapping(index, kek).wrap_key(&*plain, &mut blob[..WRAPPED]);
-    debug_assert!(wrapped.is_ok(), "both lengths are right");
+    let wrapped = wrapping(index, kek).wrap_fixed_key::<U40>((&*plain).into());
+    blob[..WRAPPED].copy_from_slice(&wrapped);
     reorder(&mut blob, kek);
     blob
 }

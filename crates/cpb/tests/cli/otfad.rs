@@ -16,7 +16,7 @@ const COMMON: &str = "--kek kek.bin --key app.key --counter app.ctr";
 
 /// A program of 5000 bytes, whose vector table has a stack and an entry.
 fn program() -> Vec<u8> {
-    let mut program: Vec<u8> = (0..5000_u32).map(|index| (index * 7 >> 3) as u8).collect();
+    let mut program: Vec<u8> = (0..5000_u32).map(|index| (index * 7 / 8) as u8).collect();
     program[..4].copy_from_slice(&0x2004_0000_u32.to_le_bytes());
     program[4..8].copy_from_slice(&(FLASH + PROGRAM as u32 + 0x401).to_le_bytes());
     program
@@ -230,6 +230,7 @@ fn bad_input_is_refused_and_nothing_is_written() {
         format!("{encrypt} {one} {one} {good} --region 0x30003000..0x30008000"),
         format!("{encrypt} {one} --region 0x30000000..0x30004000"),
         format!("{encrypt} {one} --region 0x30002000..0x30003000"),
+        format!("{encrypt} {one} --region 0x30002400..0x30004000"),
         format!("{encrypt} {one} {one} {good} --region 0x30010000..0x30020000"),
         format!(
             "{encrypt} {one} {one} {one} {one} {one} {good} --region 0x30004000..0x30005000 \

@@ -37,7 +37,7 @@ pub(super) struct Arguments {
     /// Address of the program's vector table, for the boot header [default: the program's start]
     #[arg(long, value_name = "ADDRESS", requires = "flash_configuration", value_parser = address)]
     entry: Option<u32>,
-    /// Leave bytes from offset 0x2000 on plain if no region has them
+    /// Leave bytes of the program (from offset 0x2000, or from where it begins) plain if no region has them
     #[arg(long)]
     allow_plain: bool,
     #[command(flatten)]
@@ -59,10 +59,13 @@ pub(super) fn run(arguments: Arguments) -> Result<u8> {
         add_header(&mut image, &configuration, &program, &arguments)?;
     }
     leaves_room(&image, &arguments).with_context(|| shown.to_string())?;
-    is_covered(&image, &arguments).with_context(|| shown.to_string())?;
-    if arguments.device.part.has_vector_table
-        && let Err(error) = boot::read(flash, &image)
-    {
+    let boot = boot::read(flash, &image);
+    let begin = boot.map_or(boot::PROGRAM, |boot| {
+        // `read` has checked that the program begins in the image.
+        boot::PROGRAM.min((boot.entry - flash) as usize)
+    });
+    is_covered(&image, begin, &arguments).with_context(|| shown.to_string())?;
+    if let (true, Err(error)) = (arguments.device.part.has_vector_table, boot) {
         output::say(&format!(
             "warning: {shown}: the boot ROM cannot start this image: {error}; \
              --flash-configuration adds a boot header"
@@ -156,14 +159,15 @@ fn leaves_room(image: &[u8], arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Returns an error if bytes of the program are in no region, or if a region has no bytes of the image.
-fn is_covered(image: &[u8], arguments: &Arguments) -> Result<()> {
+/// Returns an error if bytes of the program, which begins at the offset `begin`, are in no region, or if a region has
+/// no bytes of the image.
+fn is_covered(image: &[u8], begin: usize, arguments: &Arguments) -> Result<()> {
     let flash = arguments.device.flash();
     let mut regions: Vec<Region> = arguments.regions.iter().map(|(region, _)| *region).collect();
     regions.sort_by_key(Region::start);
     let offset = |address: u64| image.len().min((address - u64::from(flash)) as usize);
     let ends = regions.iter().map(|region| offset(region.end()));
-    let ends = [boot::PROGRAM.min(image.len())].into_iter().chain(ends);
+    let ends = [begin.min(image.len())].into_iter().chain(ends);
     let starts = regions.iter().map(|region| offset(region.start().into()));
     let gaps = ends.zip(starts.chain([image.len()]));
     for (from, to) in gaps.filter(|(from, to)| from < to && !arguments.allow_plain) {
@@ -177,7 +181,7 @@ fn is_covered(image: &[u8], arguments: &Arguments) -> Result<()> {
     }
     let end = u64::from(flash) + image.len() as u64;
     if let Some(region) = regions.iter().find(|region| u64::from(region.start()) >= end) {
-        bail!("--region {region} is behind the image, which ends at {end:#010x}");
+        bail!("--region {region} would encrypt nothing: the image ends at {end:#010x}");
     }
     Ok(())
 }

@@ -94,6 +94,9 @@ fn render(findings: &Findings) -> String {
         Some(Ok(Boot { entry, start, length })) => {
             writeln!(text, "boot    program at {entry:#010x}, {length} bytes from {start:#010x}")
         }
+        Some(Err(error @ BootError::NoVectorTable)) if blobs.is_none() && !is_blank => {
+            writeln!(text, "boot    {error}, or it is encrypted")
+        }
         Some(Err(error)) => writeln!(text, "boot    {error}"),
     };
     match blobs {
