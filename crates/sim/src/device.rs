@@ -11,6 +11,7 @@ use crate::console::Console;
 use crate::memory::{Bus, Memory};
 use crate::system::Nvic;
 use cpb_engines::Engine;
+pub use engine::caam_timing_of;
 
 /// A device, with one variant per file, and one for the models of `crates/engines`.
 enum Model {
