@@ -104,6 +104,16 @@ fn instructions_are_counted(lines: &[Value], expected: &Expected, software: &str
     assert!(at(software, 16384).kernel > 2.0 * of_kernel.kernel, "the CPU does the work");
     let library = at("mbedtls:c", 16384);
     assert!(library.user > 10.0 * 16384.0 && library.kernel < 0.1 * library.user, "{library:?}");
+    // A library retires the same in each round, and as much for a byte of a short message as for one of a long one.
+    let user = |size| at("mbedtls:c", size).user;
+    let [short, long] = [(16, 1024), (1024, 16384)]
+        .map(|(from, to): (u32, u32)| (user(to) - user(from)) / f64::from(to - from));
+    assert!((0.98..1.02).contains(&(short / long)), "{short} and {long} instructions a byte");
+    for round in rounds(lines, "mbedtls:c", "aes-128-cbc/encrypt/message/16384") {
+        let count = |name: &str| round["counters"]["retired"][name].as_f64().expect("a count");
+        let share = count("user") / count("operations") / user(16384);
+        assert!((0.99..1.01).contains(&share), "{share}");
+    }
     // Nothing idles on these paths, so there is nothing else for the CPU to do.
     for provider in [software, "mbedtls:c"] {
         for size in SIZES {
