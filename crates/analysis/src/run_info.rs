@@ -64,7 +64,7 @@ impl Run {
             cpus: header.cpus.clone(),
             providers: header.providers.clone(),
             kernel: header.kernel.clone(),
-            engine: record.end.as_ref().and_then(|end| end.state.engine),
+            engine: record.end.as_ref().and_then(|end| end.state.engine.clone()),
             warnings: once(&record.warnings),
         }
     }

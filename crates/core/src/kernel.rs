@@ -23,6 +23,8 @@ pub fn kernel_name(algorithm: Algorithm) -> Option<(&'static str, &'static str)>
         Algorithm::Aes128Xts | Algorithm::Aes256Xts => ("skcipher", "xts(aes)"),
         Algorithm::Aes128Gcm | Algorithm::Aes192Gcm | Algorithm::Aes256Gcm => ("aead", "gcm(aes)"),
         Algorithm::Aes128Ccm | Algorithm::Aes192Ccm | Algorithm::Aes256Ccm => ("aead", "ccm(aes)"),
+        Algorithm::Aes128CbcHmacSha1Etm => ("aead", "authenc(hmac(sha1),cbc(aes))"),
+        Algorithm::Aes128CbcHmacSha256Etm => ("aead", "authenc(hmac(sha256),cbc(aes))"),
         Algorithm::Chacha20Poly1305 => ("aead", "rfc7539(chacha20,poly1305)"),
         Algorithm::Chacha20 => ("skcipher", "chacha20"),
         Algorithm::Camellia256Cbc => ("skcipher", "cbc(camellia)"),

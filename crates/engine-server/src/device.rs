@@ -5,7 +5,7 @@ use crate::memory::GuestMemory;
 use crate::pin::Pin;
 use crate::recorder::{Recorded, Recorder};
 use cpb_engines::Engine;
-use cpb_engines::caam::{Caam, Totals};
+use cpb_engines::caam::{Caam, Planted, Totals};
 use cpb_record::EngineCount;
 use std::fs::File;
 use std::io;
@@ -48,6 +48,10 @@ impl Device {
         self.recorder = Some(Recorder::new(output));
     }
 
+    pub(crate) fn plant(&mut self, planted: Planted) {
+        self.engine.plant(planted);
+    }
+
     pub(crate) fn counts(&self) -> EngineCount {
         let Totals { finished: jobs, failed, commands, bytes, deepest } = self.engine.totals();
         EngineCount {
@@ -57,7 +61,7 @@ impl Device {
             bytes,
             interrupts: self.pin.rises,
             deepest,
-            job_us: 0,
+            ..EngineCount::default()
         }
     }
 

@@ -18,7 +18,7 @@ mod recorder;
 
 use anyhow::{Context, Result};
 use configuration_space::REGISTERS;
-use cpb_engines::caam::Caam;
+use cpb_engines::caam::{Caam, Planted};
 use cpb_record::EngineCount;
 use device::{Connection, Device, Shared};
 use std::fs::File;
@@ -38,14 +38,19 @@ pub struct Server {
     shared: Arc<Shared>,
 }
 
-/// Reads the counts of a server that another thread runs.
+/// The engine of a server that another thread runs.
 #[derive(Clone)]
-pub struct Counter(Arc<Shared>);
+pub struct Handle(Arc<Shared>);
 
-impl Counter {
+impl Handle {
     /// The counts so far.
     pub fn counts(&self) -> EngineCount {
         self.0.device().counts()
+    }
+
+    /// Plants a fault in jobs that have not begun yet.
+    pub fn plant(&self, planted: Planted) {
+        self.0.device().plant(planted);
     }
 }
 
@@ -65,9 +70,9 @@ impl Server {
         self.shared.device().record(output);
     }
 
-    /// For reading the counts while the server runs.
-    pub fn counter(&self) -> Counter {
-        Counter(Arc::clone(&self.shared))
+    /// For what is read and changed while the server runs.
+    pub fn handle(&self) -> Handle {
+        Handle(Arc::clone(&self.shared))
     }
 
     /// Serves the first QEMU that connects, until it closes the connection.

@@ -242,8 +242,6 @@ pub struct Caam {
     last: usize,
     totals: Totals,
     planted: Option<Planted>,
-    /// Jobs of the rings that were begun, to find those with a fault.
-    begun: u64,
 }
 
 /// What the engine has done since power-on.
@@ -275,7 +273,6 @@ impl Caam {
             last: configuration.rings() - 1,
             totals: Totals::default(),
             planted: None,
-            begun: 0,
         }
     }
 
@@ -284,7 +281,7 @@ impl Caam {
         self.totals
     }
 
-    /// Plants a fault.
+    /// Plants a fault in jobs that have not begun yet, instead of one that was planted before.
     pub fn plant(&mut self, planted: Planted) {
         self.planted = Some(planted);
     }
@@ -333,8 +330,7 @@ impl Caam {
             self.last = ring;
             self.rings[ring].in_flight += 1;
             let due = Some(later(now, self.timing.ring_entry));
-            let fault = Planted::of(self.planted, self.begun);
-            self.begun += 1;
+            let fault = self.planted.as_mut().and_then(Planted::begin);
             let origin = Origin::Ring(ring);
             self.decos[number] = Some(Running { origin, due, work: None, fault });
         }

@@ -9,6 +9,7 @@
 //! the kernel cannot be interrupted from here: if an engine never answers, the process stays in the kernel and
 //! the host gives it up.
 
+mod authenc;
 mod availability;
 mod request;
 mod session;

@@ -75,7 +75,7 @@ pub struct State {
 }
 
 /// What an engine has done, by its own count.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EngineCount {
     /// Jobs that ended without an error.
@@ -92,6 +92,9 @@ pub struct EngineCount {
     pub deepest: u32,
     /// The least time of a job that was stated for it, in microseconds; 0 if none was.
     pub job_us: u32,
+    /// The chip whose constants were stated for the times of its jobs; empty if none was.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub times_of: String,
 }
 
 impl Machine {

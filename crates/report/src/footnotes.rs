@@ -118,7 +118,7 @@ pub(crate) fn facts(summary: &Summary, all: bool) -> Vec<(&'static str, String)>
     if all || run.evidence != Evidence::Hardware {
         facts.push(("evidence", evidence(summary)));
     }
-    facts.extend(run.engine.map(|count| ("engine", engine_count(&count))));
+    facts.extend(run.engine.as_ref().map(|count| ("engine", engine_count(count))));
     if all {
         facts.extend(details(summary));
     }
@@ -139,11 +139,19 @@ pub(crate) fn facts(summary: &Summary, all: bool) -> Vec<(&'static str, String)>
 
 /// What an engine says that it did, beside what the guest's kernel counted for each operation.
 pub fn engine_count(count: &EngineCount) -> String {
-    let EngineCount { jobs, failed, commands, bytes, interrupts, deepest, job_us } = *count;
-    let stated = match job_us {
-        0 => String::new(),
-        job_us => format!("; each takes {job_us} µs of the host's time at least, as stated"),
-    };
+    let EngineCount { jobs, failed, commands, bytes, interrupts, deepest, job_us, times_of } =
+        count;
+    let [jobs, failed, commands, bytes, interrupts] =
+        [jobs, failed, commands, bytes, interrupts].map(|count| *count);
+    let mut stated = String::new();
+    if *job_us > 0 {
+        stated += &format!("; each takes {job_us} µs of the host's time at least, as stated");
+    }
+    if !times_of.is_empty() {
+        stated += &format!(
+            "; each takes at least the time of {times_of}'s constants, on the host's clock, as stated"
+        );
+    }
     format!(
         "by its own count, since the guest booted: {} jobs with {} commands and {} bytes, {} with an error, {} \
          interrupts; at most {} at a time{stated}",
@@ -152,7 +160,7 @@ pub fn engine_count(count: &EngineCount) -> String {
         thousands(bytes),
         thousands(failed),
         thousands(interrupts),
-        thousands(deepest.into()),
+        thousands((*deepest).into()),
     )
 }
 

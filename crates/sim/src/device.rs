@@ -13,6 +13,7 @@ use crate::system::Nvic;
 use cpb_engines::Engine;
 use cpb_engines::otfad::Otfad;
 use cpb_otfad::{BLOBS, Kek, OpenError};
+pub use engine::caam_timing_of;
 
 /// A device, with one variant per file, and one for the models of `crates/engines`.
 enum Model {

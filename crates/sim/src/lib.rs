@@ -40,6 +40,7 @@ pub use chip::{
     MemoryDescription, MemoryKind, Timing, TimingFile,
 };
 pub use console::Console;
+pub use device::caam_timing_of;
 pub use fault::{Fault, Stop};
 pub use image::{Image, ImageError, Segment, Symbol};
 pub use insn::{Insn, Op, Shift};

@@ -77,10 +77,15 @@ pub struct Engine {
     /// waits for it and computes nothing meanwhile.
     #[serde(default)]
     pub job_us: u32,
-    /// A fault of some of its jobs, to see what its users make of it: `KIND:FIRST:JOBS`. KIND is `descriptor` (not a
-    /// valid one), `output-ring` (an error of the ring) or `never-ends`; FIRST counts from the guest's start.
+    /// The simulator's chip whose constants give the time that each of its jobs takes, such as `imxrt1170`. It passes on
+    /// this machine's clock as well, and `job_us` is added.
     #[serde(default)]
-    pub fault: Option<String>,
+    pub times_of: Option<String>,
+    /// A named pipe for faults of some of its jobs, to see what its users make of them. Each line written to it is
+    /// `KIND:AFTER:JOBS`: once AFTER more jobs have begun, JOBS of them have a fault of KIND, which is `descriptor` (not a
+    /// valid one), `output-ring` (an error of the ring) or `never-ends`.
+    #[serde(default)]
+    pub faults: Option<PathBuf>,
     /// A file that gets what each job reads and writes, a line of JSON for each.
     #[serde(default)]
     pub record: Option<PathBuf>,

@@ -90,9 +90,12 @@ fn arguments(engine: &definition::Engine) -> Vec<OsString> {
     let mut words: Vec<OsString> = vec!["engine".into()];
     words.extend(["--rings".into(), rings.to_string().into()]);
     words.extend(["--job-us".into(), job_us.to_string().into()]);
+    if let Some(chip) = &engine.times_of {
+        words.extend(["--times-of".into(), chip.into()]);
+    }
     words.extend(engine.long_pointers.then(|| "--long-pointers".into()));
-    if let Some(fault) = &engine.fault {
-        words.extend(["--fault".into(), fault.into()]);
+    if let Some(path) = &engine.faults {
+        words.extend(["--faults".into(), path.into()]);
     }
     if let Some(path) = &engine.record {
         words.extend(["--record".into(), path.into()]);

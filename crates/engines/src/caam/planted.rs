@@ -18,18 +18,21 @@ pub enum PlantedFault {
 pub struct Planted {
     /// What goes wrong.
     pub fault: PlantedFault,
-    /// The first job that has it, counted from 0 at power-on.
-    pub first: u64,
+    /// How many jobs begin before the first one that has it.
+    pub after: u64,
     /// How many jobs have it.
     pub jobs: u64,
 }
 
 impl Planted {
-    /// The fault of the job with this number, if it has one.
-    pub(super) fn of(planted: Option<Planted>, job: u64) -> Option<PlantedFault> {
-        let planted = planted?;
-        let range = planted.first..planted.first.saturating_add(planted.jobs);
-        range.contains(&job).then_some(planted.fault)
+    /// The fault of the job that begins now, if it has one.
+    pub(super) fn begin(&mut self) -> Option<PlantedFault> {
+        if self.after > 0 {
+            self.after -= 1;
+            return None;
+        }
+        self.jobs = self.jobs.checked_sub(1)?;
+        Some(self.fault)
     }
 }
 

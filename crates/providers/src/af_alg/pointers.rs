@@ -2,6 +2,7 @@
 //! system call. These tests compare what `sendmsg`, `recv` and `recvmsg` are given.
 
 use super::*;
+use crate::af_alg::authenc;
 use cpb_core::{Algorithm, CryptoWorkload, Data, Job, Operation, Placement};
 use cpb_session::raw_jobs::RawJobs;
 use libc::c_void;
@@ -21,6 +22,7 @@ struct Pointed {
     output: *const u8,
     tag: *const u8,
     associated: *const u8,
+    iv: *const u8,
     scratch: *const u8,
     sent: Pieces,
     received: Pieces,
@@ -31,7 +33,7 @@ fn pointed(algorithm: Algorithm, operation: Operation, placement: Placement) -> 
     const ASSOCIATED: usize = 20;
     let shape = algorithm.shape();
     let aead = shape.tag > 0;
-    let length = if aead { 1000 } else { MESSAGE };
+    let length = if aead { 1008 } else { MESSAGE };
     let workload = CryptoWorkload {
         placement,
         associated: if aead { ASSOCIATED as u32 } else { 0 },
@@ -40,7 +42,7 @@ fn pointed(algorithm: Algorithm, operation: Operation, placement: Placement) -> 
     let key = vec![1; shape.key];
     let (iv, associated) = (vec![2; shape.iv], vec![3; workload.associated as usize]);
     let (mut input, mut output) = (vec![4; length], vec![5; algorithm.output_length(length)]);
-    let (mut tag, mut scratch) = (vec![6; shape.tag], vec![7; ASSOCIATED]);
+    let (mut tag, mut scratch) = (vec![6; shape.tag], vec![7; ASSOCIATED + shape.iv]);
     let (input_at, output_at) = match placement {
         Placement::Apart => (input.as_ptr(), output.as_ptr()),
         Placement::InPlace => (input.as_ptr(), input.as_ptr()),
@@ -61,6 +63,7 @@ fn pointed(algorithm: Algorithm, operation: Operation, placement: Placement) -> 
         message: length,
         associated: associated.len(),
         tag: shape.tag,
+        iv: authenc::iv(algorithm),
         scratch: scratch.as_mut_ptr(),
     };
     // As `session::Way` requests them: a long message takes two requests.
@@ -85,6 +88,7 @@ fn pointed(algorithm: Algorithm, operation: Operation, placement: Placement) -> 
         output: output_at,
         tag: tag_at,
         associated: associated.as_ptr(),
+        iv: iv.as_ptr(),
         scratch: scratch.as_ptr(),
         sent: all(&sent, Some(&control)),
         received: all(&received, None),
@@ -124,13 +128,27 @@ fn a_hash_reads_the_message_and_writes_the_digest_where_the_job_has_them() {
 fn an_aead_is_gathered_from_the_jobs_parts_and_scattered_to_them() {
     for placement in [Placement::Apart, Placement::InPlace] {
         let seal = pointed(Algorithm::Aes128Gcm, Operation::Encrypt, placement);
-        assert_eq!(seal.sent, [(seal.associated, 20), (seal.input, 1000)]);
+        assert_eq!(seal.sent, [(seal.associated, 20), (seal.input, 1008)]);
         // The interface returns the associated data, which is not used.
-        let received = [(seal.scratch, 20), (seal.output, 1000), (seal.tag, 16)];
+        let received = [(seal.scratch, 20), (seal.output, 1008), (seal.tag, 16)];
         assert_eq!(seal.received, received);
         let open = pointed(Algorithm::Aes128Gcm, Operation::Decrypt, placement);
-        assert_eq!(open.sent, [(open.associated, 20), (open.input, 1000), (open.tag, 16)]);
-        assert_eq!(open.received, [(open.scratch, 20), (open.output, 1000)]);
+        assert_eq!(open.sent, [(open.associated, 20), (open.input, 1008), (open.tag, 16)]);
+        assert_eq!(open.received, [(open.scratch, 20), (open.output, 1008)]);
+    }
+}
+
+/// The IV is authenticated in front of the ciphertext, as a part of what the kernel calls associated data.
+#[test]
+fn encrypt_then_mac_hands_the_iv_over_with_the_associated_data() {
+    for placement in [Placement::Apart, Placement::InPlace] {
+        let seal = pointed(Algorithm::Aes128CbcHmacSha256Etm, Operation::Encrypt, placement);
+        assert_eq!(seal.sent, [(seal.associated, 20), (seal.iv, 16), (seal.input, 1008)]);
+        assert_eq!(seal.received, [(seal.scratch, 36), (seal.output, 1008), (seal.tag, 32)]);
+        let open = pointed(Algorithm::Aes128CbcHmacSha256Etm, Operation::Decrypt, placement);
+        let sent = [(open.associated, 20), (open.iv, 16), (open.input, 1008), (open.tag, 32)];
+        assert_eq!(open.sent, sent);
+        assert_eq!(open.received, [(open.scratch, 36), (open.output, 1008)]);
     }
 }
 

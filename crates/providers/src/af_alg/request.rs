@@ -66,10 +66,10 @@ impl Control {
     }
 }
 
-/// At most three pieces of memory, in order.
+/// At most four pieces of memory, in order.
 #[derive(Clone, Copy)]
 pub(crate) struct Gathered {
-    parts: [iovec; 3],
+    parts: [iovec; 4],
     count: usize,
 }
 
@@ -77,7 +77,7 @@ impl Gathered {
     /// Keeps those of `pieces` that are not empty.
     pub(crate) fn new(pieces: &[(*const u8, usize)]) -> Gathered {
         let nothing = iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
-        let mut parts = Gathered { parts: [nothing; 3], count: 0 };
+        let mut parts = Gathered { parts: [nothing; 4], count: 0 };
         for &(pointer, length) in pieces.iter().filter(|(_, length)| *length > 0) {
             parts.parts[parts.count] =
                 iovec { iov_base: pointer.cast_mut().cast(), iov_len: length };
@@ -102,7 +102,9 @@ pub(crate) struct RequestLengths {
     pub(crate) message: usize,
     pub(crate) associated: usize,
     pub(crate) tag: usize,
-    /// Room for `associated` bytes, and for at least one.
+    /// How many bytes of the IV the kernel is to authenticate as associated data, behind the job's own.
+    pub(crate) iv: usize,
+    /// Room for `associated` and `iv` bytes, and for at least one.
     pub(crate) scratch: *mut u8,
 }
 
@@ -116,11 +118,12 @@ pub(crate) fn piece_out(job: &RawJob, offset: usize, length: usize) -> Gathered 
     Gathered::new(&[(job.output.wrapping_add(offset).cast_const(), length)])
 }
 
-/// What an AEAD reads: associated data, the message, and for Decrypt the tag.
+/// What an AEAD reads: associated data, IV if it is authenticated with it, the message, and for Decrypt the tag.
 pub(crate) fn sealed_in(job: &RawJob, lengths: &RequestLengths, direction: Direction) -> Gathered {
     let tag = if direction == Direction::Decrypt { lengths.tag } else { 0 };
     Gathered::new(&[
         (job.associated, lengths.associated),
+        (job.iv, lengths.iv),
         (job.input, lengths.message),
         (job.tag.cast_const(), tag),
     ])
@@ -130,7 +133,7 @@ pub(crate) fn sealed_in(job: &RawJob, lengths: &RequestLengths, direction: Direc
 pub(crate) fn sealed_out(job: &RawJob, lengths: &RequestLengths, direction: Direction) -> Gathered {
     let tag = if direction == Direction::Encrypt { lengths.tag } else { 0 };
     let parts = Gathered::new(&[
-        (lengths.scratch.cast_const(), lengths.associated),
+        (lengths.scratch.cast_const(), lengths.associated + lengths.iv),
         (job.output.cast_const(), lengths.message),
         (job.tag.cast_const(), tag),
     ]);

@@ -5,6 +5,7 @@
 //! computes during `recv`, or for a hash during `sendmsg`, whatever the driver does meanwhile, so nothing is
 //! ever in flight between calls.
 
+use super::authenc;
 use super::request::{self, Control, Direction, Gathered, RequestLengths};
 use super::socket::{Bound, Refusal, Stream};
 use cpb_core::{
@@ -43,21 +44,23 @@ pub(super) fn run(
     if shape.tag > 0 {
         bound.set_tag_length(shape.tag).map_err(error)?;
     }
+    // Once, before anything is timed.
+    let keys: Vec<_> = keys.iter().map(|key| authenc::key(workload.algorithm, key)).collect();
     if workload.phase == Phase::Setup {
-        let run = |job: &RawJob| bound.set_key(keys[job.key]).map_err(error);
+        let run = |job: &RawJob| bound.set_key(&keys[job.key]).map_err(error);
         return body(&mut Submit { jobs, run });
     }
     let with_key = workload.phase == Phase::MessageWithKey;
     if shape.key > 0 {
         // Also for a key with each message, so that a refused key is refused here.
-        bound.set_key(keys[jobs.job(0)?.key]).map_err(error)?;
+        bound.set_key(&keys[jobs.job(0)?.key]).map_err(error)?;
     }
     let chunk = chunk(&bound.accept().map_err(error)?, workload.algorithm, jobs)?;
     let mut way = Way::new(workload, jobs, chunk)?;
     if with_key {
         let run = |job: &RawJob, number: usize| {
             // The key belongs to the bound socket, which accepts no key while a stream is open.
-            bound.set_key(keys[job.key])?;
+            bound.set_key(&keys[job.key])?;
             way.run(&bound.accept()?, job, number)
         };
         return body(&mut Numbered { jobs, run });
@@ -92,7 +95,7 @@ fn iv(algorithm: Algorithm, iv: &[u8]) -> Vec<u8> {
 /// less.
 fn chunk(stream: &Stream, algorithm: Algorithm, jobs: &RawJobs<'_>) -> Result<usize, Error> {
     let capacity = stream.capacity().map_err(error)?;
-    let beside = jobs.associated + algorithm.shape().tag;
+    let beside = jobs.associated + authenc::iv(algorithm) + algorithm.shape().tag;
     let chunk = (capacity.saturating_sub(beside) / PAGE * PAGE).min(REQUEST);
     let fits_at_all = chunk > 0 && (!is_one_request(algorithm) || jobs.message <= chunk);
     if fits_at_all { Ok(chunk) } else { Err(Unsupported::Length.into()) }
@@ -122,7 +125,8 @@ impl Way {
             _ => Direction::Encrypt,
         };
         let aead = shape.kind == Kind::Aead;
-        let associated = aead.then_some(workload.associated);
+        let authenticated_iv = authenc::iv(workload.algorithm);
+        let associated = aead.then_some(workload.associated + authenticated_iv as u32);
         let control = |job: &RawJob| {
             // SAFETY: `RawJobs::new` checked that the IV has this length.
             let given = unsafe { std::slice::from_raw_parts(job.iv, shape.iv) };
@@ -130,11 +134,12 @@ impl Way {
         };
         let ciphers = matches!(workload.operation, Operation::Encrypt | Operation::Decrypt);
         let controls = if ciphers { jobs.all().iter().map(control).collect() } else { Vec::new() };
-        let mut scratch = vec![0; jobs.associated.max(1)];
+        let mut scratch = vec![0; (jobs.associated + authenticated_iv).max(1)];
         let lengths = RequestLengths {
             message: jobs.message,
             associated: jobs.associated,
             tag: shape.tag,
+            iv: authenticated_iv,
             scratch: scratch.as_mut_ptr(),
         };
         Ok(Way {
@@ -193,7 +198,7 @@ impl Way {
         let parts = request::sealed_in(job, lengths, direction);
         send(stream, self.controls.get(number), &parts, false)?;
         let tag = if direction == Direction::Encrypt { lengths.tag } else { 0 };
-        let length = lengths.associated + lengths.message + tag;
+        let length = lengths.associated + lengths.iv + lengths.message + tag;
         receive(stream, &request::sealed_out(job, lengths, direction), length)
     }
 

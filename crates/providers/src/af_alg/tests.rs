@@ -70,7 +70,7 @@ impl Buffers {
     }
 
     fn lengths(&mut self, associated: usize, message: usize) -> RequestLengths {
-        RequestLengths { message, associated, tag: 16, scratch: self.scratch.as_mut_ptr() }
+        RequestLengths { message, associated, tag: 16, iv: 0, scratch: self.scratch.as_mut_ptr() }
     }
 }
 

@@ -190,6 +190,7 @@ fn state() -> impl Strategy<Value = State> {
                 interrupts: number / 37,
                 deepest: (number % 512) as u32,
                 job_us: (number % 9) as u32,
+                times_of: if number % 2 == 0 { String::new() } else { format!("chip{number}") },
             }),
         },
     )
