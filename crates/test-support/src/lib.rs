@@ -13,4 +13,4 @@ pub mod workloads;
 
 pub use command::{Lab, Ran, SHORT, lines, marked, nobody_left, of, of_kind, signal};
 pub use running::Running;
-pub use skips::skip;
+pub use skips::{in_make_test, skip};

@@ -12,3 +12,13 @@ pub fn skip(name: &str, reason: &str) {
         writeln!(file.expect("the skip log"), "{name}\t{reason}").expect("the skip log");
     }
 }
+
+/// Whether `make test` runs this. If not, the test `name` is skipped, because it takes long: `cargo test` is for a change
+/// in the making, and stays below two minutes.
+pub fn in_make_test(name: &str) -> bool {
+    let is_so = std::env::var_os("CPB_SKIP_LOG").is_some();
+    if !is_so {
+        skip(name, "it takes long, so only `make test` runs it");
+    }
+    is_so
+}
