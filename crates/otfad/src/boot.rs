@@ -14,7 +14,7 @@ pub const KEY_BLOBS: Range<usize> = 0..crate::BLOBS;
 pub const FLASH_CONFIGURATION: Range<usize> = 0x400..0x600;
 /// The image vector table.
 pub const VECTOR_TABLE: Range<usize> = 0x1000..0x1020;
-/// The boot data, where [`write`] puts them. An image may have them elsewhere.
+/// The boot data, where [`write()`] puts them. An image may have them elsewhere.
 pub const BOOT_DATA: Range<usize> = 0x1020..0x1030;
 /// The first offset that may be encrypted.
 pub const FIRST_ENCRYPTED: usize = VECTOR_TABLE.start;
