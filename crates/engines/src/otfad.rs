@@ -1,7 +1,7 @@
 //! OTFAD, the inline decryption of external flash: its registers, and what it does to the bytes that pass through.
 //!
 //! Unlike the other engines it is no bus master and has no jobs: it sits between the flash controller and the bus. Its
-//! owner asks it to [decrypt](Otfad::apply) what the core or a bus master reads.
+//! owner asks it to [decrypt](Otfad::contexts) what the core or a bus master reads.
 //!
 //! Registers: NXP, mcux-devices-rt, PERI_OTFAD.h, and mcuxsdk-core, drivers/otfad. Contexts and key blobs: `cpb-otfad`.
 

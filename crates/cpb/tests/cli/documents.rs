@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Commands that need what is not here, by a part of their text, and the test that runs their like. That cpb understands
 /// them is seen from its help, which it prints only if it knows all the words before it.
-const ELSEWHERE: [(&str, &str); 9] = [
+const ELSEWHERE: [(&str, &str); 10] = [
     ("--target ssh:", "tests/ssh"),
     ("--target imx6q", "tests/ssh, with a target's file"),
     ("--target lab:", "tests/environments, lab"),
@@ -13,6 +13,7 @@ const ELSEWHERE: [(&str, &str); 9] = [
     ("cpb lab up", "tests/environments, lab"),
     ("--target serial:", "tests/environments, board"),
     ("-sim ", "tests/environments, board"),
+    ("-sim:", "tests/environments, otfad"),
     ("cpb sim ", "tests/environments, sim"),
     ("sbc-bench.log", "tests/cli, identify: with the logs of $CPB_SAMPLES"),
 ];

@@ -91,7 +91,7 @@ mod tests {
         for (text, words) in [
             (format!("part = 'imxrt1060'\nkek = '{digits}'"), "no part imxrt1060"),
             (format!("part = 'imxrt1170'\nkek = '{digits}0'"), "32 hexadecimal digits"),
-            (format!("part = 'imxrt1170'\nkek = '{digits}' x"), "key-value"),
+            (format!("part = 'imxrt1170'\nkek = '{digits}' x"), "unexpected key or value"),
             (
                 format!("part = 'imxrt1170'\nkek = '{digits}'\nscramble-align = 1"),
                 "need each other",
