@@ -103,15 +103,22 @@ fn an_engine_s_known_answers_are_right_by_every_way_to_it() {
 fn known_answers_are_right(board: &Accelerated, firmware: &Path) {
     let Accelerated { chip, engines, answers } = board;
     let target = format!("{chip}-sim:{}", firmware.display());
-    let ran = lab!().run(&format!("check --target {target} -p {engines}"));
-    assert_eq!(ran.status, Some(0), "{}", ran.all());
-    let total = ran.stdout.lines().find(|line| line.contains(" known answers right, 0 algorithms"));
-    let total = total.and_then(|line| line.split(' ').next()?.parse::<u32>().ok());
-    assert!(total > Some(*answers), "{}", ran.all());
-    for row in ["aes-128-cbc       encrypt", "sha-256           hash", "hmac-sha-1", "aes-128-gcm"]
-    {
-        assert!(ran.stdout.contains(row), "{row}: {}", ran.all());
+    let mut total = 0;
+    // One by one, because key pairs take the simulator long.
+    for engine in engines.split(',') {
+        let ran = lab!().run(&format!("check --target {target} -p {engine}"));
+        assert_eq!(ran.status, Some(0), "{}", ran.all());
+        let mut lines = ran.stdout.lines();
+        let right = lines.find(|line| line.contains(" known answers right, 0 algorithms"));
+        let right = right.and_then(|line| line.split(' ').next()?.parse::<u32>().ok());
+        total += right.unwrap_or_else(|| panic!("{}", ran.all()));
+        let rows =
+            ["aes-128-cbc       encrypt", "sha-256           hash", "hmac-sha-1", "aes-128-gcm"];
+        for row in rows {
+            assert!(ran.stdout.contains(row), "{row}: {}", ran.all());
+        }
     }
+    assert!(total > *answers, "{chip}: {total}");
 }
 
 #[test]

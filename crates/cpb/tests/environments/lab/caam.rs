@@ -133,8 +133,10 @@ fn what_happens_to_the_driver_is_seen_and_the_next_answers_are_right() {
     let used = a_driver_that_is_unbound_under_load_fails(&mut guest);
     let told = guest.end();
     // What the kernel does with freed memory is a matter of chance: the job has no answer, the program is killed, or the
-    // guest ends.
-    assert!(used.contains("\"failed\"") || told.contains("the guest is gone"), "{used} {told}");
+    // guest ends. On a slow host the driver is gone before anything is timed.
+    let is_seen =
+        ["\"failed\"", "\"unsupported\":\"device\""].iter().any(|what| used.contains(what));
+    assert!(is_seen || told.contains("the guest is gone"), "{used} {told}");
     // The engine counts what a ring holds. One place stays free, so that full and empty differ.
     let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
