@@ -31,7 +31,7 @@ const STATIC: &str = "openssl,mbedtls,rustcrypto";
 
 /// The largest size of a file for boards in bytes, because a board's flash is small and the connection to it is slow.
 /// Decision 24 has what is in the largest one.
-const MOST_BYTES: u64 = 17_000_000;
+const MOST_BYTES: u64 = 18_000_000;
 
 /// The largest size of a file for tests in bytes. These are built fast, and a little larger.
 const MOST_BYTES_IN_TESTS: u64 = 20 << 20;

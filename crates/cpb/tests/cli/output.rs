@@ -1,7 +1,7 @@
 //! The output of the command: results on standard output, everything else on standard error, in a form that
 //! suits the reader.
 
-use cpb_test_support::{Lab, Ran, SHORT, lab, skip};
+use cpb_test_support::{Lab, Ran, SHORT, in_make_test, lab, skip};
 use serde_json::Value;
 use std::process::Stdio;
 
@@ -205,6 +205,9 @@ fn examples(lab: &Lab, name: &str) -> Vec<String> {
 
 #[test]
 fn the_examples_in_the_help_work() {
+    if !in_make_test("the_examples_in_the_help_work") {
+        return;
+    }
     let lab = lab!();
     // A comparison needs a steady batch of each cell, even on a busy machine.
     let compared = "4s";

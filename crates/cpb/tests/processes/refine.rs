@@ -8,7 +8,7 @@ use crate::rigged;
 use cpb_analysis::crossover::{Contest, Crossing};
 use cpb_analysis::explain::explain;
 use cpb_record::store;
-use cpb_test_support::{Lab, Ran, lab};
+use cpb_test_support::{Lab, Ran, in_make_test, lab};
 use std::collections::BTreeSet;
 
 /// `cpb run` of the two slow paths.
@@ -23,6 +23,9 @@ fn run(lab: &Lab, options: &str, times: &str) -> Ran {
 
 #[test]
 fn sizes_near_a_crossover_are_measured_until_it_is_known_closely() {
+    if !in_make_test("sizes_near_a_crossover_are_measured_until_it_is_known_closely") {
+        return;
+    }
     let lab = lab!(alone);
     // The number of times that the gap is halved depends on the available time and on other programs, so more
     // time is allowed.
