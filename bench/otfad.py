@@ -41,6 +41,9 @@ EXCLUDED = {
     ("flexspi:otfad", "ping-pong", "16-bit", "filled", 16384),
 }
 MEAN, WITHIN, LEAST, BEYOND = 0.015, 0.03, 70, 0.08
+# How far figures may move if the same code lies elsewhere, as in every folder that the repository is built in: some cycles
+# of an operation, which count most in the shortest ones.
+LAYOUT = 0.03
 # Where a stream begins a new window, and how many windows 4 and 16 KiB have beyond the first.
 WINDOW = 1024
 
@@ -164,7 +167,7 @@ def check(cells):
     wrong = [
         f"{name(cell)}: {cell['simulated']:.3f}, kept is {kept[name(cell)]:.3f}"
         for cell in cells
-        if abs(cell["simulated"] / kept[name(cell)] - 1) > 0.005
+        if abs(cell["simulated"] / kept[name(cell)] - 1) > LAYOUT
     ]
     wrong += [f"{name(cell)}: {error(cell):+.1%} from the published figure" for cell in counted(cells) if too_far(cell)]
     for what in wrong:
@@ -178,7 +181,7 @@ def counted(cells):
 
 
 def too_far(cell):
-    return abs(error(cell)) > BEYOND
+    return abs(error(cell)) > BEYOND + LAYOUT
 
 
 def write(cells, ours, watch):
