@@ -41,8 +41,8 @@ EXCLUDED = {
     ("flexspi:otfad", "ping-pong", "16-bit", "filled", 16384),
 }
 MEAN, WITHIN, LEAST, BEYOND = 0.015, 0.03, 70, 0.08
-# How far figures may move if the same code lies elsewhere, as in every folder that the repository is built in: some cycles
-# of an operation, which count most in the shortest ones.
+# How far figures may move if the same code lies elsewhere, as in every folder that the repository is built in: some
+# cycles of an operation, which count most in the shortest ones.
 LAYOUT = 0.03
 # Where a stream begins a new window, and how many windows 4 and 16 KiB have beyond the first.
 WINDOW = 1024
