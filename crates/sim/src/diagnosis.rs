@@ -96,7 +96,9 @@ impl Machine {
         let newest = std::iter::once(at).chain(state.history.iter().rev().copied());
         let mut came_from = newest.chain([self.system.vtor]);
         let decrypted = |address: u32| Some((address, self.memory.decrypted_range(address)?));
-        if let Some((address, (first, last))) = came_from.find_map(decrypted) {
+        if !matches!(stop, Stop::InputEnded | Stop::Interrupted)
+            && let Some((address, (first, last))) = came_from.find_map(decrypted)
+        {
             let _ = writeln!(
                 text,
                 "{address:#010x} is in {first:#010x} to {last:#010x}, which OTFAD decrypts: with a wrong key or counter, or \
