@@ -158,16 +158,13 @@ impl MemoryReader for Reads {
     fn supports(&self, workload: &MemoryReadWorkload) -> Result<(), Unsupported> {
         workload.valid()?;
         read_for(workload).ok_or(Unsupported::Mode)?;
-        match workload.region {
+        if workload.region == Region::Ram {
             // The image's options place the buffers in one memory, cached or not.
-            Region::Ram if workload.cache != Cache::Filled => Err(Unsupported::Mode),
-            Region::Ram => Ok(()),
-            Region::Flash if self.resident(Region::Flash).is_none() => Err(Unsupported::Device),
-            Region::Flash if workload.buffer() > self.longest(Region::Flash) => {
-                Err(Unsupported::Memory)
-            }
-            Region::Flash => Ok(()),
+            let is_filled = workload.cache == Cache::Filled;
+            return if is_filled { Ok(()) } else { Err(Unsupported::Mode) };
         }
+        let [first, _] = self.resident(workload.region).ok_or(Unsupported::Device)?;
+        if workload.buffer() <= first.len() { Ok(()) } else { Err(Unsupported::Memory) }
     }
 
     #[cfg(feature = "imxrt")]

@@ -196,16 +196,11 @@ pub trait MemoryReader {
     /// Returns the reason if a session for `workload` cannot be opened here.
     fn supports(&self, workload: &MemoryReadWorkload) -> Result<(), Unsupported>;
 
-    /// The buffers in a memory that programs cannot write, filled like those of
-    /// [`fill`](crate::sums::fill) before the program was started; `None` if there are none in `region`. Working
-    /// sets are the first bytes of them.
+    /// Two buffers of the same length in a memory that programs cannot write, filled by
+    /// [`fill`](crate::sums::fill) before the program was started; `None` if `region` has no such buffers. A
+    /// working set is the first bytes of one or both.
     fn resident(&self, _region: Region) -> Option<[&[u8]; 2]> {
         None
-    }
-
-    /// The longest buffer in `region` that [`resident`](Self::resident) has, in bytes.
-    fn longest(&self, region: Region) -> usize {
-        self.resident(region).map_or(0, |[one, other]| one.len().min(other.len()))
     }
 
     /// Opens a session whose only job, number 0, is to read `set` once, and passes it to `body`.

@@ -129,7 +129,7 @@ impl KeyBlobs {
         }
     }
 
-    /// The context that decrypts an access to `address`. As in the device, there is none if several valid contexts
+    /// The context that decrypts an access to `address`. As in the device, `None` if several valid contexts
     /// contain the address.
     pub fn at(&self, address: u32) -> Option<&Context> {
         let mut hits = self

@@ -30,10 +30,10 @@ impl Machine {
 
     /// Starts the core at the beginning of the program.
     ///
-    /// Like the boot ROM, this first has the inline engine open the key blobs, if a key is fused. Then it looks for a flash configuration block and an image vector table. If
-    /// there is none, it looks for a vector table at the start of a segment (its second word is the entry
-    /// point). Otherwise it starts at the entry point, with a stack at the end of the first memory that is
-    /// not for code.
+    /// Like the boot ROM, this first has the inline engine open the key blobs, if a key is fused. Then it looks
+    /// for a flash configuration block and an image vector table. Without them, it looks for a vector table at
+    /// the start of a segment (its second word is the entry point). Otherwise it starts at the entry point, with
+    /// a stack at the end of the first memory that is not for code.
     pub fn boot(&mut self, image: &Image) -> Start {
         let start = if let Some(Err(error)) = self.open_key_blobs() {
             Start::KeyBlobs(error)

@@ -10,6 +10,7 @@ use crate::fault::{Exit, Stop};
 use crate::insn::{Insn, Op, watch};
 use crate::measure::Measure;
 use crate::memory::Memory;
+use crate::memory::cache_ports::more_for_many;
 use crate::pages::{Code, Pages};
 use crate::system::System;
 use crate::timing::{Cause, Scoreboard};
@@ -278,7 +279,7 @@ impl Machine {
     fn account_rest(&mut self, insn: &Insn) {
         self.timing.finish(&insn.cost);
         let more = match insn.op {
-            Op::Ldm => self.memory.access.more_for_many(insn.imm.count_ones()),
+            Op::Ldm => more_for_many(&self.memory.access, insn.imm.count_ones()),
             _ => 0,
         };
         self.account_memory();

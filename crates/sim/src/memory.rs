@@ -2,6 +2,7 @@
 
 mod bus;
 pub(crate) mod cache;
+pub(crate) mod cache_ports;
 mod checker;
 pub(crate) mod flash;
 pub(crate) mod mpu;
@@ -10,6 +11,7 @@ use crate::chip::{self, Chip, MemoryKind, Timing};
 use crate::timing::{Access, Cause, Scoreboard};
 pub(crate) use bus::Bus;
 use cache::{Cache, Found};
+use cache_ports::CachePorts;
 pub use checker::CacheMistake;
 pub(crate) use checker::Checker;
 use cpb_engines::otfad::Otfad;
@@ -36,50 +38,6 @@ impl Window {
     fn holds(self, address: u32, bytes: u32) -> bool {
         let offset = address.wrapping_sub(self.first);
         u64::from(offset) + u64::from(bytes) <= u64::from(self.size)
-    }
-}
-
-/// Which loads through the data cache can issue together.
-///
-/// NXP's AN13198 (figure 4) reads two buffers in turn, all in the cache. Of 4,096 loads of bytes, 254 issued with the one
-/// before; of 2,048 halfwords the same number. So two loads do if they are in even and odd double words, unlike in tightly
-/// coupled memory, where words are even and odd. Of 4,096 loads of words, 539 did, about half of those that could by that
-/// rule: a load does not if another pair issued within three cycles.
-#[derive(Default)]
-struct CachePorts {
-    double_word: u32,
-    /// The bank that the scoreboard sees.
-    bank: u32,
-    /// The first cycle in which a pair can issue.
-    free: u64,
-}
-
-/// Cycles from one pair of loads through the data cache to the next.
-const BETWEEN_PAIRS: u64 = 4;
-
-impl CachePorts {
-    /// An address that no memory has, whose bank in the scoreboard differs from that of the load before if both can
-    /// issue together.
-    #[inline(always)]
-    fn bank(&mut self, address: u32, now: u64) -> u32 {
-        let double_word = address >> 3 & 1;
-        if double_word != self.double_word && now >= self.free {
-            self.bank ^= 4;
-            self.free = now + BETWEEN_PAIRS;
-        }
-        self.double_word = double_word;
-        BEHIND_BUS | self.bank
-    }
-}
-
-/// Addresses from here on stand for a load that was not from tightly coupled memory.
-const BEHIND_BUS: u32 = 0xFFFF_FFF8;
-
-impl Access {
-    /// Additional cycles of a load multiple of so many registers. From tightly coupled memory it loads two a cycle; from the
-    /// cache, eight in six cycles (AN13198, figure 4: 6.01 to 6.04).
-    pub(crate) fn more_for_many(&self, registers: u32) -> u32 {
-        if self.address >= BEHIND_BUS { registers / 4 } else { 0 }
     }
 }
 
@@ -420,7 +378,7 @@ impl Memory {
     /// Charges a read. Returns whether the bytes have changed for the core.
     #[inline(never)]
     fn charge_read(&mut self, address: u32, size: u32, now: u64) -> bool {
-        self.access.address = self.cache_ports.bank(address, now);
+        self.access.address = self.cache_ports.stand_in(address, now);
         self.charge(address, size, false, now)
     }
 

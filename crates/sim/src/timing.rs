@@ -54,7 +54,8 @@ pub const CAUSE_NAMES: [&str; CAUSES] =
 /// An instruction's accesses to memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Access {
-    /// The address of the last read or write.
+    /// The address of the last read or write. For a read behind the bus, one that stands for its place in the cache: see
+    /// `memory/cache_ports.rs`.
     pub(crate) address: u32,
     /// Whether any of the following fields is relevant, that is, the access was not an aligned load from
     /// tightly coupled memory.

@@ -156,7 +156,7 @@ fn encrypted(path: &Path) -> Result<Zeroizing<Vec<u8>>> {
 /// The key blobs of an image, wrapped.
 ///
 /// # Errors
-/// Returns an error if there are none.
+/// Returns an error if the image has no key blobs.
 fn blobs<'image>(path: &Path, image: &'image [u8]) -> Result<&'image [u8; BLOBS]> {
     let blobs = image.first_chunk().filter(|blobs: &&[u8; BLOBS]| !program::is_blank(*blobs));
     let shown = path.display();

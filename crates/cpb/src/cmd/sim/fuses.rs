@@ -20,7 +20,7 @@ struct File {
     scramble_align: Option<u8>,
 }
 
-/// The key of the file that the user gave, or of the one beside the image; `None` if there is none.
+/// The key of the file that the user gave, or of the one beside the image; `None` without such a file.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read or is wrong. No error contains the key.
