@@ -118,11 +118,15 @@ fn build(target: &str, gcc: Option<&str>, purpose: Purpose) -> Result<PathBuf, S
         if !tests && firmware.is_dir() {
             command.env("CPB_CARRIED_FIRMWARE", &firmware);
         }
-        // With "debuginfo", zig's linker removes the symbols as well.
-        command.args(["--no-default-features", "--features", STATIC, "--profile", profile]).env(
-            "CARGO_PROFILE_RELEASE_STRIP",
-            if purpose == Purpose::Size { "none" } else { "symbols" },
-        );
+        // Asked to remove only debug information, zig's linker removes the symbols as well; asked to remove the
+        // symbols, it keeps debug information, so none is made.
+        let [strip, debug] = match purpose {
+            Purpose::Size => ["none", "line-tables-only"],
+            Purpose::Boards | Purpose::Tests => ["symbols", "none"],
+        };
+        command.args(["--no-default-features", "--features", STATIC, "--profile", profile]);
+        command.env("CARGO_PROFILE_RELEASE_STRIP", strip);
+        command.env("CARGO_PROFILE_RELEASE_DEBUG", debug);
         command
     };
     let runner = carried_runner(target)?;
