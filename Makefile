@@ -3,7 +3,7 @@
 # Rust that scripts/setup.sh has just installed is not yet on the caller's PATH.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
-.PHONY: help run test setup static deb firmware imxrt otfad bench fuzz
+.PHONY: help run test setup static deb firmware imxrt otfad xip bench fuzz
 
 help:   ## this list
 	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' Makefile | expand -t 16
@@ -51,6 +51,13 @@ otfad:  ## NXP's table of reads from encrypted flash (AN13198) beside the simula
 	cargo xtask firmware imxrt1170-evk
 	cargo build --release --locked --package cpb
 	bench/otfad.py $(ARGS)
+
+xip:  ## reads of flash, and code in it, at other clocks of the flash, without read-ahead, plain and encrypted (simulated)
+	@scripts/setup.sh firmware
+	cargo xtask firmware imxrt1170-evk
+	@for clock in 60 100 133 166; do cargo xtask firmware --code flash --flash-clock $$clock imxrt1170-evk || exit 1; done
+	cargo build --release --locked --package cpb
+	bench/xip.py $(ARGS)
 
 bench:  ## the benchmarks of the project itself, into bench/results; ARGS="NAME..." picks some
 	@scripts/setup.sh run

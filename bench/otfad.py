@@ -8,14 +8,12 @@ them are predictions. `--check` compares the figures with bench/results/otfad.js
 """
 
 import argparse
-import csv
 import json
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lib import build, machine
+from lib import build, flash, machine
 from lib.result import Result
 from lib.spread import median
 
@@ -24,14 +22,10 @@ RECORD = ROOT / "records" / "otfad-flexspi.jsonl"
 GOLDEN = ROOT / "bench" / "results" / "otfad.json"
 PLAN = ROOT / "plans" / "an13198.toml"
 IMAGE = "imxrt1170-evk-O2"
-CHIP = "imxrt1170"
 # The core, and what the wires carry: quad SDR moves half a byte a clock.
 CORE_MHZ, FLASH_MHZ = 996, 99
 WIRE = FLASH_MHZ / 2
 FLASH_CYCLE = CORE_MHZ / FLASH_MHZ
-# All of the image but what the boot ROM reads before it decrypts. The keys are not secret.
-ENCRYPTED = "0x30001000..0x30100000"
-KEY, KEK, COUNTER = "aabbccddeeff00112233445566778899", "000102030405060708090a0b0c0d0e0f", "0123456789abcdef"
 PATHS = {"flexspi": "plain", "flexspi:otfad": "OTFAD"}
 WIDTHS = {"8-bit": "8-bit", "16-bit": "16-bit", "32-bit": "32-bit", "burst 8": "widest"}
 CACHES = {"disabled": "/cache-disabled", "invalidated": "/cache-invalidated", "filled": ""}
@@ -99,43 +93,21 @@ def published():
 def measure(program, image, budget):
     """MB/s by cell, of the plain and the encrypted image, without the harness's own cycles."""
     folder = build.scratch("otfad")
-    encrypted = folder / "encrypted.bin"
-    for file, digits in (("key", KEY), ("kek", KEK)):
-        (folder / file).write_text(digits)
-    encrypted.unlink(missing_ok=True)
-    options = {
-        "--region": ENCRYPTED,
-        "--key": folder / "key",
-        "--kek": folder / "kek",
-        "--counter": COUNTER,
-    }
-    subprocess.run(
-        [program, "otfad", "encrypt", image, "-o", encrypted, *(part for both in options.items() for part in both)],
-        check=True,
-        stderr=subprocess.DEVNULL,
-    )
-    Path(f"{encrypted}.fuses.toml").write_text(f'part = "{CHIP}"\nkek = "{KEK}"\n')
-    images = {"flexspi": image, "flexspi:otfad": encrypted}
+    images = {"flexspi": image, "flexspi:otfad": flash.encrypt(program, image, folder / "encrypted.bin")}
+
+    def run(path):
+        record = folder / f"{PATHS[path]}.jsonl"
+        return flash.cycles(program, images[path], record, PLAN, "null,memory", budget)
+
     with ThreadPoolExecutor(2) as pool:
-        runs = pool.map(lambda path: cycles(program, images[path], folder / f"{PATHS[path]}.jsonl", budget), images)
-        runs = dict(zip(images, runs, strict=True))
+        runs = dict(zip(images, pool.map(run, images), strict=True))
     return {(path, *cell): rate for path, run in runs.items() for cell, rate in rates(run).items()}
-
-
-def cycles(program, image, record, budget):
-    """Core cycles of an operation by (provider, workload), from a run of the plan."""
-    record.unlink(missing_ok=True)
-    command = [program, "run", "--plan", PLAN, "-p", "null,memory", "--budget", budget, "-q", "-o", record]
-    subprocess.run([*command, "--target", f"{CHIP}-sim:{image}"], check=True, stdout=subprocess.DEVNULL)
-    shown = subprocess.run([program, "show", record, "--csv"], check=True, capture_output=True, text=True).stdout
-    rows = csv.DictReader(shown.splitlines())
-    return {(row["provider"], row["workload"]): float(row["cycles"]) for row in rows if row["cycles"]}
 
 
 def rates(run):
     """MB/s by cell, without the harness's floor, which a run measures once."""
     found = {}
-    floor = next(each for (provider, _), each in run.items() if provider == "null")
+    floor = flash.floor(run)
     for (provider, workload), each in run.items():
         if provider != "memory":
             continue
@@ -262,9 +234,8 @@ def answer(ours):
 def fitted(cells):
     """The constants that the published 8-bit cells imply, beside the chip's file: what was fitted, and to how many
     figures."""
-    import tomllib
-
-    timing = tomllib.loads((ROOT / "crates" / "sim" / "chips" / f"{CHIP}.toml").read_text())["timing"]
+    timing = flash.timing()
+    command = timing["flash-command"]
     lines = ["Constants, fitted to the published 8-bit cells alone:", ""]
     for path, words in PATHS.items():
         prefix = "flash" if path == "flexspi" else "otfad"
@@ -279,12 +250,13 @@ def fitted(cells):
         windows = []
         for size, rate in of("linear", "invalidated").items():
             clocks = size * CORE_MHZ / rate / FLASH_CYCLE
-            windows.append((clocks - timing["flash-first"]["value"] - 2 * size) / (size / WINDOW - 1))
-        commands = [(CORE_MHZ / rate - 1) / FLASH_CYCLE - 16 for rate in of("ping-pong", "disabled").values()]
+            first = timing["flash-first"] + command
+            windows.append((clocks - first - 2 * size) / (size / WINDOW - 1))
+        commands = [(CORE_MHZ / rate - 1) / FLASH_CYCLE - 16 - command for rate in of("ping-pong", "disabled").values()]
         for what, values, unit in (
             (f"{prefix}-buffered", passage, "core cycles beyond the issue of the load"),
             (f"{prefix}-window", windows, "flash clocks a window of 1,024 bytes"),
-            ("flash-first", commands, "flash clocks before the first byte"),
+            ("flash-first", commands, f"flash clocks before the first byte, beside {command:g} of the command"),
         ):
             implied = ", ".join(f"{value:.1f}" for value in values)
             lines.append(

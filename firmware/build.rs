@@ -41,9 +41,23 @@ fn build() -> Result<(), String> {
     write_read_buffers(&out)?;
     println!("cargo:rustc-env=CPB_BOARD={}", mbedtls::board()?);
     println!("cargo:rustc-env=CPB_BAUD={}", options.baud);
+    println!("cargo:rustc-env=CPB_FLASH_CLOCK={}", options.flash_clock);
+    println!("cargo:rustc-check-cfg=cfg(code_in_flash)");
+    let in_flash = options.code.name == "flash";
+    if in_flash {
+        println!("cargo:rustc-cfg=code_in_flash");
+    }
     println!(
-        "cargo:rustc-env=CPB_PLACEMENT=code {} (key pairs: flash), tables {}, stack {}, buffers {}",
-        options.code.name, options.tables.name, options.stack.name, options.buffers.name
+        "cargo:rustc-env=CPB_PLACEMENT=code {} (key pairs: flash{}), tables {}, stack {}, buffers {}{}",
+        options.code.name,
+        if in_flash { "; cpb's own: itcm" } else { "" },
+        options.tables.name,
+        options.stack.name,
+        options.buffers.name,
+        match options.flash_clock.as_str() {
+            "100" => String::new(),
+            clock => format!(", flash at {clock} MHz"),
+        }
     );
     mbedtls::build(&options)
 }

@@ -21,11 +21,14 @@ const PLACES: [Place; 5] = [
 /// Optimisation levels of the C compiler.
 const LEVELS: [&str; 5] = ["O0", "O1", "O2", "O3", "Os"];
 
+/// Clocks of the flash: `flash_configuration.rs` has a name for each.
+const FLASH_CLOCKS: [&str; 4] = ["60", "100", "133", "166"];
+
 /// All options.
 pub(crate) struct Options {
     /// Optimisation of Mbed TLS. The Rust code is always built with the same level.
     pub(crate) level: String,
-    /// Where code runs.
+    /// Where code runs. The timed loop and all other Rust code is always in the ITCM.
     pub(crate) code: &'static Place,
     /// Where constants are placed: tables of AES, round constants.
     pub(crate) tables: &'static Place,
@@ -33,6 +36,8 @@ pub(crate) struct Options {
     pub(crate) stack: &'static Place,
     /// Where messages and outputs are placed.
     pub(crate) buffers: &'static Place,
+    /// The clock of the flash in MHz that the boot ROM is asked for.
+    pub(crate) flash_clock: String,
     /// The speed of the UART in bits per second.
     pub(crate) baud: u32,
 }
@@ -43,6 +48,11 @@ impl Options {
         if !LEVELS.contains(&level.as_str()) {
             return Err(format!("CPB_FIRMWARE_OPT={level}: it is one of {}", LEVELS.join(", ")));
         }
+        let flash_clock = variable("CPB_FIRMWARE_FLASH_CLOCK", "100");
+        if !FLASH_CLOCKS.contains(&flash_clock.as_str()) {
+            let known = FLASH_CLOCKS.join(", ");
+            return Err(format!("CPB_FIRMWARE_FLASH_CLOCK={flash_clock}: it is one of {known}"));
+        }
         let baud = variable("CPB_FIRMWARE_BAUD", "115200");
         let baud = baud.parse().ok().filter(|baud| (1200..=3_000_000).contains(baud));
         Ok(Options {
@@ -51,6 +61,7 @@ impl Options {
             tables: place("CPB_FIRMWARE_TABLES", "dtcm", &PLACES.map(|place| place.name))?,
             stack: place("CPB_FIRMWARE_STACK", "dtcm", &["dtcm", "ocram", "ocram-nc"])?,
             buffers: place("CPB_FIRMWARE_BUFFERS", "dtcm", &["dtcm", "ocram", "ocram-nc"])?,
+            flash_clock,
             baud: baud.ok_or("CPB_FIRMWARE_BAUD: a number from 1200 to 3000000")?,
         })
     }

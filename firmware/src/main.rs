@@ -21,10 +21,14 @@ mod board;
 #[cfg(feature = "imxrt")]
 mod bus;
 mod clock;
+#[cfg(all(code_in_flash, not(feature = "solo")))]
+mod cold;
 #[cfg_attr(feature = "imxrt1060-evk", path = "engine/dcp.rs")]
 #[cfg_attr(feature = "imxrt1170-evk", path = "engine/caam.rs")]
 #[cfg(feature = "imxrt")]
 mod engine;
+#[cfg(feature = "imxrt")]
+mod flash_configuration;
 #[cfg(feature = "imxrt")]
 mod imxrt;
 #[cfg(feature = "imxrt")]
@@ -71,6 +75,10 @@ extern "C" fn main() -> ! {
         providers.push(&through);
         providers.extend(ways.iter().map(|way| way as &dyn Provider));
     }
+    #[cfg(all(code_in_flash, not(feature = "solo")))]
+    let cold = cold::Cold::new(&mbedtls);
+    #[cfg(all(code_in_flash, not(feature = "solo")))]
+    providers.push(&cold);
     #[cfg(not(feature = "solo"))]
     serve::serve(
         board,

@@ -1,5 +1,6 @@
 //! The state before the program's first instruction: after reset, or after the boot ROM's work.
 
+use crate::flash_configuration::{FlashConfigurationError, FlashRead};
 use crate::image::Image;
 use crate::machine::Machine;
 use cpb_otfad::{Kek, OpenError};
@@ -20,6 +21,8 @@ pub enum Start {
     Entry,
     /// The ROM could not open the key blobs at the start of the flash, so nothing starts.
     KeyBlobs(OpenError),
+    /// The ROM could not set the flash up as its configuration block says, so nothing starts.
+    FlashConfiguration(FlashConfigurationError),
 }
 
 impl Machine {
@@ -31,14 +34,17 @@ impl Machine {
     /// Starts the core at the beginning of the program.
     ///
     /// Like the boot ROM, this first has the inline engine open the key blobs, if a key is fused. Then it looks
-    /// for a flash configuration block and an image vector table. Without them, it looks for a vector table at
+    /// for a flash configuration block, which the flash is set up by, and an image vector table. Without them, it looks for a vector table at
     /// the start of a segment (its second word is the entry point). Otherwise it starts at the entry point, with
     /// a stack at the end of the first memory that is not for code.
     pub fn boot(&mut self, image: &Image) -> Start {
         let start = if let Some(Err(error)) = self.open_key_blobs() {
             Start::KeyBlobs(error)
         } else if let Some(vectors) = self.rom_vectors() {
-            Start::Rom(vectors)
+            match self.set_up_flash() {
+                Ok(()) => Start::Rom(vectors),
+                Err(error) => Start::FlashConfiguration(error),
+            }
         } else if let Some(vectors) = self.find_vectors(image) {
             Start::Vectors(vectors)
         } else {
@@ -54,7 +60,7 @@ impl Machine {
                 self.r[13] = self.default_stack();
                 self.next = image.entry;
             }
-            Start::KeyBlobs(_) => {}
+            Start::KeyBlobs(_) | Start::FlashConfiguration(_) => {}
         }
         self.r[14] = u32::MAX;
         start
@@ -80,6 +86,19 @@ impl Machine {
             return None;
         }
         word(boot.vectors + 4)
+    }
+
+    /// Reads the flash with the clock and the command of its configuration block. A chip whose file names no clocks
+    /// keeps its own.
+    fn set_up_flash(&mut self) -> Result<(), FlashConfigurationError> {
+        let boot = self.chip.boot.as_ref().filter(|boot| !boot.serial_clocks.is_empty());
+        let Some(boot) = boot else { return Ok(()) };
+        let block = self.memory.bytes(boot.flash.wrapping_add(boot.configuration));
+        let read = FlashRead::parse(block)?;
+        let flash = self.chip.configured_flash(&read);
+        let flash = flash.ok_or(FlashConfigurationError::Clock(read.serial_clock))?;
+        self.memory.set_up_flash(&flash);
+        Ok(())
     }
 
     fn find_vectors(&self, image: &Image) -> Option<u32> {

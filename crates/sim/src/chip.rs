@@ -1,5 +1,6 @@
 //! A chip: one data file with memories, clocks, devices and timing constants, each with its source.
 
+use crate::flash_configuration::{FlashRead, ReadSequence};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -205,7 +206,7 @@ impl DeviceDescription {
 
 /// Where the boot ROM looks, as offsets from `flash`.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Boot {
     /// The start of the flash.
     pub flash: u32,
@@ -213,6 +214,9 @@ pub struct Boot {
     pub configuration: u32,
     /// The image vector table.
     pub vectors: u32,
+    /// The clocks of the flash in MHz that a flash configuration block can ask for, by their number in it.
+    #[serde(default)]
+    pub serial_clocks: BTreeMap<String, f64>,
     /// Source document.
     pub source: String,
 }
@@ -240,10 +244,14 @@ pub struct TimingFile {
     pub bus_beat: Constant,
     /// Bus clocks that a transfer of the core waits while an engine has a job running.
     pub bus_turn: Option<Constant>,
-    /// Flash clocks up to the first byte.
-    pub flash_first: Option<Constant>,
-    /// Flash clocks per byte.
+    /// Flash clocks of a read's command, address and dummies, for a program without a flash configuration block.
+    pub flash_command: Option<Constant>,
+    /// Flash clocks per byte, for a program without a flash configuration block.
     pub flash_byte: Option<Constant>,
+    /// Flash clocks that the controller takes up to the first byte, besides the command.
+    pub flash_first: Option<Constant>,
+    /// Bytes that the flash controller reads ahead; 0 if it keeps nothing of what it read.
+    pub flash_ahead: Option<Constant>,
     /// Core cycles of a read from the flash controller's prefetch buffer.
     pub flash_buffered: Option<Constant>,
     /// Flash clocks beyond its bytes that each further window of 1,024 bytes of a stream costs.
@@ -252,6 +260,8 @@ pub struct TimingFile {
     pub otfad_buffered: Option<Constant>,
     /// Like `flash-window`, of what the inline engine decrypts; the same if it is not given.
     pub otfad_window: Option<Constant>,
+    /// Bus clocks that a new stream costs if the inline engine decrypts it with another context than the last.
+    pub otfad_context: Option<Constant>,
 }
 
 /// Timing constants in core cycles, as used by the scoreboard.
@@ -272,12 +282,30 @@ pub struct Timing {
     pub bus_line: u32,
     /// The wait of a transfer while an engine has a job running.
     pub bus_turn: u32,
-    pub flash_first: f64,
-    pub flash_byte: f64,
-    pub flash_buffered: f64,
-    pub flash_window: f64,
+    pub flash: FlashTiming,
+}
+
+/// Timing constants of serial flash, as used by its model. Clocks are those of the flash.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FlashTiming {
+    /// Core cycles of a clock.
+    pub clock: f64,
+    /// The command of a read.
+    pub sequence: ReadSequence,
+    /// Clocks that the controller takes up to the first byte, besides the command.
+    pub first: f64,
+    /// Bytes that are read ahead.
+    pub ahead: u32,
+    /// Core cycles of a read of data that is in the buffer.
+    pub buffered: f64,
+    /// Clocks of each further window of a stream.
+    pub window: f64,
+    /// Like `buffered`, if it is decrypted.
     pub otfad_buffered: f64,
+    /// Like `window`, if it is decrypted.
     pub otfad_window: f64,
+    /// Core cycles to change to another context.
+    pub otfad_context: f64,
 }
 
 /// An error in a chip's file or name.
@@ -340,11 +368,6 @@ impl Chip {
         let cycles = |c: &Constant| c.value.round().clamp(0.0, 1e6) as u32;
         let per_bus = self.clock.core.value / self.clock.bus.value.max(1e-3);
         let bus = |clocks: f64| (clocks * per_bus).round().clamp(0.0, 1e6) as u32;
-        let per_flash =
-            self.clock.flash.as_ref().map_or(0.0, |f| self.clock.core.value / f.value.max(1e-3));
-        let flash = |c: &Option<Constant>| c.as_ref().map_or(0.0, |c| c.value);
-        let decrypted =
-            |own: &Option<Constant>, plain| own.as_ref().map_or(flash(plain), |c| c.value);
         Timing {
             mispredict: cycles(&t.mispredict),
             mispredict_early: cycles(&t.mispredict_early),
@@ -356,13 +379,44 @@ impl Chip {
             bus_write: bus(t.bus_beat.value),
             bus_line: bus(t.bus_read.value + 3.0 * t.bus_beat.value),
             bus_turn: t.bus_turn.as_ref().map_or(0, |turn| bus(turn.value)),
-            flash_first: flash(&t.flash_first) * per_flash,
-            flash_byte: flash(&t.flash_byte) * per_flash,
-            flash_buffered: flash(&t.flash_buffered),
-            flash_window: flash(&t.flash_window) * per_flash,
-            otfad_buffered: decrypted(&t.otfad_buffered, &t.flash_buffered),
-            otfad_window: decrypted(&t.otfad_window, &t.flash_window) * per_flash,
+            flash: self.flash_timing(),
         }
+    }
+
+    /// The timing constants of the flash, with the clock and the command that the chip's file states.
+    fn flash_timing(&self) -> FlashTiming {
+        let t = &self.timing;
+        let of = |c: &Option<Constant>| c.as_ref().map_or(0.0, |c| c.value);
+        let or = |own: &Option<Constant>, plain| own.as_ref().map_or(of(plain), |c| c.value);
+        let per_bus = self.clock.core.value / self.clock.bus.value.max(1e-3);
+        FlashTiming {
+            clock: self.per_flash_clock(of(&self.clock.flash)),
+            sequence: ReadSequence {
+                clocks: of(&t.flash_command).clamp(0.0, 1e6) as u32,
+                per_byte: of(&t.flash_byte),
+            },
+            first: of(&t.flash_first),
+            ahead: of(&t.flash_ahead).clamp(0.0, 1e6) as u32,
+            buffered: of(&t.flash_buffered),
+            window: of(&t.flash_window),
+            otfad_buffered: or(&t.otfad_buffered, &t.flash_buffered),
+            otfad_window: or(&t.otfad_window, &t.flash_window),
+            otfad_context: of(&t.otfad_context) * per_bus,
+        }
+    }
+
+    /// Core cycles of a flash clock of so many MHz; 0 if there is no flash.
+    fn per_flash_clock(&self, mhz: f64) -> f64 {
+        if mhz > 0.0 { self.clock.core.value / mhz } else { 0.0 }
+    }
+
+    /// The timing constants of the flash, with the clock and the command of a flash configuration block; `None` if the
+    /// chip has no such clock.
+    pub(crate) fn configured_flash(&self, read: &FlashRead) -> Option<FlashTiming> {
+        let clocks = &self.boot.as_ref()?.serial_clocks;
+        let mhz = clocks.get(&read.serial_clock.to_string())?;
+        let (clock, sequence) = (self.per_flash_clock(*mhz), read.sequence);
+        Some(FlashTiming { clock, sequence, ..self.flash_timing() })
     }
 }
 

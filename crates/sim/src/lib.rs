@@ -22,6 +22,7 @@ mod diagnosis;
 mod exceptions;
 mod exec;
 mod fault;
+mod flash_configuration;
 mod image;
 mod insn;
 mod machine;
@@ -37,11 +38,12 @@ pub use boot::Start;
 pub use cache_findings::CacheFinding;
 pub use chip::{
     Boot, CHIPS, CacheShape, Caches, Chip, ChipError, Clocks, Constant, DeviceDescription,
-    MemoryDescription, MemoryKind, Timing, TimingFile,
+    FlashTiming, MemoryDescription, MemoryKind, Timing, TimingFile,
 };
 pub use console::Console;
 pub use device::caam_timing_of;
 pub use fault::{Fault, Stop};
+pub use flash_configuration::{FlashConfigurationError, ReadSequence};
 pub use image::{Image, ImageError, Segment, Symbol};
 pub use insn::{Insn, Op, Shift};
 pub use machine::Machine;

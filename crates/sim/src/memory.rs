@@ -7,7 +7,7 @@ mod checker;
 pub(crate) mod flash;
 pub(crate) mod mpu;
 
-use crate::chip::{self, Chip, MemoryKind, Timing};
+use crate::chip::{self, Chip, FlashTiming, MemoryKind, Timing};
 use crate::timing::{Access, Cause, Scoreboard};
 pub(crate) use bus::Bus;
 use cache::{Cache, Found};
@@ -121,7 +121,7 @@ impl Memory {
             instructions: Cache::new(chip.cache.instruction.as_ref()),
             data: Cache::new(chip.cache.data.as_ref()),
             cache_ports: CachePorts::default(),
-            flash: Flash::new(&rules),
+            flash: Flash::new(&rules.flash),
             decrypted: None,
             rules,
             access: Access::default(),
@@ -201,6 +201,11 @@ impl Memory {
         self.stale.push((number, offset as u32, bytes.len() as u32));
         self.look();
         true
+    }
+
+    /// Reads flash with another clock and command.
+    pub(crate) fn set_up_flash(&mut self, rules: &FlashTiming) {
+        self.flash.set_up(rules);
     }
 
     /// Changes what the inline engine decrypts. Lines of flash that are in a cache are not kept as they were.

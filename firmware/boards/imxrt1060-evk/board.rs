@@ -1,12 +1,18 @@
 //! MIMXRT1060-EVK: i.MX RT1062, Cortex-M7 at 600 MHz; LPUART1 goes to the debug probe's USB port.
 
 use crate::clock::cycles::CycleCounter;
+use crate::flash_configuration::{self, ConfigurationBlock};
 use crate::imxrt;
+use imxrt_boot_gen::Imxrt;
 use imxrt_hal::ccm::{self, clock_gate};
 use imxrt_hal::lpuart::{Lpuart, Pins};
 use imxrt_hal::{dcdc, iomuxc};
 use imxrt_ral as ral;
-use imxrt1060evk_fcb as _;
+
+#[used]
+#[unsafe(link_section = ".fcb")]
+static FLASH_CONFIGURATION: ConfigurationBlock =
+    flash_configuration::block(Imxrt::Imxrt1060, 8 << 20);
 
 /// The only part of the board that is used once it is set up.
 pub(crate) use crate::imxrt::Uart as Board;

@@ -109,6 +109,9 @@ fn started(chip: Chip, file: Vec<u8>, arguments: &Arguments) -> Result<(Image, M
         Start::KeyBlobs(error) => {
             bail!("{}: the boot ROM refuses the image: {error}", path.display())
         }
+        Start::FlashConfiguration(error) => {
+            bail!("{}: the boot ROM refuses the image: {error}", path.display())
+        }
         Start::Entry if !is_elf => bail!(
             "{}: the boot ROM finds no program: no flash configuration block and image vector table; if they are \
              encrypted, give the key with --fuses",

@@ -2,6 +2,7 @@
 //! happens if it was changed.
 
 use super::sim::{cpb, image};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -123,4 +124,89 @@ fn an_image_of_another_key_runs_garbage_and_the_report_names_the_region() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{text}");
     assert!(text.contains("the boot ROM refuses the image: key blob 1"), "{text}");
+}
+
+/// Cycles of an operation of `plan` by provider and workload, on a simulated board with this image.
+fn cycles(folder: &Path, plan: &Path, image: &Path) -> HashMap<(String, String), f64> {
+    let record = folder.join(format!("{}.jsonl", image.file_name().expect("a name").display()));
+    let mut command = cpb();
+    command.args(["run", "-q", "--budget", "4s", "-p", "null,memory,mbedtls,mbedtls-cold", "--plan"]);
+    command.arg(plan).arg("-o").arg(&record).arg("--target");
+    command.arg(format!("imxrt1170-sim:{}", image.display()));
+    let output = command.output().expect("cpb runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = cpb().arg("show").arg(&record).arg("--csv").output().expect("cpb runs");
+    let mut rows = csv::Reader::from_reader(&output.stdout[..]);
+    let heads = rows.headers().expect("heads").clone();
+    let column = |name: &str| heads.iter().position(|head| head == name).expect("a column");
+    let [provider, workload, cycles] = ["provider", "workload", "cycles"].map(column);
+    rows.records()
+        .map(|row| row.expect("a row"))
+        .filter_map(|row| {
+            let key = (row[provider].to_owned(), row[workload].to_owned());
+            Some((key, row[cycles].parse().ok()?))
+        })
+        .collect()
+}
+
+/// Mbed TLS in place: what the caches hold costs the same from encrypted flash, and what they do not hold costs more.
+#[test]
+fn code_in_encrypted_flash_is_slower_only_while_it_is_fetched() {
+    let name = "code_in_encrypted_flash_is_slower_only_while_it_is_fetched";
+    let Some(elf) = image(name, "imxrt1170-evk-O2-code-flash") else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let plan = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans/xip-what-if.toml");
+    let plain = cycles(folder.path(), &plan, &elf);
+    let decrypted = cycles(folder.path(), &plan, &encrypted(folder.path(), &elf, KEY));
+    assert_eq!(plain.len(), decrypted.len());
+    for operation in ["sha-256/hash/message/1024", "aes-128-cbc/encrypt/message/1024"] {
+        let ways = [("mbedtls", ""), ("mbedtls-cold", "/build-before")];
+        let of = |run: &HashMap<_, f64>| {
+            ways.map(|(provider, end)| run[&(provider.to_owned(), format!("{operation}{end}"))])
+        };
+        let ([warm, cold], [warm_too, slower]) = (of(&plain), of(&decrypted));
+        assert!((warm_too / warm - 1.0).abs() < 0.001, "{operation}: {warm} and {warm_too}");
+        assert!(cold > 1.5 * warm, "{operation}: {warm} and {cold}");
+        assert!((1.0..1.1).contains(&(slower / cold)), "{operation}: {cold} and {slower}");
+    }
+}
+
+/// The clock of the flash and the command are those of the image's flash configuration block.
+#[test]
+fn the_flash_is_read_as_the_image_s_configuration_block_says() {
+    let name = "the_flash_is_read_as_the_image_s_configuration_block_says";
+    let Some(elf) = image(name, "imxrt1170-evk-O2") else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let bytes = std::fs::read(elf.with_extension("bin")).expect("an image");
+    let changed = |what: &str, offset: usize, value: u8| {
+        let (mut bytes, file) = (bytes.clone(), folder.path().join(format!("{what}.bin")));
+        bytes[offset] = value;
+        std::fs::write(&file, bytes).expect("a file");
+        file
+    };
+    let plan = folder.path().join("stream.toml");
+    let text = "name = 'stream'\nreason = 'a test'\nproviders = ['memory']\nbudget = '1s'\n\
+                [[memory-read]]\nregion = 'flash'\nwidths = ['32-bit']\npatterns = ['ping-pong']\n\
+                cache = 'cache-disabled'\nsizes = ['4K']\n";
+    std::fs::write(&plan, text).expect("a file");
+    let of = |file: &Path| {
+        let run = cycles(folder.path(), &plan, file);
+        run[&("memory".into(), "memory-read/32-bit/ping-pong/4096/flash/cache-disabled".into())]
+    };
+    // Clock 5 of the boot ROM is 99 MHz, 7 is 133; the third instruction of the look-up table has the dummies. Each load
+    // is a command of 52 clocks, and then a beat of 16.
+    let usual = of(&changed("usual", 0x446, 5));
+    let faster = of(&changed("faster", 0x446, 7));
+    let dummies = of(&changed("dummies", 0x484, 16));
+    assert!((usual / faster / (133.0 / 99.0) - 1.0).abs() < 0.02, "{usual} and {faster}");
+    assert!((dummies / usual / (78.0 / 68.0) - 1.0).abs() < 0.02, "{usual} and {dummies}");
+    for (offset, value, words) in [
+        (0x446, 12, "asks for clock 12 of the flash, which this chip does not have"),
+        (0x483, 0x20, "whose instruction 1 has code 0x08"),
+    ] {
+        let output = simulated(&changed("wrong", offset, value));
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains(words), "{text}");
+    }
 }

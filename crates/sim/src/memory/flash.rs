@@ -2,20 +2,22 @@
 //! of reading it in place. A new address costs a command; the bytes after it stream into the prefetch buffer, and every
 //! window of the stream costs something on top. The controller runs ahead of the core as far as the buffer goes.
 //!
-//! The figures are in the chip's file. The controller's registers are not modelled.
+//! The clock and the sequence of a command are those of the program's [flash configuration block](ReadSequence), or
+//! without one, those of the chip's file, which has all other figures. The controller's registers are not modelled.
 
-use crate::chip::Timing;
+use crate::chip::FlashTiming;
+use crate::flash_configuration::ReadSequence;
 use std::ops::RangeInclusive;
 
-/// The bytes that the controller reads ahead, and the window of a stream: its AHB buffer.
-const AHEAD: u32 = 1024;
+/// The window of a stream: the size of the controller's AHB buffer.
+const WINDOW: u32 = 1024;
 
 /// What the controller answers at a time, and a line of the cache.
 const BEAT: u32 = 8;
 const LINE: u32 = 32;
 
 /// What differs between flash that is passed on as it is and flash that is decrypted, in core cycles.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Passage {
     /// A read of data that is in the buffer.
     buffered: f64,
@@ -35,32 +37,51 @@ pub(crate) struct Flash {
     line_done: f64,
     /// The part of a cycle that the core was not charged yet.
     owed: f64,
+    /// From a new address to its first byte.
     first_byte: f64,
     per_byte: f64,
+    /// The bytes that the controller reads ahead.
+    ahead: u32,
     plain: Passage,
     decrypted: Passage,
-    /// Where the inline engine decrypts.
+    /// What a stream costs in another context than the last that was decrypted, and that context.
+    context: f64,
+    last_context: usize,
+    /// Where the inline engine decrypts, by context.
     pub(super) decrypts: Vec<RangeInclusive<u32>>,
 }
 
 impl Flash {
-    pub(crate) fn new(rules: &Timing) -> Self {
-        let plain = Passage { buffered: rules.flash_buffered, window: rules.flash_window };
-        let decrypted = Passage { buffered: rules.otfad_buffered, window: rules.otfad_window };
-        Flash {
+    pub(crate) fn new(rules: &FlashTiming) -> Self {
+        let mut flash = Flash {
             first: u32::MAX,
             begun: 0.0,
             furthest: 0,
-            passage: plain,
+            passage: Passage::default(),
             line: u32::MAX,
             line_done: 0.0,
             owed: 0.0,
-            first_byte: rules.flash_first,
-            per_byte: rules.flash_byte,
-            plain,
-            decrypted,
+            first_byte: 0.0,
+            per_byte: 0.0,
+            ahead: rules.ahead,
+            plain: Passage::default(),
+            decrypted: Passage::default(),
+            context: rules.otfad_context,
+            last_context: 0,
             decrypts: Vec::new(),
-        }
+        };
+        flash.set_up(rules);
+        flash
+    }
+
+    /// Takes over a clock and a sequence.
+    pub(crate) fn set_up(&mut self, rules: &FlashTiming) {
+        let FlashTiming { clock, sequence: ReadSequence { clocks, per_byte }, .. } = *rules;
+        self.first_byte = (f64::from(clocks) + rules.first) * clock;
+        self.per_byte = per_byte * clock;
+        self.plain = Passage { buffered: rules.buffered, window: rules.window * clock };
+        self.decrypted =
+            Passage { buffered: rules.otfad_buffered, window: rules.otfad_window * clock };
     }
 
     /// Core cycles from cycle `now` until the core has the bytes at `address` that it reads without a cache.
@@ -106,28 +127,36 @@ impl Flash {
     /// The time at which `size` bytes at `address` have arrived.
     fn arrival(&mut self, now: f64, address: u32, size: u32) -> f64 {
         let offset = address.wrapping_sub(self.first);
-        let behind = self.furthest.saturating_sub(AHEAD / 2);
-        if !(behind..self.furthest.saturating_add(AHEAD)).contains(&offset) {
+        let behind = self.furthest.saturating_sub(self.ahead / 2);
+        if !(behind..self.furthest.saturating_add(self.ahead)).contains(&offset) {
             // The wires are busy until a line has arrived as a whole.
             self.first = address;
-            self.begun = now.max(self.line_done) + self.first_byte;
+            self.begun = now.max(self.line_done) + self.first_byte + self.pass(address);
             self.furthest = 0;
-            let is_decrypted = self.decrypts.iter().any(|range| range.contains(&address));
-            self.passage = if is_decrypted { self.decrypted } else { self.plain };
             return self.begun + f64::from(size) * self.per_byte;
         }
         if offset > self.furthest {
             // The controller waited while its buffer was full.
-            let full = self.on_wires(self.furthest.saturating_add(AHEAD));
+            let full = self.on_wires(self.furthest.saturating_add(self.ahead));
             self.begun += (now - full).max(0.0);
             self.furthest = offset;
         }
         self.on_wires(offset.saturating_add(size))
     }
 
+    /// Chooses what a stream from `address` on passes through. Returns what this costs: the time to change to
+    /// another context.
+    fn pass(&mut self, address: u32) -> f64 {
+        let context = self.decrypts.iter().position(|range| range.contains(&address));
+        self.passage = if context.is_some() { self.decrypted } else { self.plain };
+        let changes = context.is_some_and(|context| context != self.last_context);
+        self.last_context = context.unwrap_or(self.last_context);
+        if changes { self.context } else { 0.0 }
+    }
+
     /// The time at which the wires have carried so many bytes of the stream.
     fn on_wires(&self, bytes: u32) -> f64 {
-        let windows = f64::from(bytes.saturating_sub(1) / AHEAD);
+        let windows = f64::from(bytes.saturating_sub(1) / WINDOW);
         self.begun + f64::from(bytes) * self.per_byte + windows * self.passage.window
     }
 
@@ -143,17 +172,20 @@ impl Flash {
 mod tests {
     use super::*;
 
+    const RULES: FlashTiming = FlashTiming {
+        clock: 10.0,
+        sequence: ReadSequence { clocks: 20, per_byte: 2.0 },
+        first: 30.0,
+        ahead: 1024,
+        buffered: 50.0,
+        window: 30.0,
+        otfad_buffered: 40.0,
+        otfad_window: 90.0,
+        otfad_context: 7.0,
+    };
+
     fn flash() -> Flash {
-        let rules = Timing {
-            flash_first: 500.0,
-            flash_byte: 20.0,
-            flash_buffered: 50.0,
-            flash_window: 300.0,
-            otfad_buffered: 40.0,
-            otfad_window: 900.0,
-            ..Timing::default()
-        };
-        Flash::new(&rules)
+        Flash::new(&RULES)
     }
 
     #[test]
@@ -175,7 +207,7 @@ mod tests {
         flash.read(0, 0x1000);
         // Read after a long time, and then what was too far away to be read ahead.
         assert_eq!(flash.read(1_000_000, 0x1008), 50);
-        assert!(flash.read(1_000_050, 0x1008 + AHEAD - 8) > 50);
+        assert!(flash.read(1_000_050, 0x1008 + 1024 - 8) > 50);
     }
 
     #[test]
@@ -194,6 +226,31 @@ mod tests {
                 now += u64::from(flash.line(now, 0x1000 + 32 * line));
             }
             assert_eq!(now, 500 + 2048 * 20 + window);
+        }
+    }
+
+    #[test]
+    fn a_controller_that_does_not_read_ahead_needs_a_command_for_each_line() {
+        // Whether it keeps the beat of a single read is not known; one byte of it after the other shows it.
+        for (ahead, again) in [(0, 500 + 8 * 20), (8, 50)] {
+            let mut flash = Flash::new(&FlashTiming { ahead, ..RULES });
+            assert_eq!(flash.line(0, 0x1000), 500 + 32 * 20);
+            assert_eq!(flash.line(10_000, 0x1020), 500 + 32 * 20);
+            assert_eq!(flash.read(20_000, 0x2000), 500 + 8 * 20);
+            assert_eq!(flash.read(30_000, 0x2001), again);
+            assert_eq!(flash.read(40_000, 0x2008), 500 + 8 * 20);
+        }
+    }
+
+    #[test]
+    fn a_stream_in_another_context_waits_for_it() {
+        let mut flash = Flash { decrypts: vec![0x1000..=0x1FFF, 0x2000..=0x2FFF], ..flash() };
+        let mut now = 0;
+        for (address, context) in [(0x1000, 0), (0x2000, 7), (0x9000, 0), (0x2800, 0), (0x1000, 7)]
+        {
+            let wait = u64::from(flash.line(now, address));
+            assert_eq!(wait, 500 + 32 * 20 + context, "{address:#x}");
+            now += 100_000;
         }
     }
 
