@@ -130,7 +130,15 @@ fn an_image_of_another_key_runs_garbage_and_the_report_names_the_region() {
 fn cycles(folder: &Path, plan: &Path, image: &Path) -> HashMap<(String, String), f64> {
     let record = folder.join(format!("{}.jsonl", image.file_name().expect("a name").display()));
     let mut command = cpb();
-    command.args(["run", "-q", "--budget", "4s", "-p", "null,memory,mbedtls,mbedtls-cold", "--plan"]);
+    command.args([
+        "run",
+        "-q",
+        "--budget",
+        "4s",
+        "-p",
+        "null,memory,mbedtls,mbedtls-cold",
+        "--plan",
+    ]);
     command.arg(plan).arg("-o").arg(&record).arg("--target");
     command.arg(format!("imxrt1170-sim:{}", image.display()));
     let output = command.output().expect("cpb runs");
