@@ -198,6 +198,7 @@ impl Output {
     /// # Errors
     /// Returns an error if the file exists and may not be replaced, or cannot be written.
     fn write(&self, image: &[u8]) -> Result<()> {
+        ensure!(self.output != Path::new("-"), "--output: give a file; images are not printed");
         super::file::may_replace(&self.output, self.overwrite)?;
         super::file::write(&self.output, image)
     }

@@ -263,6 +263,7 @@ fn bad_input_is_refused_and_nothing_is_written() {
         "otfad decrypt app.elf -o new.bin --kek kek.bin".to_owned(),
         "otfad decrypt xip.bin -o new.bin --kek app.key".to_owned(),
         "otfad decrypt xip.bin -o missing/new.bin --kek kek.bin".to_owned(),
+        "otfad decrypt xip.bin -o - --kek kek.bin".to_owned(),
         "otfad sign xip.bin".to_owned(),
     ];
     let before = lab.content();

@@ -127,18 +127,15 @@ fn an_image_of_another_key_runs_garbage_and_the_report_names_the_region() {
 }
 
 /// Cycles of an operation of `plan` by provider and workload, on a simulated board with this image.
-fn cycles(folder: &Path, plan: &Path, image: &Path) -> HashMap<(String, String), f64> {
+fn cycles(
+    folder: &Path,
+    plan: &Path,
+    providers: &str,
+    image: &Path,
+) -> HashMap<(String, String), f64> {
     let record = folder.join(format!("{}.jsonl", image.file_name().expect("a name").display()));
     let mut command = cpb();
-    command.args([
-        "run",
-        "-q",
-        "--budget",
-        "4s",
-        "-p",
-        "null,memory,mbedtls,mbedtls-cold",
-        "--plan",
-    ]);
+    command.args(["run", "-q", "--budget", "4s", "-p", providers, "--plan"]);
     command.arg(plan).arg("-o").arg(&record).arg("--target");
     command.arg(format!("imxrt1170-sim:{}", image.display()));
     let output = command.output().expect("cpb runs");
@@ -164,8 +161,8 @@ fn code_in_encrypted_flash_is_slower_only_while_it_is_fetched() {
     let Some(elf) = image(name, "imxrt1170-evk-O2-code-flash") else { return };
     let folder = tempfile::tempdir().expect("a temporary folder");
     let plan = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans/xip-what-if.toml");
-    let plain = cycles(folder.path(), &plan, &elf);
-    let decrypted = cycles(folder.path(), &plan, &encrypted(folder.path(), &elf, KEY));
+    let of = |image: &Path| cycles(folder.path(), &plan, "null,mbedtls,mbedtls-cold", image);
+    let (plain, decrypted) = (of(&elf), of(&encrypted(folder.path(), &elf, KEY)));
     assert_eq!(plain.len(), decrypted.len());
     for operation in ["sha-256/hash/message/1024", "aes-128-cbc/encrypt/message/1024"] {
         let ways = [("mbedtls", ""), ("mbedtls-cold", "/build-before")];
@@ -175,7 +172,7 @@ fn code_in_encrypted_flash_is_slower_only_while_it_is_fetched() {
         let ([warm, cold], [warm_too, slower]) = (of(&plain), of(&decrypted));
         assert!((warm_too / warm - 1.0).abs() < 0.001, "{operation}: {warm} and {warm_too}");
         assert!(cold > 1.5 * warm, "{operation}: {warm} and {cold}");
-        assert!((1.0..1.1).contains(&(slower / cold)), "{operation}: {cold} and {slower}");
+        assert!((0.99..1.1).contains(&(slower / cold)), "{operation}: {cold} and {slower}");
     }
 }
 
@@ -198,7 +195,7 @@ fn the_flash_is_read_as_the_image_s_configuration_block_says() {
                 cache = 'cache-disabled'\nsizes = ['4K']\n";
     std::fs::write(&plan, text).expect("a file");
     let of = |file: &Path| {
-        let run = cycles(folder.path(), &plan, file);
+        let run = cycles(folder.path(), &plan, "null,memory", file);
         run[&("memory".into(), "memory-read/32-bit/ping-pong/4096/flash/cache-disabled".into())]
     };
     // Clock 5 of the boot ROM is 99 MHz, 7 is 133; the third instruction of the look-up table has the dummies. Each load
