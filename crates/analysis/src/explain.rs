@@ -5,6 +5,7 @@ use crate::cost::{self, Cost, Cpu, Load};
 use crate::crossover;
 use crate::evidence_policy::{Metric, meaningful};
 use crate::fit::{self, Fit, NoFit};
+use crate::flash_reads::{self, InlineDecryption};
 use crate::location::Confidence;
 use crate::missing::NoFigure;
 use crate::paths::{self, Path, Subject, Task, WrongPath};
@@ -56,6 +57,9 @@ pub struct Explanation {
     /// Published times beside what these instructions predict.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub predictions: Vec<Prediction>,
+    /// What decryption adds to reads of flash.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inline_decryption: Vec<InlineDecryption>,
     /// The gain from more threads.
     pub scaling: Vec<PathScaling>,
     /// The user's question.
@@ -202,6 +206,9 @@ pub fn explain<'a>(
             .flat_map(|record| predict(record, published.iter().copied()))
             .collect(),
         tasks: fewest.map(|task| one(task, question)).collect(),
+        inline_decryption: flash_reads::inline_decryption(
+            &records.iter().flat_map(|record| flash_reads::of(record)).collect::<Vec<_>>(),
+        ),
         scaling: scaling(&tasks.all),
         question,
         memory_reads: tasks.all.iter().filter(|task| !task.subject.has_paths()).count(),

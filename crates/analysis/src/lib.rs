@@ -8,8 +8,8 @@
 //! The part for readers who must choose a path begins at [`paths`]: a task and the paths that can run it.
 //! [`uncertain`] carries errors through sums, [`fit`] finds the fixed cost and the cost per byte, [`crossover`] where
 //! the faster path changes, [`cost`] what the CPU pays, and [`advice`] which path to take. [`explain`] does all of
-//! it, and [`headline`] derives one answer for many tasks. [`refine`] selects further sizes to measure, and
-//! [`compare`] compares two runs.
+//! it, and [`headline`] derives one answer for many tasks. [`refine`] selects further sizes to measure, [`compare`]
+//! compares two runs, and [`flash_reads`] says what decryption adds to reads of flash.
 
 pub mod advice;
 pub mod agreement;
@@ -23,6 +23,7 @@ pub mod evidence_policy;
 pub mod execution;
 pub mod explain;
 pub mod fit;
+pub mod flash_reads;
 pub mod grade;
 pub mod headline;
 pub mod identify;

@@ -68,6 +68,12 @@ named! {
     }
 }
 
+/// The engine that decrypts what an executor reads from flash, which the executor names last: `OTFAD` for `the core's
+/// loads; FlexSPI, QSPI flash, OTFAD on`. `None` for an executor that names none.
+pub fn inline_engine(executor: &str) -> Option<&str> {
+    executor.rsplit(", ").next()?.strip_suffix(" on")
+}
+
 named! {
     /// The state of the data cache.
     Cache {

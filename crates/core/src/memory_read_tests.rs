@@ -62,3 +62,10 @@ fn a_working_set_is_whole_blocks() {
     let no_length = Err(crate::Unsupported::Length);
     assert_eq!([0, 256, 4095, u32::MAX].map(valid), [no_length; 4]);
 }
+
+#[test]
+fn an_executor_names_its_inline_engine_last() {
+    assert_eq!(inline_engine("the core's loads; FlexSPI, QSPI flash, OTFAD on"), Some("OTFAD"));
+    assert_eq!(inline_engine("the core's loads; FlexSPI, QSPI flash"), None);
+    assert_eq!(inline_engine(""), None);
+}

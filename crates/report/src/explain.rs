@@ -4,6 +4,7 @@ use super::explain_text::{
     about, advise, answer, not_recommended, notes, remarks, size, title, whole_percent,
 };
 use super::format::{margin, megabytes, percent, short, time};
+use super::inline_decryption;
 use super::retired;
 use super::table::{Block, Place, fits, paint, render as table, wrap};
 use super::terminal::{Styles, write_note, write_styled_note, write_verdict};
@@ -21,6 +22,18 @@ pub(crate) const BUSY: f64 = 0.98;
 pub fn render(explanation: &Explanation, width: usize, colour: bool) -> String {
     let styles = Styles::new(colour);
     let mut text = String::new();
+    for found in &explanation.inline_decryption {
+        let style = if found.added.is_empty() { styles.look.faint } else { styles.fastest };
+        let words = inline_decryption::sentence(found);
+        write_styled_note(&mut text, &inline_decryption::label(found), &words, width, style);
+        if let Some(block) = inline_decryption::block(found) {
+            text.push('\n');
+            text.push_str(&table(&[block], width, styles.look));
+        }
+    }
+    if !explanation.inline_decryption.is_empty() {
+        text.push('\n');
+    }
     if explanation.tasks.len() > 1 {
         write_verdict(&mut text, explanation, width, styles);
     }

@@ -446,7 +446,7 @@ pub(crate) fn remarks(explanation: &Explanation) -> Vec<(&'static str, String)> 
         let words = format!("{words}: nothing to compare or fit; `cpb show` shows the figures");
         remarks.push(("left out", words));
     }
-    if explanation.memory_reads > 0 {
+    if explanation.memory_reads > 0 && explanation.inline_decryption.is_empty() {
         let words = "memory reads are not alternatives to choose from: `cpb show` shows how fast each is, `cpb \
                      compare` how two records differ";
         remarks.push(("left out", words.to_owned()));

@@ -2,6 +2,7 @@
 
 use cpb_analysis::units::{BytesPerSecond, Hertz, Nanoseconds};
 use cpb_core::{Workload, memory_read};
+use cpb_record::Evidence;
 
 /// The content of a table's algorithm column; the family's name if the workload has no algorithm.
 pub(crate) fn algorithm(workload: &Workload) -> String {
@@ -118,6 +119,17 @@ pub(crate) fn thousands(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// A kind of evidence in one word.
+pub(crate) fn evidence_word(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::Hardware => "measured",
+        Evidence::Emulated => "emulated",
+        Evidence::Simulated => "simulated",
+        Evidence::Published => "published",
+        Evidence::Imported => "imported",
+    }
 }
 
 #[cfg(test)]

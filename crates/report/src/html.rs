@@ -16,6 +16,7 @@ mod comparison;
 mod environment;
 mod evidence;
 mod figures;
+mod flash;
 mod forest;
 mod labels;
 mod lead;
@@ -30,6 +31,7 @@ use crate::groups::{Group, groups};
 use anyhow::Result;
 pub use comparison::render as comparison;
 use cpb_analysis::explain::{Explained, Explanation, explain};
+use cpb_analysis::flash_reads;
 use cpb_analysis::paths::Subject;
 use cpb_analysis::predict::predict;
 use cpb_analysis::summary::{Summary, summarise};
@@ -47,7 +49,9 @@ pub fn render(records: &[(String, Record)]) -> Result<String> {
     for part in &parts {
         part.names().for_each(|name| marks.add(&name));
     }
-    Ok(page::show(&parts, &marks)?.into_string())
+    let reads: Vec<_> = records.iter().flat_map(|(_, record)| flash_reads::of(record)).collect();
+    let flash = flash::section(&reads, &marks);
+    Ok(page::show(&parts, flash.as_ref(), &marks)?.into_string())
 }
 
 /// A measured record.
@@ -67,7 +71,7 @@ struct Published<'a> {
 
 enum Part<'a> {
     Measured(Box<Measured<'a>>),
-    Published(Published<'a>),
+    Published(Box<Published<'a>>),
 }
 
 /// Measured records in their order, followed by the published ones.
@@ -86,7 +90,7 @@ fn parts(records: &[(String, Record)]) -> Vec<Part<'_>> {
     if !published.is_empty() {
         let explanation = explain(published.iter().map(|(_, record)| record), None);
         let records = published.iter().map(|(name, record)| (name.as_str(), record)).collect();
-        parts.push(Part::Published(Published { records, explanation }));
+        parts.push(Part::Published(Box::new(Published { records, explanation })));
     }
     parts
 }

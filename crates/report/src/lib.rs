@@ -20,6 +20,7 @@ pub mod google_benchmark;
 mod groups;
 pub mod html;
 pub mod identify;
+mod inline_decryption;
 pub mod json;
 mod latencies;
 pub mod markdown;

@@ -19,6 +19,7 @@ use std::path::PathBuf;
     cpb explain software=a.txt engine=b.txt      the same, with named paths\n  \
     cpb explain RECORD --size 390                the path for 390 bytes\n  \
     cpb explain RECORD                           a guest's: instructions, and times that they predict\n  \
+    cpb explain BEFORE.jsonl AFTER.jsonl         of plain and encrypted flash: what decryption costs\n  \
     cpb explain RECORD --size 390 --rate 2000/s  the cost of your own load")]
 pub(super) struct Arguments {
     /// The records: files, published records from `cpb list records`, or logs of other tools, as FILE or

@@ -45,6 +45,10 @@ fn of_part(part: &Part<'_>, marks: &Marks) -> Markup {
     if advised.is_empty() && tasks.iter().any(|task| !task.wrong.is_empty()) {
         return html! { p class="lead" { "No path can be recommended." } (refused) };
     }
+    if tasks.is_empty() && part.explanation().memory_reads > 0 {
+        let words = "Memory reads are no alternatives to choose from; their rates are below.";
+        return html! { p class="lead" { (words) } };
+    }
     if advised.is_empty() {
         let words = "No path can be recommended: no task has two measured paths.";
         return html! { p class="lead" { (words) } };

@@ -5,7 +5,7 @@ use super::operations::{Operation, notes_list};
 use super::{Part, Published, answer, cells, environment, evidence, tables};
 use crate::explain_text::remarks;
 use crate::footnotes::first_of;
-use crate::format::thousands;
+use crate::format::{evidence_word, thousands};
 use crate::retired;
 use anyhow::Result;
 use cpb_analysis::evidence_policy::{Metric, meaningful};
@@ -23,12 +23,13 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 const OPEN: usize = 3;
 
 /// The whole page.
-pub(super) fn show(parts: &[Part<'_>], marks: &Marks) -> Result<Markup> {
+pub(super) fn show(parts: &[Part<'_>], flash: Option<&Markup>, marks: &Marks) -> Result<Markup> {
     let title = title(parts);
     let figures = figures(parts, marks)?;
     let (measured, printed) = cells(parts);
     let main = html! {
         (answer::show(parts, marks))
+        @if let Some(flash) = flash { (flash) }
         (figures)
         @for part in parts { (instructions(part, marks)) }
         (evidence::show(parts, marks))
@@ -40,7 +41,7 @@ pub(super) fn show(parts: &[Part<'_>], marks: &Marks) -> Result<Markup> {
             @if let Some(table) = printed { (table) }
         }
     };
-    Ok(frame(&title, marks, &header(parts, &title), &main))
+    Ok(frame(&title, marks, &header(parts, &title, flash.is_some()), &main))
 }
 
 /// The instructions of a record whose times mean nothing, and what they predict of the published times on the page.
@@ -117,7 +118,15 @@ fn machines(part: &Part<'_>) -> String {
     }
 }
 
-fn header(parts: &[Part<'_>], title: &str) -> Markup {
+fn header(parts: &[Part<'_>], title: &str, reads_flash: bool) -> Markup {
+    let mut all = vec![("answer", "Answer")];
+    all.extend(reads_flash.then_some(("flash", "Reads of flash")));
+    all.extend([
+        ("figures", "Figures"),
+        ("evidence", "Executors"),
+        ("environment", "Environment"),
+        ("all", "Every figure"),
+    ]);
     html! {
         header {
             p class="eyebrow" { "cpb report" }
@@ -126,13 +135,7 @@ fn header(parts: &[Part<'_>], title: &str) -> Markup {
                 p class="question" { (question(part)) }
                 p class="meta" { (meta(part)) }
             }
-            (sections(&[
-                ("answer", "Answer"),
-                ("figures", "Figures"),
-                ("evidence", "Executors"),
-                ("environment", "Environment"),
-                ("all", "Every figure"),
-            ]))
+            (sections(&all))
         }
     }
 }
@@ -181,16 +184,6 @@ pub(super) fn minute(stamp: &str) -> String {
     match stamp.parse::<jiff::Timestamp>() {
         Ok(time) => time.strftime("%Y-%m-%d %H:%M UTC").to_string(),
         Err(_) => stamp.to_owned(),
-    }
-}
-
-pub(super) fn evidence_word(evidence: Evidence) -> &'static str {
-    match evidence {
-        Evidence::Hardware => "measured",
-        Evidence::Emulated => "emulated",
-        Evidence::Simulated => "simulated",
-        Evidence::Published => "published",
-        Evidence::Imported => "imported",
     }
 }
 
