@@ -85,7 +85,7 @@ fn published(record: &Record) -> Vec<FlashRead> {
         if !matches!(flag, None | Some(FlagKind::Doubtful)) {
             return None;
         }
-        // A doubtful figure counts, unlike elsewhere: those of this table lost digits behind the point at most.
+        // A doubtful figure is kept with its mark.
         let printed: f64 = figure.printed.trim_end_matches(':').parse().ok()?;
         let engine = cell.provider.split_once(':').map(|(_, engine)| engine.to_uppercase());
         Some(FlashRead {
@@ -236,7 +236,7 @@ pub struct InlineDecryption {
 }
 
 /// Compares reads of plain and of encrypted flash that are otherwise the same. Of several figures of one read, the first
-/// counts.
+/// counts, and a doubtful one does not.
 pub fn inline_decryption(reads: &[FlashRead]) -> Vec<InlineDecryption> {
     let mut found: Vec<InlineDecryption> = Vec::new();
     for read in reads {
@@ -262,7 +262,8 @@ pub fn inline_decryption(reads: &[FlashRead]) -> Vec<InlineDecryption> {
 }
 
 fn added(bound: Bound, reads: &[&FlashRead]) -> Option<Added> {
-    let with_bound = || reads.iter().filter(|read| Bound::of(&read.workload) == bound);
+    let with_bound =
+        || reads.iter().filter(|read| Bound::of(&read.workload) == bound && !read.doubtful);
     let mut shares: Vec<(f64, Option<Interval<f64>>)> = Vec::new();
     let mut seen: Vec<MemoryReadWorkload> = Vec::new();
     for plain in with_bound().filter(|read| read.engine.is_none()) {
@@ -394,9 +395,10 @@ mod tests {
         );
         let [found] = &inline_decryption(&reads)[..] else { panic!() };
         let pairs: Vec<usize> = found.added.iter().map(|added| added.pairs).collect();
-        assert_eq!(pairs, [12, 4, 12, 13]);
+        assert_eq!(pairs, [12, 4, 12, 6]);
         assert_eq!(found.added[0].amount(), Amount::More);
         assert_eq!(found.added[1].amount(), Amount::Less);
+        assert_eq!(found.added[3].amount(), Amount::Nothing);
 
         let mut mine = turns.clone();
         mine.evidence = Evidence::Simulated;

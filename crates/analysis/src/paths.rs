@@ -18,7 +18,8 @@ use crate::summary;
 use crate::uncertain::Uncertain;
 use crate::units::{Nanoseconds, Unit};
 use cpb_core::catalog;
-use cpb_core::{Algorithm, Workload, memory_read};
+use cpb_core::memory_read::{self, Region};
+use cpb_core::{Algorithm, Workload};
 use cpb_record::{Cell, Evidence, Outcome, Published, Record};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -81,11 +82,11 @@ impl Subject {
     }
 
     /// Whether several paths can run it, one of which must be chosen. A memory read has no choice: the program
-    /// determines how it reads.
+    /// determines how it reads, and whether the flash is encrypted.
     pub fn has_paths(&self) -> bool {
         match self {
             Subject::Measured(workload) => workload.crypto().is_some(),
-            Subject::Published { .. } => true,
+            Subject::Published { algorithm, .. } => algorithm.parse::<Region>().is_err(),
         }
     }
 

@@ -107,8 +107,11 @@ fn machines(part: &Part<'_>) -> String {
         Part::Measured(part) => part.summary.run.machine.words(),
         Part::Published(part) => {
             let tasks = part.explanation.tasks.iter().map(|task| task.machine.as_str());
+            // Reads of flash are in no task.
+            let reads =
+                part.explanation.inline_decryption.iter().map(|found| found.machine.as_str());
             let mut names: Vec<&str> = Vec::new();
-            for name in tasks.filter(|name| !name.is_empty()) {
+            for name in tasks.chain(reads).filter(|name| !name.is_empty()) {
                 if !names.contains(&name) {
                     names.push(name);
                 }
