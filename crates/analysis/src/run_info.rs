@@ -118,10 +118,10 @@ impl Checks {
     pub fn of(record: &Record) -> Checks {
         let mut checks = Checks::default();
         for check in &record.checks {
-            checks.right += check.right;
-            checks.distinct += check.distinct;
-            checks.round_trips += check.round_trips;
-            checks.unsupported += check.unsupported;
+            checks.right = checks.right.saturating_add(check.right);
+            checks.distinct = checks.distinct.saturating_add(check.distinct);
+            checks.round_trips = checks.round_trips.saturating_add(check.round_trips);
+            checks.unsupported = checks.unsupported.saturating_add(check.unsupported);
             if let Some(wrong) = &check.wrong {
                 checks.wrong.push(format!("{} {}: {wrong}", check.provider, check.what));
             }
