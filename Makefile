@@ -3,7 +3,7 @@
 # Rust that scripts/setup.sh has just installed is not yet on the caller's PATH.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
-.PHONY: help run test setup static deb firmware imxrt otfad xip bench fuzz
+.PHONY: help run test setup static deb firmware kmod imxrt otfad xip bench fuzz
 
 help:   ## this list
 	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' Makefile | expand -t 16
@@ -33,6 +33,10 @@ deb:    ## a Debian package of cpb for this machine, into dist/
 firmware: ## images for boards into target/firmware/; ARGS="[--opt O3] [--buffers ocram-nc] [BOARD...]"
 	@scripts/setup.sh firmware
 	cargo xtask firmware $(ARGS)
+
+kmod:   ## cpb's runner inside the kernel (lab/kmod), for the kernel whose build folder is KDIR
+	@test -n "$(KDIR)" || { echo "kmod: give the kernel's build folder, such as KDIR=/lib/modules/\$$(uname -r)/build"; exit 2; }
+	$(MAKE) -C $(KDIR) M=$(CURDIR)/lab/kmod modules
 
 imxrt:  ## published figures of two i.MX RT beside the simulator's: Mbed TLS by optimisation and placement, DCP, CAAM
 	@scripts/setup.sh firmware
