@@ -50,6 +50,9 @@ while read -r module; do
   case $without in *,$module,*) continue ;; esac
   modprobe "$module" || echo "lab: module $module cannot be loaded"
 done < /etc/modules
+if [ -e /lib/modules/cpb_runner.ko ]; then
+  insmod /lib/modules/cpb_runner.ko || echo "lab: cpb's own module cannot be loaded"
+fi
 
 ip link set lo up
 ip address add 10.0.2.15/24 dev eth0

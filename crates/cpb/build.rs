@@ -1,8 +1,9 @@
 //! Takes into cpb what it is to carry: plans, published records, boards and known answers, each file compressed, as
-//! their folders hold them; where `CPB_CARRIED_FIRMWARE` names a folder, the firmware of simulated boards in it, which needs a
+//! their folders hold them, and the sources of the kernel's runner, which the lab builds for its guests; where `CPB_CARRIED_FIRMWARE` names a folder, the firmware of simulated boards in it, which needs a
 //! cross compiler and is built before; and, where `CPB_CARRIED_RUNNER` names one, a runner for the system's libraries:
 //! `cargo xtask static` builds it first, for a cpb that is linked statically and cannot load libraries itself.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{env, fmt::Write, fs, io};
 
@@ -13,6 +14,9 @@ const FOLDERS: [(&str, &str, &str); 4] = [
     ("boards", "toml", "BOARDS"),
     ("vectors", "json", "VECTORS"),
 ];
+
+/// The folder of the kernel's runner, and the ends of its sources' names.
+const KERNEL_RUNNER: (&str, [&str; 3]) = ("lab/kmod", [".c", ".h", "Kbuild"]);
 
 /// The byte that stands for a string of hexadecimal digits in a packed text; three bytes with the number of bytes and
 /// the bytes themselves follow. `library.rs` turns them into digits again. Known answers are such strings. Digits
@@ -32,22 +36,32 @@ fn main() -> io::Result<()> {
     let out = named("OUT_DIR").unwrap_or_default();
     let mut tables = String::new();
     let runner: Vec<PathBuf> = named("CPB_CARRIED_RUNNER").into_iter().collect();
-    tables += &table_of("RUNNER", &runner, &out, whole)?;
+    tables += &table_of("RUNNER", &runner, &out, whole, Path::file_stem)?;
     for (folder, ending, table) in FOLDERS {
         let folder = root.join(folder);
         println!("cargo:rerun-if-changed={}", folder.display());
-        tables += &table_of(table, &files(&folder, ending)?, &out, with_packed_hex)?;
+        let mut all = files(&folder)?;
+        all.retain(|path| path.extension().is_some_and(|found| found == ending));
+        tables += &table_of(table, &all, &out, with_packed_hex, Path::file_stem)?;
     }
+    let (folder, endings) = KERNEL_RUNNER;
+    let folder = root.join(folder);
+    println!("cargo:rerun-if-changed={}", folder.display());
+    let mut sources = files(&folder)?;
+    // A build leaves more there.
+    sources.retain(|path| {
+        let name = path.to_string_lossy();
+        !name.ends_with(".mod.c") && endings.iter().any(|ending| name.ends_with(ending))
+    });
+    tables += &table_of("KERNEL_RUNNER", &sources, &out, with_packed_hex, Path::file_name)?;
     println!("cargo:rerun-if-env-changed=CPB_CARRIED_FIRMWARE");
     let mut images = match named("CPB_CARRIED_FIRMWARE") {
-        Some(folder) => files(&folder, "elf")?,
+        Some(folder) => files(&folder)?,
         None => Vec::new(),
     };
     // Those that a target takes; other places of code and data are for experiments.
-    images.retain(|path| {
-        path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("-O2"))
-    });
-    tables += &table_of("FIRMWARE", &images, &out, loadable)?;
+    images.retain(|path| path.to_string_lossy().ends_with("-O2.elf"));
+    tables += &table_of("FIRMWARE", &images, &out, loadable, Path::file_stem)?;
     fs::write(out.join("carried.rs"), tables)
 }
 
@@ -56,11 +70,10 @@ fn named(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// The files of a folder with this ending, by name.
-fn files(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
+/// The files of a folder, by name.
+fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files: Vec<PathBuf> =
         fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
-    files.retain(|path| path.extension().is_some_and(|found| found == ending));
     files.sort();
     Ok(files)
 }
@@ -124,17 +137,19 @@ fn loadable(bytes: Vec<u8>) -> Option<Vec<u8>> {
     Some(kept)
 }
 
-/// A table of files in Rust, what is kept of each compressed into a file of its own in `out`.
+/// A table of files in Rust, by the part of their paths that is `named`, what is kept of each compressed into a file of
+/// its own in `out`.
 fn table_of(
     table: &str,
     files: &[PathBuf],
     out: &Path,
     kept: fn(Vec<u8>) -> Option<Vec<u8>>,
+    named: fn(&Path) -> Option<&OsStr>,
 ) -> io::Result<String> {
     let mut text = format!("static {table}: &[Carried] = &[\n");
     for path in files {
         println!("cargo:rerun-if-changed={}", path.display());
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = named(path).unwrap_or_default().to_string_lossy().into_owned();
         let content = kept(fs::read(path)?)
             .ok_or_else(|| io::Error::other(format!("{} is no 32-bit ELF file", path.display())))?;
         let packed = miniz_oxide::deflate::compress_to_vec(&content, LEVEL);

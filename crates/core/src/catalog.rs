@@ -51,6 +51,12 @@ pub const CRYPTODEV: &str = "cryptodev";
 /// An operation of that interface that computes nothing: the interface's floor.
 pub const CRYPTODEV_FLOOR: &str = "cryptodev:null";
 
+/// The interface to the kernel's drivers from inside the kernel, by cpb's own module.
+pub const KERNEL: &str = "kernel";
+
+/// The null cipher of that interface: its floor.
+pub const KERNEL_FLOOR: &str = "kernel:null";
+
 /// OpenSSL with separate calls for cipher and MAC. For records only, which OpenSSL otherwise processes in one
 /// pass.
 pub const TWO_CALLS: &str = "openssl:two-calls";
@@ -96,6 +102,7 @@ pub const LIST: &[Entry] = &[
     },
     interface("af_alg", "the kernel's crypto through AF_ALG sockets"),
     interface(CRYPTODEV, "the kernel's crypto through /dev/crypto; the kernel picks the driver"),
+    interface(KERNEL, "the kernel's crypto from inside it, by cpb's module: queues kept full"),
     linked(MEMCPY, "copies memory and computes nothing: the limit set by memory"),
     linked(MEMORY, "reads memory, with loads from 8 bits to the widest vector"),
 ];
@@ -162,7 +169,7 @@ pub fn place(name: &str) -> usize {
 /// Whether the provider called `name` computes what it is asked for. A provider that does not is a floor: the
 /// harness's ([`NULL`]) or an interface's. A floor has no answers to check and wins no comparison.
 pub fn computes(name: &str) -> bool {
-    ![NULL, CRYPTODEV_FLOOR].contains(&name)
+    ![NULL, CRYPTODEV_FLOOR, KERNEL_FLOOR].contains(&name)
 }
 
 /// Whether the provider called `name` is meant for `algorithm`. Copying is all that [`MEMCPY`] does, and no
@@ -252,5 +259,6 @@ mod tests {
     #[test]
     fn floors_compute_nothing() {
         assert!(!computes(NULL) && !computes(CRYPTODEV_FLOOR) && computes("cryptodev:cbc(aes)"));
+        assert!(!computes(KERNEL_FLOOR) && computes("kernel:cbc-aes-aesni"));
     }
 }

@@ -25,6 +25,7 @@ pub mod message;
 pub mod null;
 pub mod provider;
 pub mod public_key;
+pub mod round;
 pub mod sample;
 pub mod sums;
 pub mod tls_record;

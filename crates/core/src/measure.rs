@@ -9,56 +9,13 @@
 use crate::clock::{Clock, Ticks};
 use crate::error::Error;
 use crate::provider::{Finished, Progress, Session};
+pub use crate::round::{Budget, Store, Taken};
 use crate::sample::{Histogram, Sample};
 use crate::workload::{Build, Depth, Dispatch, Notice};
 use core::sync::atomic::{Ordering, compiler_fence};
-use serde::{Deserialize, Serialize};
 
 /// The largest number of operations in a batch: what a 32-bit count and a clock of any speed can hold.
 const MAX_ITERATIONS: u32 = 1 << 24;
-
-/// How much to measure in one round. A runner uses the ticks of its own clock. A host does not know that
-/// clock yet and uses [`Duration`](core::time::Duration)s.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Budget<Time = Ticks> {
-    /// Time to run before the first batch, not measured.
-    pub warmup: Time,
-    /// How long a batch should take.
-    pub batch: Time,
-    /// The round stops after this time, counted from the first batch, even with fewer batches. At least one
-    /// batch and one [period](Session::period) of single operations are always taken.
-    pub limit: Time,
-    /// The maximum number of batches.
-    pub batches: u16,
-    /// The maximum number of single operations to time after the batches. If the workload has more than one
-    /// job in flight, the same number is then timed in flight.
-    pub latencies: u16,
-    /// Operations per batch; 0: determined from [`Budget::batch`], in whole [periods](Session::period).
-    pub iterations: u32,
-    /// The round continues, with batches that are not kept, until this much time has passed since the first
-    /// batch: some of the system's counters have coarse steps. 0: it does not continue.
-    pub counted: Time,
-}
-
-/// Where a round stores its results: memory of the caller, so nothing is allocated here.
-pub struct Store<'a> {
-    /// Filled from the front. Its length limits the number of batches.
-    pub samples: &'a mut [Sample],
-    /// Times of single operations.
-    pub latency: &'a mut Histogram,
-    /// Times from submission to completion of operations that filled the queue: with depth 4, those that
-    /// found three others in flight. Stays empty with depth 1; `None` if they are not to be timed.
-    pub latency_in_flight: Option<&'a mut Histogram>,
-}
-
-/// What a round took.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Taken {
-    /// Batches in [`Store::samples`].
-    pub samples: usize,
-    /// Operations per batch.
-    pub iterations: u32,
-}
 
 /// The right answers, for workloads that check each answer while the clock runs.
 #[derive(Clone, Copy)]

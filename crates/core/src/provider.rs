@@ -7,6 +7,7 @@
 
 use crate::error::{Error, Unsupported};
 use crate::memory_read::{MemoryReadWorkload, Pattern, Region, Width};
+use crate::round::OwnLoop;
 use crate::sums;
 use crate::workload::CryptoWorkload;
 use serde::{Deserialize, Serialize};
@@ -262,6 +263,12 @@ pub trait Session {
     /// work in one operation of a period that belongs to all of them, so batches consist of whole periods.
     fn period(&self) -> u32 {
         1
+    }
+
+    /// The session's own loop, for rounds that no loop outside it can run. Known answers still come from
+    /// [`Session::submit`].
+    fn own_loop(&mut self) -> Option<&mut dyn OwnLoop> {
+        None
     }
 
     /// The output of a finished job, for workloads that check each answer while the clock runs.

@@ -187,6 +187,10 @@ fn leave_out_the_unusual(known: &mut Vec<Discovered>, offers: &Offers<'_>) {
         if !choice.entry.is_interface() {
             return true;
         }
+        if choice.entry.name == catalog::KERNEL {
+            // It is for the driver level, whose plan names it.
+            return false;
+        }
         if choice.is_interface() || choice.entry.name == catalog::CRYPTODEV {
             // cryptodev uses the driver that the kernel itself would select.
             return !choice.is_interface();

@@ -2,7 +2,8 @@
 //!
 //! A guest is described by a file, `lab/NAME.toml`. [`packages`] fetches its kernel and [`modules`] selects
 //! the modules that it loads. [`image`] packs these, [`init`](../../../../lab/init.sh) and a static cpb, or
-//! this cpb with its libraries (`linked`), into an initramfs. [`vm`] runs QEMU (`emulator` finds it), with an
+//! this cpb with its libraries (`linked`), into an initramfs, with cpb's own module if the guest is to have it
+//! (`kernel_runner` builds it). [`vm`] runs QEMU (`emulator` finds it), with an
 //! [`engine`] beside it that QEMU does not have, and [`guest`] keeps a guest
 //! that may have to be booted again. Inside the guest, cpb's agent answers ([`crate::agent`]).
 
@@ -14,6 +15,7 @@ mod emulator;
 pub mod engine;
 pub mod guest;
 pub mod image;
+mod kernel_runner;
 mod linked;
 mod modules;
 mod packages;

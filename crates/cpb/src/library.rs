@@ -20,7 +20,7 @@ const MOST_BYTES: usize = 16 << 20;
 /// A built-in file.
 #[derive(Clone, Copy, Debug)]
 pub struct Carried {
-    /// Its name, without folder and extension.
+    /// Its name, without folder; a source's with its extension.
     pub name: &'static str,
     packed: &'static [u8],
 }
@@ -95,6 +95,11 @@ pub fn firmware() -> &'static [Carried] {
 /// The runner that a static cpb starts for libraries of the system.
 pub fn runner() -> Option<&'static Carried> {
     RUNNER.first()
+}
+
+/// The sources of the kernel's runner, by the names of their files.
+pub fn kernel_runner() -> &'static [Carried] {
+    KERNEL_RUNNER
 }
 
 /// The built-in file with that name.

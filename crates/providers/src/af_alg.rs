@@ -9,7 +9,6 @@
 //! the kernel cannot be interrupted from here: if an engine never answers, the process stays in the kernel and
 //! the host gives it up.
 
-mod authenc;
 mod availability;
 mod request;
 mod session;
@@ -91,12 +90,12 @@ fn open(variant: &str) -> Result<AfAlg, Unavailable> {
     if !driver.runs_any() {
         return Err(only_listed(&driver));
     }
-    let (kernel, executor) = (kernel_release(), driver.driver.clone());
+    let (kernel, executor) = (kernel_crypto::release(Path::new(ROOT)), driver.driver.clone());
     let wiring = Wiring::current(Path::new(ROOT));
     Ok(AfAlg {
         provider: format!("{}:{variant}", ENTRY.name),
         version: kernel,
-        options: options(&driver),
+        options: kernel_crypto::described(&driver),
         kind,
         bind: variant.to_owned(),
         interrupts: wiring.to_watch(&executor),
@@ -185,30 +184,6 @@ pub(crate) fn taken(name: &str, before: &[Driver], after: &[Driver]) -> Option<D
     let mut more = candidates.iter().filter(|driver| driver.references > uses(driver));
     let only = more.next().filter(|_| more.next().is_none());
     only.or(candidates.first()).map(|driver| (*driver).clone())
-}
-
-/// Describes what the kernel lists about a driver.
-fn options(driver: &Driver) -> String {
-    let mut words = vec![
-        format!("{} {}", driver.kind, driver.name),
-        format!("priority {}", driver.priority),
-        match &driver.module {
-            Some(module) => format!("module {module}"),
-            None => "built in".to_owned(),
-        },
-    ];
-    if driver.asynchronous == Some(true) {
-        words.push("asynchronous".to_owned());
-    }
-    if driver.flags.is_some_and(|flags| flags & kernel_crypto::NEEDS_FALLBACK != 0) {
-        words.push("needs a software fallback".to_owned());
-    }
-    words.join(", ")
-}
-
-fn kernel_release() -> String {
-    let release = std::fs::read_to_string(Path::new(ROOT).join("proc/sys/kernel/osrelease"));
-    release.unwrap_or_default().trim().to_owned()
 }
 
 /// The error for the interface's name without a driver, on a machine that has the interface.

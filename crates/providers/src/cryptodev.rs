@@ -147,7 +147,7 @@ fn open<D: Device>(device: D, variant: &str, root: &Path) -> Result<Cryptodev<D>
         variant => format!("{}:{variant}", ENTRY.name),
     };
     let Served { executor, claim, lines, jobs } = Served::by(&offered, &Wiring::current(root));
-    let (version, options) = (kernel(root), options(&offered));
+    let (version, options) = (kernel_crypto::release(root), options(&offered));
     Ok(Cryptodev { device, name, version, executor, options, claim, offered, lines, jobs })
 }
 
@@ -240,12 +240,6 @@ fn claim(wiring: &Wiring, offered: &[Offered]) -> Claim {
     };
     let first = of_one(&offered[0]);
     if offered.iter().all(|offered| of_one(offered) == first) { first } else { Claim::Unknown }
-}
-
-/// The release of the running kernel.
-fn kernel(root: &Path) -> String {
-    let release = std::fs::read_to_string(root.join("proc/sys/kernel/osrelease"));
-    release.map_or_else(|_| "unknown".to_owned(), |release| release.trim().to_owned())
 }
 
 /// The drivers, each once, with the algorithm's name if there is more than one algorithm.

@@ -4,6 +4,7 @@
 //! only read. Templates such as `cbc(aes-generic)` are listed only from their first use on.
 
 mod listing;
+pub(crate) mod material;
 mod netlink;
 
 pub use listing::parse;
@@ -76,6 +77,31 @@ pub fn usual(root: &Path) -> Vec<String> {
         }
     }
     usual
+}
+
+/// The release of the kernel whose files are below `root`.
+pub(crate) fn release(root: &Path) -> String {
+    let release = std::fs::read_to_string(root.join("proc/sys/kernel/osrelease"));
+    release.unwrap_or_default().trim().to_owned()
+}
+
+/// Describes what the kernel lists about a driver, for a provider's options.
+pub(crate) fn described(driver: &Driver) -> String {
+    let mut words = vec![
+        format!("{} {}", driver.kind, driver.name),
+        format!("priority {}", driver.priority),
+        match &driver.module {
+            Some(module) => format!("module {module}"),
+            None => "built in".to_owned(),
+        },
+    ];
+    if driver.asynchronous == Some(true) {
+        words.push("asynchronous".to_owned());
+    }
+    if driver.flags.is_some_and(|flags| flags & NEEDS_FALLBACK != 0) {
+        words.push("needs a software fallback".to_owned());
+    }
+    words.join(", ")
 }
 
 #[cfg(test)]

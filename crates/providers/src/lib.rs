@@ -14,6 +14,8 @@ mod cryptodev;
 mod evp;
 mod evp_pkey;
 pub mod interrupts;
+#[cfg(target_os = "linux")]
+mod kernel;
 pub mod kernel_crypto;
 mod key_der;
 mod key_pairs;
@@ -132,6 +134,8 @@ const LIST: &[Implementation] = &[
     af_alg::ENTRY,
     #[cfg(target_os = "linux")]
     cryptodev::ENTRY,
+    #[cfg(target_os = "linux")]
+    kernel::ENTRY,
     memcpy::ENTRY,
     memory::ENTRY,
 ];

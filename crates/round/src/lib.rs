@@ -18,8 +18,9 @@ mod pages;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
-use cpb_core::measure::{self, Budget, Expected, Queue, Setting, Step, Store, Taken};
+use cpb_core::measure::{self, Expected, Queue, Setting, Step};
 use cpb_core::message::{self, Reply};
+use cpb_core::round::{Budget, OwnLoop, OwnRound, Store, Taken};
 use cpb_core::{
     Clock, Depth, Dispatch, Error, Histogram, Provider, Sample, Session, Unsupported, Workload,
 };
@@ -169,19 +170,26 @@ impl<'a, C: Clock> Measuring<'a, C> {
         expected: Option<Expected<'_>>,
         reached: &mut dyn FnMut(Stage),
     ) -> Result<(), Error> {
-        let mut queue = Queue::new(&mut self.ring);
         reached(Stage::Open);
         let mut store = Store {
             samples: &mut self.samples,
             latency: &mut self.latency,
             latency_in_flight: self.latency_in_flight.as_deref_mut(),
         };
+        let Measuring { clock, dispatch, counting, budget, .. } = *self;
+        let budget = *budget;
+        if let Some(own) = session.own_loop() {
+            reached(Stage::WarmedUp);
+            let round = own_round(own, clock, &budget, expected, &mut store)?;
+            (self.taken, self.operations) = (round.taken, round.operations);
+            reached(Stage::Done);
+            return Ok(());
+        }
+        let mut queue = Queue::new(&mut self.ring);
         let step = &mut |step| match step {
             Step::Ready => reached(Stage::WarmedUp),
             step => reached(Stage::Counting(step)),
         };
-        let Measuring { clock, dispatch, counting, budget, .. } = *self;
-        let budget = *budget;
         let setting = Setting { clock, dispatch, expected, budget, counting, reached: step };
         self.taken = measure::round(session, setting, &mut queue, &mut store)?;
         self.operations = queue.submitted();
@@ -200,6 +208,23 @@ impl<'a, C: Clock> Measuring<'a, C> {
             output,
         }
     }
+}
+
+/// Runs a round in a session's own loop, between two readings of the reference chain.
+fn own_round<C: Clock>(
+    own: &mut dyn OwnLoop,
+    clock: &C,
+    budget: &Budget,
+    expected: Option<Expected<'_>>,
+    store: &mut Store<'_>,
+) -> Result<OwnRound, Error> {
+    let before = clock.reference().unwrap_or_default();
+    let round = own.round(budget, expected.map(|right| right.outputs), store)?;
+    let after = clock.reference().unwrap_or_default();
+    for sample in store.samples.iter_mut().take(round.taken.samples) {
+        (sample.before, sample.after) = (before, after);
+    }
+    Ok(round)
 }
 
 /// An empty histogram on the heap: the stack of a board is small.

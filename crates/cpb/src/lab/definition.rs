@@ -44,6 +44,9 @@ pub struct Definition {
     /// Modules that the guest has but does not load.
     #[serde(default, rename = "spare-modules")]
     pub spare_modules: Vec<String>,
+    /// Whether the lab builds cpb's own module for its kernel, with this machine's compiler, and loads it.
+    #[serde(default, rename = "kernel-runner")]
+    pub kernel_runner: bool,
     /// The kernel's name for the console.
     pub console: String,
     /// More parameters for the kernel's command line.
@@ -178,7 +181,8 @@ impl Definition {
     pub(super) fn recipe(&self) -> String {
         let Definition { architecture, kernel, suites, packages, files, .. } = self;
         let modules = self.all_modules();
-        format!("{architecture} {kernel} {suites:?} {packages:?} {files:?} {modules:?}")
+        let headers = if self.kernel_runner { " with headers" } else { "" };
+        format!("{architecture} {kernel} {suites:?} {packages:?} {files:?} {modules:?}{headers}")
     }
 }
 

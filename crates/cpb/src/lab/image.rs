@@ -8,6 +8,7 @@ use super::cache::{self, COMPLETE};
 use super::cpio::Archive;
 use super::definition::Definition;
 use super::emulator::{self, Emulator};
+use super::kernel_runner;
 use super::linked::Linked;
 use super::modules;
 use super::packages::{Apt, Origin};
@@ -55,7 +56,15 @@ pub fn prepare(guest: &Definition, say: &dyn Fn(&str)) -> Result<Image> {
     if !prepared.join(COMPLETE).is_file() {
         fetch(guest, &folder, say)?;
     }
-    image(&prepared, &cpb, emulator)
+    let mut more = BTreeMap::new();
+    if guest.kernel_runner {
+        match kernel_runner::built(&prepared, &release(&prepared)?) {
+            Ok(module) => _ = more.insert(kernel_runner::PLACE, module),
+            // The guest is of use without it, and its runner says what is missing.
+            Err(reason) => say(&format!("{} has no kernel: providers: {reason:#}", guest.name)),
+        }
+    }
+    image(&prepared, &cpb, &more, emulator)
 }
 
 /// Fetches the newest kernel of `guest`, even if one is there.
@@ -92,6 +101,9 @@ fn fill(guest: &Definition, partial: &Path, apt_folder: &Path) -> Result<()> {
     let origin = Origin { architecture: &guest.architecture, suites: &guest.suites };
     let apt = Apt::update(apt_folder, &origin)?;
     let mut packages = apt.kernel(&guest.kernel)?;
+    if guest.kernel_runner {
+        packages.extend(apt.headers(&packages)?);
+    }
     packages.extend(guest.packages.iter().cloned());
     apt.unpack(&packages, &tree)?;
     fs::create_dir_all(root.join("bin"))?;
@@ -114,6 +126,9 @@ fn fill(guest: &Definition, partial: &Path, apt_folder: &Path) -> Result<()> {
         fs::copy(content, &copy).with_context(|| file.clone())?;
     }
     fs::write(root.join("etc-modules"), guest.modules.join("\n") + "\n")?;
+    if guest.kernel_runner {
+        kernel_runner::keep_headers(&tree, partial)?;
+    }
     cache::remove(&tree)?;
     Ok(fs::write(partial.join(COMPLETE), &release)?)
 }
@@ -135,10 +150,20 @@ fn followed(tree: &Path, file: &str) -> Result<PathBuf> {
     bail!("{file} is a broken link")
 }
 
-/// The initramfs made of the prepared files and this cpb, made again if either has changed.
-fn image(prepared: &Path, cpb: &Linked, emulator: Emulator) -> Result<Image> {
-    let release = fs::read_to_string(prepared.join(COMPLETE))?;
-    let key = hash(&(&cpb.program, &cpb.files, INIT, env!("CARGO_PKG_VERSION")));
+/// The release of the kernel in a prepared folder.
+fn release(prepared: &Path) -> Result<String> {
+    Ok(fs::read_to_string(prepared.join(COMPLETE))?)
+}
+
+/// The initramfs made of the prepared files, this cpb and `more` files, made again if any has changed.
+fn image(
+    prepared: &Path,
+    cpb: &Linked,
+    more: &BTreeMap<&str, Vec<u8>>,
+    emulator: Emulator,
+) -> Result<Image> {
+    let release = release(prepared)?;
+    let key = hash(&(&cpb.program, &cpb.files, more, INIT, env!("CARGO_PKG_VERSION")));
     let initramfs = prepared.join(format!("initramfs-{key:016x}.cpio"));
     if !initramfs.is_file() {
         // Images of earlier builds of cpb. A recent one may be about to be loaded by a QEMU.
@@ -149,7 +174,8 @@ fn image(prepared: &Path, cpb: &Linked, emulator: Emulator) -> Result<Image> {
                 fs::remove_file(entry.path())?;
             }
         }
-        write_whole(&initramfs, |output| write_initramfs(output, &prepared.join("root"), cpb))?;
+        let root = prepared.join("root");
+        write_whole(&initramfs, |output| write_initramfs(output, &root, cpb, more))?;
     }
     Ok(Image { kernel: prepared.join("vmlinuz"), release, initramfs, emulator })
 }
@@ -177,7 +203,12 @@ fn write_whole(path: &Path, fill: impl FnOnce(BufWriter<File>) -> Result<()>) ->
     })
 }
 
-fn write_initramfs(output: BufWriter<File>, root: &Path, cpb: &Linked) -> Result<()> {
+fn write_initramfs(
+    output: BufWriter<File>,
+    root: &Path,
+    cpb: &Linked,
+    more: &BTreeMap<&str, Vec<u8>>,
+) -> Result<()> {
     let mut archive = Archive::new(output);
     for folder in ["bin", "dev", "etc"] {
         archive.directory(folder)?;
@@ -212,6 +243,9 @@ fn write_initramfs(output: BufWriter<File>, root: &Path, cpb: &Linked) -> Result
     }
     for (path, bytes) in &cpb.files {
         archive.program(path, bytes)?;
+    }
+    for (path, bytes) in more {
+        archive.file(path, bytes)?;
     }
     archive.end()?;
     Ok(())

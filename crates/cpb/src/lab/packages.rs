@@ -52,6 +52,18 @@ impl Apt {
 
     /// The packages that hold the kernel and its modules: what a metapackage stands for.
     pub(super) fn kernel(&self, package: &str) -> Result<Vec<String>> {
+        self.with_parts(package, &["linux-image-", "linux-binary-", "linux-modules-"])
+    }
+
+    /// The packages that hold what modules are built with for the kernel of these packages.
+    pub(super) fn headers(&self, kernel: &[String]) -> Result<Vec<String>> {
+        let release = kernel.iter().rev().find_map(|name| name.strip_prefix("linux-image-"));
+        let release = release.with_context(|| format!("no kernel in {}", kernel.join(", ")))?;
+        self.with_parts(&format!("linux-headers-{release}"), &["linux-headers-", "linux-kbuild-"])
+    }
+
+    /// `package`, and all that it depends on, directly or not, whose names begin with one of `prefixes`.
+    fn with_parts(&self, package: &str, prefixes: &[&str]) -> Result<Vec<String>> {
         let mut found = vec![package.to_owned()];
         let mut place = 0;
         while let Some(package) = found.get(place).cloned() {
@@ -60,7 +72,7 @@ impl Apt {
                     .with_context(|| {
                         format!("Debian has no package {package} for {}", self.architecture)
                     })?;
-            for needed in parts_of_kernel(&shown) {
+            for needed in parts(&shown, prefixes) {
                 if !found.contains(&needed) {
                     found.push(needed);
                 }
@@ -124,16 +136,14 @@ impl Apt {
     }
 }
 
-/// The dependencies in apt's output that are parts of a kernel. So far, Debian has put all of it into
+/// The dependencies in apt's output whose names begin with one of `prefixes`. So far, Debian has put all of a kernel into
 /// linux-image-VERSION; from 6.17 on, linux-binary and linux-modules are separate packages.
-fn parts_of_kernel(shown: &str) -> Vec<String> {
+fn parts(shown: &str, prefixes: &[&str]) -> Vec<String> {
     let depends = shown.lines().filter_map(|line| line.strip_prefix("Depends: "));
     depends
         .flat_map(|line| line.split([',', '|']))
         .filter_map(|one| one.split_whitespace().next())
-        .filter(|name| {
-            ["linux-image-", "linux-binary-", "linux-modules-"].iter().any(|p| name.starts_with(p))
-        })
+        .filter(|name| prefixes.iter().any(|prefix| name.starts_with(prefix)))
         .map(str::to_owned)
         .collect()
 }
@@ -257,8 +267,8 @@ Reading package lists...
     fn a_metapackage_leads_to_its_kernel_and_nowhere_else() {
         let shown =
             "Package: linux-image-amd64\nDepends: linux-image-6.1.0-56-amd64 (= 6.1.192-2)\n";
-        assert_eq!(parts_of_kernel(shown), ["linux-image-6.1.0-56-amd64"]);
+        assert_eq!(parts(shown, &["linux-image-"]), ["linux-image-6.1.0-56-amd64"]);
         let shown = "Depends: kmod, linux-base (>= 4.3~), initramfs-tools | linux-initramfs-tool\n";
-        assert!(parts_of_kernel(shown).is_empty());
+        assert!(parts(shown, &["linux-image-"]).is_empty());
     }
 }

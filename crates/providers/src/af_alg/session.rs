@@ -5,9 +5,9 @@
 //! computes during `recv`, or for a hash during `sendmsg`, whatever the driver does meanwhile, so nothing is
 //! ever in flight between calls.
 
-use super::authenc;
 use super::request::{self, Control, Direction, Gathered, RequestLengths};
 use super::socket::{Bound, Refusal, Stream};
+use crate::kernel_crypto::material;
 use cpb_core::{
     Algorithm, CryptoWorkload, Error, Kind, Operation, Phase, Progress, Session, Unsupported,
 };
@@ -45,7 +45,7 @@ pub(super) fn run(
         bound.set_tag_length(shape.tag).map_err(error)?;
     }
     // Once, before anything is timed.
-    let keys: Vec<_> = keys.iter().map(|key| authenc::key(workload.algorithm, key)).collect();
+    let keys: Vec<_> = keys.iter().map(|key| material::key(workload.algorithm, key)).collect();
     if workload.phase == Phase::Setup {
         let run = |job: &RawJob| bound.set_key(&keys[job.key]).map_err(error);
         return body(&mut Submit { jobs, run });
@@ -76,26 +76,11 @@ pub(super) fn is_one_request(algorithm: Algorithm) -> bool {
     matches!(kind, Kind::Aead | Kind::SectorCipher) || algorithm == Algorithm::Chacha20
 }
 
-/// The IV in the kernel's format. For CCM it is a whole first counter block (RFC 3610, section 2.3), which
-/// states how many bytes the length field has.
-fn iv(algorithm: Algorithm, iv: &[u8]) -> Vec<u8> {
-    match algorithm {
-        Algorithm::Aes128Ccm | Algorithm::Aes192Ccm | Algorithm::Aes256Ccm => {
-            let counted_in = 15 - iv.len();
-            let mut block = vec![counted_in as u8 - 1];
-            block.extend(iv);
-            block.resize(16, 0);
-            block
-        }
-        _ => iv.to_vec(),
-    }
-}
-
 /// How much of a message goes into one request: [`REQUEST`], or fewer whole pages if the system's sockets hold
 /// less.
 fn chunk(stream: &Stream, algorithm: Algorithm, jobs: &RawJobs<'_>) -> Result<usize, Error> {
     let capacity = stream.capacity().map_err(error)?;
-    let beside = jobs.associated + authenc::iv(algorithm) + algorithm.shape().tag;
+    let beside = jobs.associated + material::authenticated_iv(algorithm) + algorithm.shape().tag;
     let chunk = (capacity.saturating_sub(beside) / PAGE * PAGE).min(REQUEST);
     let fits_at_all = chunk > 0 && (!is_one_request(algorithm) || jobs.message <= chunk);
     if fits_at_all { Ok(chunk) } else { Err(Unsupported::Length.into()) }
@@ -125,12 +110,12 @@ impl Way {
             _ => Direction::Encrypt,
         };
         let aead = shape.kind == Kind::Aead;
-        let authenticated_iv = authenc::iv(workload.algorithm);
+        let authenticated_iv = material::authenticated_iv(workload.algorithm);
         let associated = aead.then_some(workload.associated + authenticated_iv as u32);
         let control = |job: &RawJob| {
             // SAFETY: `RawJobs::new` checked that the IV has this length.
             let given = unsafe { std::slice::from_raw_parts(job.iv, shape.iv) };
-            Control::new(direction, &iv(workload.algorithm, given), associated)
+            Control::new(direction, &material::iv(workload.algorithm, given), associated)
         };
         let ciphers = matches!(workload.operation, Operation::Encrypt | Operation::Decrypt);
         let controls = if ciphers { jobs.all().iter().map(control).collect() } else { Vec::new() };
