@@ -10,6 +10,7 @@ use crate::location::Confidence;
 use crate::missing::NoFigure;
 use crate::paths::{self, Path, Subject, Task, WrongPath};
 use crate::predict::{Prediction, predict};
+use crate::queue_gain::{self, QueueGain};
 use crate::ratio::Verdict;
 use crate::retired::{self, RetiredLine, RetiredPerOperation, Share};
 use crate::run_info;
@@ -60,6 +61,9 @@ pub struct Explanation {
     /// What decryption adds to reads of flash.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inline_decryption: Vec<InlineDecryption>,
+    /// The gain from messages in flight.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<QueueGain>,
     /// The gain from more threads.
     pub scaling: Vec<PathScaling>,
     /// The user's question.
@@ -209,6 +213,7 @@ pub fn explain<'a>(
         inline_decryption: flash_reads::inline_decryption(
             &records.iter().flat_map(|record| flash_reads::of(record)).collect::<Vec<_>>(),
         ),
+        queues: records.iter().flat_map(|record| queue_gain::of(record)).collect(),
         scaling: scaling(&tasks.all),
         question,
         memory_reads: tasks.all.iter().filter(|task| !task.subject.has_paths()).count(),

@@ -46,11 +46,7 @@ fn measured(record: &Record) -> Vec<FlashRead> {
     let summary = summarise(record);
     let floor = summary.floor.as_ref().map_or(0.0, |floor| floor.time.0);
     let header = &record.header;
-    let machine = if header.machine.board.is_empty() {
-        header.machine.words()
-    } else {
-        header.machine.board.clone()
-    };
+    let machine = header.machine.label();
     let rows = summary.cells.iter().filter(|row| {
         is_read(&row.workload) && row.threads == 1 && catalog::computes(&row.provider)
     });

@@ -34,6 +34,7 @@ pub mod missing;
 pub mod passes;
 pub mod paths;
 pub mod predict;
+pub mod queue_gain;
 pub mod ratio;
 pub mod refine;
 pub mod retired;

@@ -104,4 +104,9 @@ impl Machine {
         let known = known.into_iter().map(String::as_str).filter(|word| !word.is_empty());
         known.collect::<Vec<&str>>().join(", ")
     }
+
+    /// The board's name, or, without one, the machine in words.
+    pub fn label(&self) -> String {
+        if self.board.is_empty() { self.words() } else { self.board.clone() }
+    }
 }

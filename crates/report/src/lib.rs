@@ -27,6 +27,7 @@ pub mod markdown;
 mod memory_read;
 mod named;
 pub mod published;
+mod queue_gain;
 mod rates;
 mod retired;
 mod table;

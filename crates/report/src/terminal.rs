@@ -1,5 +1,6 @@
 //! The table for a terminal.
 
+use super::explain::queues;
 use super::groups::{Comparisons, Group, groups};
 use super::latencies::latencies;
 use super::rates::{MARGINS, Rates, SHOWN};
@@ -55,6 +56,11 @@ pub fn render(
     write_verdict(&mut verdict, explanation, width, styles);
     if !options.verdict_last && !verdict.is_empty() {
         text.push_str(&verdict);
+        text.push('\n');
+    }
+    let queues = queues(explanation, width, styles);
+    if !queues.is_empty() {
+        text.push_str(&queues);
         text.push('\n');
     }
     let by_size = options.by_size || summary.run.by_size;
@@ -236,7 +242,7 @@ fn write_notes(
     }
 }
 
-fn write_faint(text: &mut String, words: &str, width: usize, style: Style) {
+pub(crate) fn write_faint(text: &mut String, words: &str, width: usize, style: Style) {
     for line in wrap(words, width) {
         paint(text, style, &line);
         text.push('\n');

@@ -3,6 +3,7 @@
 
 mod caam;
 mod cryptodev;
+mod driver_level;
 mod ends;
 mod faults;
 mod guests;

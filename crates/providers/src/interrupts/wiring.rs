@@ -145,9 +145,24 @@ impl Wiring {
         if chose && passed_over() { Claim::Fallback } else { Claim::Kernel }
     }
 
+    /// The devices of `driver` or, if it is of a template without any, those of the drivers that its name says it is
+    /// made of: `authenc(hmac(sha1-generic),virtio_crypto_aes_cbc)` does half of its work in a device.
+    pub fn devices(&self, driver: &Driver) -> Vec<PathBuf> {
+        let own = self.own_devices(driver);
+        if !own.is_empty() || !driver.driver.contains('(') {
+            return own;
+        }
+        let names: Vec<&str> = driver.driver.split(['(', ',', ')']).skip(1).collect();
+        let parts = self.drivers.iter().filter(|part| names.contains(&&*part.driver));
+        let mut devices: Vec<PathBuf> = parts.flat_map(|part| self.own_devices(part)).collect();
+        devices.sort();
+        devices.dedup();
+        devices
+    }
+
     /// The devices that the module of `driver` drives, as folders below the root's `sys`. A built-in driver has
     /// no module; instead, its name leads to a device driver.
-    pub fn devices(&self, driver: &Driver) -> Vec<PathBuf> {
+    fn own_devices(&self, driver: &Driver) -> Vec<PathBuf> {
         let folders = match &driver.module {
             Some(module) => self.of_module.of(module, || {
                 // Module names have '_' where their files may have '-'.

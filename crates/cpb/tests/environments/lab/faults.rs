@@ -1,11 +1,11 @@
 //! Faults of the accelerator and of its users: each one is recorded with its reason, and the run continues.
 
 use super::guests::{USUAL, here, rounds, variation};
-use cpb_test_support::{Running, lab, lines, of, of_kind};
+use cpb_test_support::{Lab, Running, lab, lines, of, of_kind};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The accelerator's driver.
 const ENGINE: &str = "af_alg:virtio_crypto_aes_cbc";
@@ -64,12 +64,7 @@ fn an_accelerator_that_is_unplugged_costs_its_cells_and_the_run_goes_on() {
         return;
     }
     let lab = lab!();
-    let socket = lab.path("qmp");
-    let guest = variation(&lab, |usual| {
-        let monitor = format!("\"-qmp\", \"unix:{},server=on,wait=off\",\n]", socket.display());
-        let end = usual.rfind(']').expect("a list of arguments");
-        format!("{}{monitor}{}", &usual[..end], &usual[end + 1..])
-    });
+    let (guest, socket) = with_monitor(&lab);
     let mut running = Running::start(
         &lab,
         &format!(
@@ -99,8 +94,19 @@ fn an_accelerator_that_is_unplugged_costs_its_cells_and_the_run_goes_on() {
     assert!(rounds(&lines, ENGINE, CELL).len() >= 2, "{}", ran.all());
 }
 
+/// A file for a guest like the usual one with a monitor of QEMU's, and the monitor's socket.
+pub(crate) fn with_monitor(lab: &Lab) -> (PathBuf, PathBuf) {
+    let socket = lab.path("qmp");
+    let guest = variation(lab, |usual| {
+        let monitor = format!("\"-qmp\", \"unix:{},server=on,wait=off\",\n]", socket.display());
+        let end = usual.rfind(']').expect("a list of arguments");
+        format!("{}{monitor}{}", &usual[..end], &usual[end + 1..])
+    });
+    (guest, socket)
+}
+
 /// Removes a device from a running guest through QEMU's monitor.
-fn unplug(socket: &Path, device: &str) {
+pub(crate) fn unplug(socket: &Path, device: &str) {
     let mut monitor = UnixStream::connect(socket).expect("QEMU's monitor");
     let mut answers = BufReader::new(monitor.try_clone().expect("the same socket"));
     for command in [

@@ -1,0 +1,270 @@
+//! What an executor gains from messages in flight: its rates at several depths of the queue, each as a ratio to its own
+//! rate with one message at a time, and what the depth costs in latency.
+//!
+//! A ratio within one executor means something on an emulated CPU as well: both its parts are as slow as the emulator.
+
+use crate::agreement;
+use crate::batches::Scale;
+use crate::evidence_policy::{Metric, meaningful};
+use crate::execution;
+use crate::latency::{self, Latency};
+use crate::passes::Passes;
+use crate::ratio::{self, Ratio};
+use crate::smt::Alone;
+use crate::units::{Interval, Times};
+use cpb_core::{Build, CryptoWorkload, Depth, Dispatch, Notice, Workload};
+use cpb_record::{Cell, Evidence, Outcome, ProviderRecord, Record, Round};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A depth is enough if it reaches this share of the full queue's rate.
+pub const ENOUGH: f64 = 0.9;
+
+/// The rates of one executor at one task, by how many messages are in flight.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QueueGain {
+    /// The machine.
+    pub machine: String,
+    /// The kind of evidence.
+    pub evidence: Evidence,
+    /// Who computes: the driver's name.
+    pub executor: String,
+    /// The provider whose rate with one message at a time is 1.
+    pub provider: String,
+    /// The task, one message at a time, with a size of 0.
+    pub workload: Workload,
+    /// Message lengths, ascending.
+    pub sizes: Vec<u32>,
+    /// The ways to dispatch, beginning with one message at a time, then deeper ones; at last, other interfaces to the
+    /// same executor.
+    pub ways: Vec<Way>,
+    /// For each size with a full queue, the depth that is enough.
+    pub enough: Vec<Enough>,
+}
+
+/// A provider and a way to dispatch.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Way {
+    /// The provider.
+    pub provider: String,
+    /// The most messages in flight; `None`: as many as the queue holds.
+    pub in_flight: Option<u16>,
+    /// Whether requests are built before the clock starts.
+    pub built_before: bool,
+    /// Whether only the last completion is noticed.
+    pub notices_last: bool,
+    /// One for each size; `None` where it was not measured.
+    pub cells: Vec<Option<AtSize>>,
+}
+
+/// One way at one size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct AtSize {
+    /// Rate divided by the reference's. `None` if there is no reference.
+    pub gain: Option<Times>,
+    /// Its 95 % confidence interval.
+    pub interval: Option<Interval<Times>>,
+    /// Interrupts per operation of the executor's engine.
+    pub interrupts_per_operation: Option<f64>,
+    /// Context switches per operation.
+    pub switches_per_operation: Option<f64>,
+    /// From submission to completion, with as many in flight. `None` if times mean nothing.
+    pub latency: Option<Latency>,
+}
+
+/// The depth that is enough at one size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Enough {
+    /// Message length.
+    pub bytes: u32,
+    /// What the full queue gains.
+    pub gain: Ratio,
+    /// The least measured depth that is known to reach [`ENOUGH`] of the full queue's rate; `None` if none is.
+    pub in_flight: Option<u16>,
+}
+
+/// A measured cell.
+struct Measured<'r> {
+    cell: &'r Cell,
+    workload: &'r CryptoWorkload,
+    rounds: &'r [Round],
+    passes: Option<Passes>,
+    executor: &'r str,
+}
+
+impl Measured<'_> {
+    fn is_deep(&self) -> bool {
+        self.workload.dispatch.depth != Depth::Jobs(1)
+    }
+}
+
+/// All of a record, in its order.
+pub fn of(record: &Record) -> Vec<QueueGain> {
+    let cells = measured(record);
+    let mut found: Vec<QueueGain> = Vec::new();
+    for deep in cells.iter().filter(|cell| cell.is_deep()) {
+        let (provider, task) = (&deep.cell.provider, task_of(deep.workload));
+        let same = |known: &QueueGain| (&known.provider, known.workload) == (provider, task.into());
+        if !found.iter().any(same) {
+            let of_executor = |cell: &&Measured<'_>| {
+                task_of(cell.workload) == task && cell.executor == deep.executor
+            };
+            let cells: Vec<&Measured<'_>> = cells.iter().filter(of_executor).collect();
+            found.push(Executor { record, provider, cells }.gain(task));
+        }
+    }
+    found
+}
+
+/// The cells of single threads whose answers do not contradict each other.
+fn measured(record: &Record) -> Vec<Measured<'_>> {
+    let suspects = agreement::disagreements(record);
+    let alone = Alone::of_record(record);
+    let cells = record.cells.iter().filter(|(cell, _)| !suspects.contains_key(cell));
+    let measured = cells.filter_map(|(cell, outcome)| {
+        let Outcome::Measured(rounds) = outcome else { return None };
+        let passes = record
+            .clock(&cell.provider)
+            .and_then(|clock| Passes::of(rounds, Scale { clock, alone }).ok());
+        let executor = executor(record, &cell.provider)?;
+        Some(Measured { cell, workload: cell.workload.crypto()?, rounds, passes, executor })
+    });
+    measured.filter(|measured| measured.cell.threads == 1).collect()
+}
+
+/// The cells of one executor at one task, by any interface, and the provider whose queue is filled.
+struct Executor<'r> {
+    record: &'r Record,
+    provider: &'r str,
+    cells: Vec<&'r Measured<'r>>,
+}
+
+impl Executor<'_> {
+    fn gain(&self, task: CryptoWorkload) -> QueueGain {
+        let sizes: BTreeSet<u32> = self.cells.iter().map(|cell| cell.workload.message).collect();
+        let sizes: Vec<u32> = sizes.into_iter().collect();
+        QueueGain {
+            machine: self.record.header.machine.label(),
+            evidence: self.record.header.evidence,
+            executor: self.cells.first().map_or_else(String::new, |cell| cell.executor.to_owned()),
+            provider: self.provider.to_owned(),
+            workload: task.into(),
+            enough: sizes.iter().filter_map(|size| self.enough(*size)).collect(),
+            ways: self
+                .ways()
+                .map(|(provider, dispatch)| self.way(provider, dispatch, &sizes))
+                .collect(),
+            sizes,
+        }
+    }
+
+    /// The ways of this provider, shallow queues first, then other providers with one message at a time: their deeper
+    /// queues have a table of their own.
+    fn ways(&self) -> impl Iterator<Item = (&str, Dispatch)> {
+        let ways = self.cells.iter().map(|cell| (&*cell.cell.provider, cell.workload.dispatch));
+        let shown = ways.filter(|(provider, dispatch)| {
+            *provider == self.provider || *dispatch == Dispatch::SERIAL
+        });
+        let ordered: BTreeMap<_, _> =
+            shown.map(|way| ((way.0 != self.provider, way.0, order(way.1)), way)).collect();
+        ordered.into_values()
+    }
+
+    fn at(&self, provider: &str, dispatch: Dispatch, size: u32) -> Option<&Measured<'_>> {
+        let is_it = |cell: &&&Measured<'_>| {
+            cell.cell.provider == provider
+                && (cell.workload.dispatch, cell.workload.message) == (dispatch, size)
+        };
+        self.cells.iter().find(is_it).copied()
+    }
+
+    /// One message at a time by the provider whose queue is filled.
+    fn reference(&self, size: u32) -> Option<&Passes> {
+        self.at(self.provider, Dispatch::SERIAL, size)?.passes.as_ref()
+    }
+
+    fn way(&self, provider: &str, dispatch: Dispatch, sizes: &[u32]) -> Way {
+        Way {
+            provider: provider.to_owned(),
+            in_flight: match dispatch.depth {
+                Depth::Jobs(jobs) => Some(jobs),
+                Depth::Ring => None,
+            },
+            built_before: dispatch.build == Build::Before,
+            notices_last: dispatch.notice == Notice::Last,
+            cells: sizes
+                .iter()
+                .map(|size| Some(self.at_size(self.at(provider, dispatch, *size)?)))
+                .collect(),
+        }
+    }
+
+    fn at_size(&self, measured: &Measured<'_>) -> AtSize {
+        let Measured { cell, workload, rounds, passes, .. } = measured;
+        let ratio = self.reference(workload.message).zip(passes.as_ref());
+        let ratio = ratio.and_then(|(one, this)| ratio::time(one, this).ok());
+        let execution = execution::of(self.record, cell, rounds);
+        let clock = self.record.clock(&cell.provider);
+        let clock =
+            clock.filter(|_| meaningful(Metric::Latency, self.record.header.evidence).is_ok());
+        let latency = clock.and_then(|clock| match measured.is_deep() {
+            true => latency::in_flight(*rounds, clock).ok(),
+            false => latency::of(*rounds, clock).ok(),
+        });
+        AtSize {
+            gain: ratio.map(|ratio| ratio.value),
+            interval: ratio.and_then(|ratio| ratio.interval),
+            interrupts_per_operation: execution.as_ref().and_then(|it| it.interrupts_per_operation),
+            switches_per_operation: execution.and_then(|it| Some(it.switches?.all())),
+            latency,
+        }
+    }
+
+    /// `None` if the full queue was not measured at this size, or there is no reference.
+    fn enough(&self, size: u32) -> Option<Enough> {
+        let (mut full, mut shallow) = (None, Vec::new());
+        let own = |cell: &&&Measured<'_>| {
+            cell.cell.provider == self.provider && cell.workload.message == size
+        };
+        for cell in self.cells.iter().filter(own) {
+            match cell.workload.dispatch.depth {
+                Depth::Ring => full = full.or(cell.passes.as_ref()),
+                Depth::Jobs(jobs) => shallow.extend(cell.passes.as_ref().map(|it| (jobs, it))),
+            }
+        }
+        let full = full?;
+        let reaches = |passes: &Passes| {
+            let share = ratio::time(full, passes).ok().and_then(|share| share.interval);
+            share.is_some_and(|share| share.low.0 >= ENOUGH)
+        };
+        let enough = shallow.iter().filter(|(_, passes)| reaches(passes)).map(|(jobs, _)| *jobs);
+        Some(Enough {
+            bytes: size,
+            gain: ratio::time(self.reference(size)?, full).ok()?,
+            in_flight: enough.min(),
+        })
+    }
+}
+
+/// What a workload is about, whatever its size and dispatch.
+fn task_of(workload: &CryptoWorkload) -> CryptoWorkload {
+    CryptoWorkload { message: 0, dispatch: Dispatch::SERIAL, ..*workload }
+}
+
+fn executor<'r>(record: &'r Record, provider: &str) -> Option<&'r str> {
+    match record.header.providers.get(provider)? {
+        ProviderRecord::Available { executor, .. } => Some(executor),
+        ProviderRecord::Unavailable { .. } => None,
+    }
+}
+
+/// Shallow queues first; of equal depth, the plain way first.
+fn order(dispatch: Dispatch) -> u32 {
+    let depth = match dispatch.depth {
+        Depth::Jobs(jobs) => u32::from(jobs),
+        Depth::Ring => 1 << 16,
+    };
+    let before = u32::from(dispatch.build == Build::Before);
+    let last = u32::from(dispatch.notice == Notice::Last);
+    depth * 4 + before * 2 + last
+}
