@@ -37,7 +37,7 @@ pub(super) fn keep_headers(tree: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The module for Linux `release`, built if that has not been done. A build that failed is not tried again.
+/// The module for Linux `release`, built if that has not been done.
 ///
 /// # Errors
 /// Returns an error with the first thing that the build complained of.
@@ -49,11 +49,7 @@ pub(super) fn built(prepared: &Path, release: &str) -> Result<Vec<u8>> {
     let mut hasher = DefaultHasher::new();
     (release, &sources).hash(&mut hasher);
     let name = format!("cpb_runner-{:016x}", hasher.finish());
-    let [module, refusal] =
-        ["ko", "refused"].map(|ending| prepared.join(&name).with_extension(ending));
-    if let Ok(reason) = fs::read_to_string(&refusal) {
-        bail!(reason);
-    }
+    let module = prepared.join(&name).with_extension("ko");
     if !module.is_file() {
         let work = prepared.join(format!("{name}.work"));
         cache::remove(&work)?;
@@ -62,13 +58,9 @@ pub(super) fn built(prepared: &Path, release: &str) -> Result<Vec<u8>> {
             fs::write(work.join(name), text)?;
         }
         let [make, _] = [tools::find("make", "make")?, tools::find("gcc", "gcc")?];
-        let outcome = build(&make, &prepared.join(HEADERS), release, &work);
-        if let Err(error) = &outcome {
-            let reason =
-                format!("cpb's module does not build for Linux {release}: {}", first(error));
-            fs::write(&refusal, &reason)?;
+        if let Err(error) = build(&make, &prepared.join(HEADERS), release, &work) {
             cache::remove(&work)?;
-            bail!(reason);
+            bail!("cpb's module does not build for Linux {release}: {}", first(&error));
         }
         fs::rename(work.join("cpb_runner.ko"), &module)?;
         cache::remove(&work)?;
@@ -82,8 +74,10 @@ fn build(make: &Path, headers: &Path, release: &str, work: &Path) -> Result<()> 
     find_common(&kernel.join("Makefile"), &sources)?;
     let mut command = Command::new(make);
     command.arg("-C").arg(&kernel).arg(format!("M={}", work.display()));
-    // The compiler that is here, not one of the name that the kernel was built with; no signature.
-    tools::run(command.args(["CC=gcc", "HOSTCC=gcc", "CONFIG_MODULE_SIG_ALL=", "modules"]))?;
+    // The compiler that is here, not one of the name that the kernel was built with; no signature, and no types for BPF,
+    // which would take another tool.
+    let not = ["CONFIG_MODULE_SIG_ALL=", "CONFIG_DEBUG_INFO_BTF_MODULES="];
+    tools::run(command.args(["CC=gcc", "HOSTCC=gcc"]).args(not).arg("modules"))?;
     let strip = tools::find("strip", "binutils")?;
     tools::run(Command::new(strip).arg("--strip-debug").arg(work.join("cpb_runner.ko")))?;
     Ok(())

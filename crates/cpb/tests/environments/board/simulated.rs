@@ -82,9 +82,18 @@ const ACCELERATED: [Accelerated; 2] = [
     Accelerated {
         chip: "imxrt1170",
         engines: "caam,caam-interrupts,caam-coalesced,mbedtls-caam",
-        answers: 35_000,
+        answers: 16_000,
     },
 ];
+
+/// What engines compute, and modes that Mbed TLS builds on them. Key pairs, of which software computes all, would take
+/// the simulator minutes.
+const ALGORITHMS: &str = "aes-128-ecb,aes-128-cbc,aes-192-cbc,aes-256-cbc,aes-128-ctr,aes-128-gcm,aes-128-ccm,aes-128-cmac,\
+                          des-ecb,3des-cbc,sha-1,sha-224,sha-256,hmac-sha-1,hmac-sha-256,\
+                          aes-128-cbc-hmac-sha-1-etm,aes-128-cbc-hmac-sha-256-etm";
+
+/// Where each job waits for a timer.
+const ALGORITHMS_COALESCED: &str = "aes-128-cbc,sha-256,hmac-sha-1";
 
 /// In tightly coupled memory, and in memory that the core caches: there, a line that was not cleaned or invalidated
 /// gives a wrong answer.
@@ -104,9 +113,10 @@ fn known_answers_are_right(board: &Accelerated, firmware: &Path) {
     let Accelerated { chip, engines, answers } = board;
     let target = format!("{chip}-sim:{}", firmware.display());
     let (mut total, mut shown) = (0, String::new());
-    // One by one, because key pairs take the simulator long.
     for engine in engines.split(',') {
-        let ran = lab!().run(&format!("check --target {target} -p {engine}"));
+        let algorithms =
+            if engine.ends_with("coalesced") { ALGORITHMS_COALESCED } else { ALGORITHMS };
+        let ran = lab!().run(&format!("check --target {target} -p {engine} -a {algorithms}"));
         assert_eq!(ran.status, Some(0), "{}", ran.all());
         let mut lines = ran.stdout.lines();
         let right = lines.find(|line| line.contains(" known answers right, 0 algorithms"));

@@ -52,7 +52,7 @@ fn a_full_queue_gains_what_it_should_and_the_ciphertexts_are_those_of_user_space
     let lines = lines(&lab.path("record.jsonl"));
     let output = |provider: &str, workload: &str| -> BTreeSet<String> {
         let rounds = rounds(&lines, provider, workload);
-        assert!(rounds.len() >= 2, "{provider} {workload}: {}", ran.all());
+        assert!(!rounds.is_empty(), "{provider} {workload}: {}", ran.all());
         rounds.iter().map(|round| round["output"].to_string()).collect()
     };
     for size in [16, 16384] {
@@ -169,17 +169,19 @@ su user -c 'cpb check -p kernel:cbc-aes-aesni -a aes-128-cbc'
 exec 3<> /dev/cpb-runner
 cpb check -p kernel:cbc-aes-aesni -a aes-128-cbc
 exec 3>&-
-cpb run -p kernel:virtio_crypto_aes_cbc -a aes-128-cbc --operation encrypt -s 16K --budget 6s -q -o /tmp/record.jsonl &
-sleep 4
-rmmod cpb_runner && echo unloaded-in-the-middle
-wait $! && grep -c '"round"' /tmp/record.jsonl > /tmp/rounds && echo the-run-went-on
-rmmod cpb_runner && echo unloaded-afterwards
+cpb run -p kernel:virtio_crypto_aes_cbc -a aes-128-cbc --operation encrypt -s 16K --budget 100s -q -o /tmp/record.jsonl > /tmp/run &
+until grep -q '"round"' /tmp/record.jsonl 2> /dev/null; do sleep 1; done
+until rmmod cpb_runner 2> /dev/null; do sleep 0.1; done
+echo unloaded-in-the-middle
+wait $!
+echo the run ended with $?
+grep '"without"' /tmp/record.jsonl
 cpb check -p kernel:cbc-aes-aesni -a aes-128-cbc
 insmod /lib/modules/cpb_runner.ko && cpb check -p kernel:cbc-aes-aesni -a aes-128-cbc > /dev/null && echo loaded-again
 "#;
 
 #[test]
-fn who_may_not_use_the_module_is_told_and_it_is_never_unloaded_in_the_middle() {
+fn who_may_not_use_the_module_is_told_and_a_run_that_loses_it_says_so() {
     if !here("module_faults") {
         return;
     }
@@ -193,14 +195,14 @@ fn who_may_not_use_the_module_is_told_and_it_is_never_unloaded_in_the_middle() {
         "Permission denied",
         "/dev/cpb-runner is for root alone",
         "/dev/cpb-runner is in use by another program",
-        "the-run-went-on",
-        "unloaded-afterwards",
+        "unloaded-in-the-middle",
+        "the run ended with 0",
+        "an earlier round could be measured",
         "no /dev/cpb-runner: cpb's kernel module is not loaded",
         "loaded-again",
     ] {
         assert!(ran.stdout.contains(words), "{words}: {}", ran.all());
     }
-    // Between two rounds the device may be closed; then the run has lost its provider, with a reason.
     assert!(!ran.stdout.contains("Oops") && !ran.stdout.contains("BUG"), "{}", ran.all());
 }
 
@@ -263,8 +265,7 @@ fn twenty_seconds_of_random_requests_do_no_harm() {
     // QEMU 7.2 makes a self-test of RSA warn while the guest boots.
     let bad = said.lines().find_map(|line| line.strip_prefix("bad: ")).expect("a count");
     assert!(bad.parse::<u32>().expect("a number") <= 1, "{said}");
-    assert!(
-        said.contains("requests, ") && said.contains(" known answers right, 0 algorithms"),
-        "{said}"
-    );
+    let good = said.lines().find_map(|line| line.strip_suffix(" good")?.rsplit(' ').next());
+    assert!(good.is_some_and(|good| good.parse::<u32>().is_ok_and(|good| good > 50)), "{said}");
+    assert!(said.contains(" known answers right, 0 algorithms"), "{said}");
 }
