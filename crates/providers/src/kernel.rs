@@ -20,8 +20,8 @@ use cpb_core::{
     Unsupported,
 };
 use cpb_session::lengths::keys_fit;
-use device::{Device, Refused, Request};
-use session::KernelSession;
+use device::{Refused, Request, RunnerDevice};
+use session::InKernelSession;
 use std::io;
 use std::path::Path;
 
@@ -62,7 +62,7 @@ struct Kernel {
 
 /// The drivers of all algorithms that cpb knows, best first, and the floor. Empty without the module.
 fn variants() -> Vec<String> {
-    let Ok(device) = Device::open() else { return Vec::new() };
+    let Ok(device) = RunnerDevice::open() else { return Vec::new() };
     for (_, name) in kernel_names() {
         instantiate(&device, name);
     }
@@ -93,7 +93,7 @@ fn variants() -> Vec<String> {
 
 /// Makes the kernel set up what is called `name`, of whatever type: it lists a template's drivers only from their first
 /// use on. The module refuses each of these runs, because no driver has lengths that do not exist.
-fn instantiate(device: &Device, name: &str) {
+fn instantiate(device: &RunnerDevice, name: &str) {
     if name.len() >= abi::NAME {
         return;
     }
@@ -112,7 +112,7 @@ fn instantiate(device: &Device, name: &str) {
 }
 
 fn open(variant: &str) -> Result<Kernel, Unavailable> {
-    let device = Device::open().map_err(cannot_open)?;
+    let device = RunnerDevice::open().map_err(cannot_open)?;
     check_version(&device)?;
     if variant.is_empty() {
         let detail =
@@ -152,7 +152,7 @@ fn find(name: &str) -> Option<Driver> {
 }
 
 /// Returns an error if the module was built from other sources than this cpb.
-fn check_version(device: &Device) -> Result<(), Unavailable> {
+fn check_version(device: &RunnerDevice) -> Result<(), Unavailable> {
     let mut request = Request::new(Run { jobs: 1, ..Run::EMPTY });
     match device.run(&mut request) {
         Err(Refused { errno: libc::EINVAL, words }) if !words.contains("version") => Ok(()),
@@ -281,7 +281,7 @@ impl Provider for Kernel {
         if workload.algorithm.shape().key > 0 {
             takes(keys)?;
         }
-        let device = Device::open().map_err(|error| match error.raw_os_error() {
+        let device = RunnerDevice::open().map_err(|error| match error.raw_os_error() {
             Some(libc::EACCES | libc::EPERM) => Unsupported::Permission.into(),
             Some(libc::ENOENT) => Unsupported::Device.into(),
             errno => Error::Device(errno.unwrap_or(libc::EIO)),
@@ -289,7 +289,7 @@ impl Provider for Kernel {
         let ignores_keys = self.is_floor();
         let name = &self.driver.driver;
         let mut session =
-            KernelSession::new(device, name, self.kind, ignores_keys, workload, keys, jobs)?;
+            InKernelSession::new(device, name, self.kind, ignores_keys, workload, keys, jobs)?;
         body(&mut session)
     }
 }

@@ -5,10 +5,9 @@ use super::explain_text::{
 };
 use super::format::{margin, megabytes, percent, short, time};
 use super::inline_decryption;
-use super::queue_gain;
 use super::retired;
 use super::table::{Block, Place, fits, paint, render as table, wrap};
-use super::terminal::{Styles, write_faint, write_note, write_styled_note, write_verdict};
+use super::terminal::{Styles, write_note, write_queues, write_styled_note, write_verdict};
 use cpb_analysis::explain::{Costs, Explained, Explanation, Question};
 use cpb_analysis::fit::Line;
 use cpb_analysis::uncertain::Bounded;
@@ -35,7 +34,7 @@ pub fn render(explanation: &Explanation, width: usize, colour: bool) -> String {
     if !explanation.inline_decryption.is_empty() {
         text.push('\n');
     }
-    text.push_str(&queues(explanation, width, styles));
+    write_queues(&mut text, explanation, width, styles);
     if explanation.tasks.len() > 1 {
         write_verdict(&mut text, explanation, width, styles);
     }
@@ -104,26 +103,6 @@ pub fn render(explanation: &Explanation, width: usize, colour: bool) -> String {
     }
     if text.is_empty() {
         text.push_str("There are no figures to explain.\n");
-    }
-    text
-}
-
-/// What messages in flight gain: the verdict on each queue, then its figures. Empty if nothing was measured with more
-/// than one in flight.
-pub(crate) fn queues(explanation: &Explanation, width: usize, styles: Styles) -> String {
-    let mut text = String::new();
-    for words in explanation.queues.iter().filter_map(queue_gain::sentence) {
-        write_styled_note(&mut text, "queue", &words, width, styles.fastest);
-    }
-    let blocks: Vec<Block> = explanation.queues.iter().flat_map(queue_gain::blocks).collect();
-    if !blocks.is_empty() {
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        text.push_str(&table(&blocks, width, styles.look));
-        text.push('\n');
-        write_faint(&mut text, queue_gain::LEGEND, width, styles.look.faint);
-        text.push('\n');
     }
     text
 }

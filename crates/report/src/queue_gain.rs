@@ -16,11 +16,14 @@ pub(crate) const LEGEND: &str = "Gain: rate divided by this driver's rate with o
      irq/op: interrupts of the engine per operation; ctx/op: context switches per operation. Latency: from submission to \
      completion, half of the operations.";
 
+/// The rows of a block: a way's name and its places.
+type Rows = Vec<(String, Vec<Place>)>;
+
 /// The blocks of one executor: gain, interrupts, context switches and latency, by way and size.
 pub(crate) fn blocks(found: &QueueGain) -> Vec<Block> {
     let columns: Vec<String> =
         found.sizes.iter().map(|size| Size::from(*size).to_string()).collect();
-    let rows = |show: &dyn Fn(&AtSize) -> Option<Place>| -> Vec<(String, Vec<Place>)> {
+    let rows = |show: &dyn Fn(&AtSize) -> Option<Place>| -> Rows {
         let row = |way: &Way| {
             let place = |cell: &Option<AtSize>| cell.as_ref().and_then(show).unwrap_or_default();
             (words(way, found), way.cells.iter().map(place).collect::<Vec<_>>())
@@ -35,7 +38,7 @@ pub(crate) fn blocks(found: &QueueGain) -> Vec<Block> {
         in_words(&found.workload, 1),
         evidence_word(found.evidence)
     );
-    let parts: [(String, Vec<(String, Vec<Place>)>); 4] = [
+    let parts: [(String, Rows); 4] = [
         (heading, rows(&gain)),
         ("irq/op".into(), rows(&|cell| cell.interrupts_per_operation.map(|n| figure(count(n))))),
         ("ctx/op".into(), rows(&|cell| cell.switches_per_operation.map(|n| figure(count(n))))),

@@ -1,12 +1,11 @@
 //! The table for a terminal.
 
-use super::explain::queues;
 use super::groups::{Comparisons, Group, groups};
 use super::latencies::latencies;
 use super::rates::{MARGINS, Rates, SHOWN};
 use super::table::{Look, fits, length, paint, render as table, render_apart as table_apart, wrap};
 use super::threads::threads;
-use super::{by_size, execution, footnotes, memory_read, verdict};
+use super::{by_size, execution, footnotes, memory_read, queue_gain, verdict};
 use anstyle::{AnsiColor, Style};
 use cpb_analysis::explain::Explanation;
 use cpb_analysis::summary::Summary;
@@ -58,11 +57,7 @@ pub fn render(
         text.push_str(&verdict);
         text.push('\n');
     }
-    let queues = queues(explanation, width, styles);
-    if !queues.is_empty() {
-        text.push_str(&queues);
-        text.push('\n');
-    }
+    write_queues(&mut text, explanation, width, styles);
     let by_size = options.by_size || summary.run.by_size;
     let mut facts = String::new();
     write_notes(&mut facts, summary, &groups, by_size, width, styles, options.all);
@@ -242,7 +237,7 @@ fn write_notes(
     }
 }
 
-pub(crate) fn write_faint(text: &mut String, words: &str, width: usize, style: Style) {
+fn write_faint(text: &mut String, words: &str, width: usize, style: Style) {
     for line in wrap(words, width) {
         paint(text, style, &line);
         text.push('\n');
@@ -341,6 +336,32 @@ fn write_legend(
 /// A label on the left with wrapped text beside it.
 pub(crate) fn write_note(text: &mut String, word: &str, words: &str, width: usize) {
     write_styled_note(text, word, words, width, Style::new());
+}
+
+/// What messages in flight gain: the verdict on each queue, then its figures, then an empty line. Nothing if nothing was
+/// measured with more than one in flight.
+pub(crate) fn write_queues(
+    text: &mut String,
+    explanation: &Explanation,
+    width: usize,
+    styles: Styles,
+) {
+    let verdicts: Vec<String> =
+        explanation.queues.iter().filter_map(queue_gain::sentence).collect();
+    for words in &verdicts {
+        write_styled_note(text, "queue", words, width, styles.fastest);
+    }
+    let blocks: Vec<_> = explanation.queues.iter().flat_map(queue_gain::blocks).collect();
+    if blocks.is_empty() {
+        return;
+    }
+    if !verdicts.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(&table(&blocks, width, styles.look));
+    text.push('\n');
+    write_faint(text, queue_gain::LEGEND, width, styles.look.faint);
+    text.push('\n');
 }
 
 /// The same with a style.

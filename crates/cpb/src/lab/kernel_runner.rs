@@ -95,6 +95,7 @@ fn find_common(makefile: &Path, sources: &Path) -> Result<()> {
 /// The first line of an error that tells what is wrong.
 fn first(error: &anyhow::Error) -> String {
     let text = format!("{error:#}");
-    let telling = |line: &&str| line.contains("rror:") || line.contains("not found");
+    let telling =
+        |line: &&str| line.to_lowercase().contains("error:") || line.contains("not found");
     text.lines().find(telling).or(text.lines().last()).unwrap_or_default().trim().to_owned()
 }

@@ -2,7 +2,7 @@
 //! system call. These tests compare what `sendmsg`, `recv` and `recvmsg` are given.
 
 use super::*;
-use crate::af_alg::authenc;
+use crate::kernel_crypto::material;
 use cpb_core::{Algorithm, CryptoWorkload, Data, Job, Operation, Placement};
 use cpb_session::raw_jobs::RawJobs;
 use libc::c_void;
@@ -63,7 +63,7 @@ fn pointed(algorithm: Algorithm, operation: Operation, placement: Placement) -> 
         message: length,
         associated: associated.len(),
         tag: shape.tag,
-        iv: authenc::iv(algorithm),
+        iv: material::authenticated_iv(algorithm),
         scratch: scratch.as_mut_ptr(),
     };
     // As `session::Way` requests them: a long message takes two requests.

@@ -123,6 +123,21 @@ fn while_software_works_the_lines_of_every_engine_are_watched() {
 }
 
 #[test]
+fn a_template_has_the_devices_of_the_drivers_that_it_is_made_of() {
+    let machine = virtio();
+    let listed = fs::read_to_string(machine.root().join("proc/crypto")).expect("a file");
+    let template = "authenc(hmac(sha1-generic),virtio_crypto_aes_cbc)";
+    let software = "authenc(hmac(sha1-generic),cbc-aes-aesni)";
+    let more =
+        [template, software].map(|name| entry("authenc(hmac(sha1),cbc(aes))", name, "authenc"));
+    machine.file("proc/crypto", listed + &more.concat());
+    let engine = machine.lines("virtio_crypto_aes_cbc");
+    assert!(engine.is_some());
+    assert_eq!(machine.lines(template), engine);
+    assert_eq!(machine.lines(software), None);
+}
+
+#[test]
 fn a_count_is_read_anew_each_time() {
     let machine = virtio();
     let lines = lines_of(machine.root(), "virtio_crypto_aes_cbc").expect("lines");

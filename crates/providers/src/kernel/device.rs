@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The open device.
-pub(super) struct Device(File);
+pub(super) struct RunnerDevice(File);
 
 /// One run: what the module reads, and what it writes.
 pub(super) struct Request {
@@ -79,9 +79,9 @@ pub(super) struct Refused {
     pub(super) words: String,
 }
 
-impl Device {
+impl RunnerDevice {
     /// Opens the device, and waits if another process has it open.
-    pub(super) fn open() -> io::Result<Device> {
+    pub(super) fn open() -> io::Result<RunnerDevice> {
         let began = Instant::now();
         loop {
             match OpenOptions::new().read(true).write(true).open(PATH) {
@@ -90,7 +90,7 @@ impl Device {
                 {
                     thread::sleep(PAUSE);
                 }
-                opened => return opened.map(Device),
+                opened => return opened.map(RunnerDevice),
             }
         }
     }

@@ -5,7 +5,7 @@
 //! anew.
 
 use super::abi::{self, Run, Timed};
-use super::device::{Device, Refused, Request};
+use super::device::{Refused, Request, RunnerDevice};
 use crate::kernel_crypto::material;
 use cpb_core::round::{Budget, OwnLoop, OwnRound, Store, Taken};
 use cpb_core::{
@@ -16,8 +16,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// An open session.
-pub(super) struct KernelSession<'s, 'j> {
-    device: Device,
+pub(super) struct InKernelSession<'s, 'j> {
+    device: RunnerDevice,
     workload: &'s CryptoWorkload,
     /// What all runs of this session have in common.
     run: Run,
@@ -28,10 +28,10 @@ pub(super) struct KernelSession<'s, 'j> {
     ahead: Option<(Vec<u8>, Vec<bool>)>,
 }
 
-impl<'s, 'j> KernelSession<'s, 'j> {
+impl<'s, 'j> InKernelSession<'s, 'j> {
     /// A session on the driver called `driver`, which is of `kind` and takes no key or IV if it `ignores_keys`.
     pub(super) fn new(
-        device: Device,
+        device: RunnerDevice,
         driver: &str,
         kind: u32,
         ignores_keys: bool,
@@ -80,7 +80,7 @@ impl<'s, 'j> KernelSession<'s, 'j> {
         }
         let place = run.driver.get_mut(..driver.len()).filter(|_| driver.len() < abi::NAME);
         place.ok_or(Unsupported::Device)?.copy_from_slice(driver.as_bytes());
-        Ok(KernelSession { device, workload, run, keys, jobs, ahead: None })
+        Ok(InKernelSession { device, workload, run, keys, jobs, ahead: None })
     }
 
     /// A request for these jobs.
@@ -151,7 +151,7 @@ impl<'s, 'j> KernelSession<'s, 'j> {
     }
 }
 
-impl Session for KernelSession<'_, '_> {
+impl Session for InKernelSession<'_, '_> {
     fn submit(&mut self, job: usize) -> Result<Progress, Error> {
         if job >= self.jobs.len() {
             return Err(Error::Contract);
@@ -183,7 +183,7 @@ impl Session for KernelSession<'_, '_> {
     }
 }
 
-impl OwnLoop for KernelSession<'_, '_> {
+impl OwnLoop for InKernelSession<'_, '_> {
     fn round(
         &mut self,
         budget: &Budget,
