@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 
 /// The built-in guests.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     ("x86_64-6.1", include_str!("../../../../lab/x86_64-6.1.toml")),
     ("x86_64-6.12", include_str!("../../../../lab/x86_64-6.12.toml")),
     ("aarch64-6.1", include_str!("../../../../lab/aarch64-6.1.toml")),
+    ("armhf-6.1", include_str!("../../../../lab/armhf-6.1.toml")),
     ("armhf-6.1-caam", include_str!("../../../../lab/armhf-6.1-caam.toml")),
     ("aarch64-6.1-caam", include_str!("../../../../lab/aarch64-6.1-caam.toml")),
     ("x86_64-7", include_str!("../../../../lab/x86_64-7.toml")),

@@ -48,6 +48,14 @@ fn the_aarch64_guest_proves_its_accelerator_and_that_it_is_emulated() {
 }
 
 #[test]
+fn the_armhf_guest_proves_its_accelerator_with_32_bits() {
+    if here("armhf") {
+        let lines = measure("armhf-6.1", &VIRTIO, "af_alg:cbc-aes-neonbs");
+        instructions_are_counted(&lines, &VIRTIO, "af_alg:cbc-aes-neonbs");
+    }
+}
+
+#[test]
 fn the_armhf_guest_proves_the_caam_that_linux_s_own_driver_drives() {
     if !caam_is_here("armhf_caam") {
         return;
