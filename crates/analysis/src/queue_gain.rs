@@ -268,3 +268,78 @@ fn order(dispatch: Dispatch) -> u32 {
     let last = u32::from(dispatch.notice == Notice::Last);
     depth * 4 + before * 2 + last
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+    use crate::ratio::Verdict;
+    use cpb_core::{Algorithm, Operation};
+
+    const DEEP: fn(u16) -> Dispatch =
+        |depth| Dispatch { depth: Depth::Jobs(depth), ..Dispatch::SERIAL };
+
+    /// A cell whose operations take so many nanoseconds.
+    fn cell(provider: &str, size: u32, dispatch: Dispatch, time: f64) -> Vec<Round> {
+        let workload = CryptoWorkload::new(Algorithm::Aes128Cbc, Operation::Encrypt, size);
+        let workload = CryptoWorkload { dispatch, ..workload };
+        let seed = u64::from(size) + u64::from(order(dispatch)) + provider.len() as u64;
+        let mut rounds = fixtures::noisy_rounds(seed, 12, time, 0.002);
+        for round in &mut rounds {
+            round.cell = Cell { provider: provider.into(), workload: workload.into(), threads: 1 };
+        }
+        rounds
+    }
+
+    fn planted() -> Record {
+        let cells = [
+            cell("openssl", 16, Dispatch::SERIAL, 1000.0),
+            cell("openssl", 16, Dispatch::ALL_AT_ONCE, 250.0),
+            cell("openssl", 16, DEEP(64), 260.0),
+            cell("openssl", 16, DEEP(8), 300.0),
+            cell("openssl", 16384, Dispatch::SERIAL, 10_000.0),
+            cell("openssl", 16384, Dispatch::ALL_AT_ONCE, 10_000.0),
+            // The same executor by another way, and one with a queue that nothing is compared with.
+            cell("mbedtls:c", 16, Dispatch::SERIAL, 2000.0),
+        ];
+        fixtures::record(cells.into_iter())
+    }
+
+    #[test]
+    fn a_planted_gain_is_found_with_the_depth_that_is_enough() {
+        let [found] = &of(&planted())[..] else { panic!() };
+        assert_eq!((&*found.provider, &found.sizes[..]), ("openssl", &[16, 16384][..]));
+        let [small, large] = &found.enough[..] else { panic!("{found:?}") };
+        let interval = small.gain.interval.expect("twelve passes");
+        assert!(interval.low.0 <= 4.0 && 4.0 <= interval.high.0, "{interval:?}");
+        assert_eq!((small.bytes, small.in_flight), (16, Some(64)), "8 reach only 83 %");
+        assert_eq!(small.gain.verdict, Verdict::Slower, "of one message at a time");
+        assert_eq!((large.bytes, large.gain.verdict), (16384, Verdict::Tie));
+        assert_eq!(large.in_flight, Some(1), "a queue gains nothing");
+    }
+
+    #[test]
+    fn ways_are_in_the_order_of_their_depth_and_other_interfaces_come_last() {
+        let [found] = &of(&planted())[..] else { panic!() };
+        let ways: Vec<_> = found.ways.iter().map(|way| (&*way.provider, way.in_flight)).collect();
+        let own = [Some(1), Some(8), Some(64), None].map(|depth| ("openssl", depth));
+        assert_eq!(ways, [&own[..], &[("mbedtls:c", Some(1))]].concat());
+        let share = found.ways[4].cells[0].and_then(|cell| cell.gain).expect("a ratio");
+        assert!((share.0 - 0.5).abs() < 0.02, "{share:?}");
+        assert_eq!(found.ways[1].cells[1], None, "not measured at this size");
+    }
+
+    #[test]
+    fn without_a_reference_there_are_counts_and_no_gain() {
+        let cells = [cell("openssl", 16, DEEP(8), 300.0), cell("openssl", 16, DEEP(2), 500.0)];
+        let [found] = &of(&fixtures::record(cells.into_iter()))[..] else { panic!() };
+        assert!(found.enough.is_empty());
+        assert!(
+            found.ways.iter().flat_map(|way| &way.cells).flatten().all(|cell| cell.gain.is_none())
+        );
+        assert!(
+            of(&fixtures::record([cell("openssl", 16, Dispatch::SERIAL, 1e3)].into_iter()))
+                .is_empty()
+        );
+    }
+}

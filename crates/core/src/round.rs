@@ -14,14 +14,14 @@ pub struct Budget<Time = Ticks> {
     /// How long a batch should take.
     pub batch: Time,
     /// The round stops after this time, counted from the first batch, even with fewer batches. At least one
-    /// batch and one [period](Session::period) of single operations are always taken.
+    /// batch and one [period](crate::Session::period) of single operations are always taken.
     pub limit: Time,
     /// The maximum number of batches.
     pub batches: u16,
     /// The maximum number of single operations to time after the batches. If the workload has more than one
     /// job in flight, the same number is then timed in flight.
     pub latencies: u16,
-    /// Operations per batch; 0: determined from [`Budget::batch`], in whole [periods](Session::period).
+    /// Operations per batch; 0: determined from [`Budget::batch`], in whole [periods](crate::Session::period).
     pub iterations: u32,
     /// The round continues, with batches that are not kept, until this much time has passed since the first
     /// batch: some of the system's counters have coarse steps. 0: it does not continue.

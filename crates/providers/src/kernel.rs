@@ -151,21 +151,20 @@ fn find(name: &str) -> Option<Driver> {
     drivers.into_iter().find(|driver| driver.driver == name && !driver.is_larval())
 }
 
-/// Returns an error if the module was built from other sources than this cpb.
+/// Returns an error if the module was built from other sources than this cpb, or cannot run anything.
 fn check_version(device: &RunnerDevice) -> Result<(), Unavailable> {
     let mut request = Request::new(Run { jobs: 1, ..Run::EMPTY });
-    match device.run(&mut request) {
-        Err(Refused { errno: libc::EINVAL, words }) if !words.contains("version") => Ok(()),
-        // Every other answer is one of another module.
-        _ => Err(Unavailable {
-            reason: Unsupported::Device,
-            detail: format!(
-                "the module behind {} is of another version of cpb: build it again with `make kmod KDIR=…` in this cpb's \
-                 sources, and load that one",
-                device::PATH
-            ),
-        }),
-    }
+    let detail = match device.run(&mut request) {
+        // A module of this version refuses the run for what it says.
+        Err(Refused { errno: libc::EINVAL, words }) if !words.contains("version") => return Ok(()),
+        Err(Refused { errno: libc::EIO, words }) => format!("{}: {words}", device::PATH),
+        _ => format!(
+            "the module behind {} is of another version of cpb: build it again with `make kmod KDIR=…` in this cpb's \
+             sources, and load that one",
+            device::PATH
+        ),
+    };
+    Err(Unavailable { reason: Unsupported::Device, detail })
 }
 
 /// Why the device cannot be opened.
