@@ -41,11 +41,6 @@ const MOST_BYTES_IN_TESTS: u64 = 36 << 20;
 const FOR_TESTS: &str = "--test";
 const FAST: &str = "fast";
 
-/// The target whose file for tests ends with a segmentation fault as it starts if nothing in it is optimised: Debian's C
-/// library then enters a resolver of its own in the wrong state of the CPU. It has 20 MB of code then, and a branch in Thumb
-/// reaches 16 MB.
-const NEEDS_OPTIMISATION: &str = "armv7-unknown-linux-gnueabihf";
-
 /// The option for files with symbols.
 const SYMBOLS: &str = "--symbols";
 
@@ -131,9 +126,6 @@ fn build(target: &str, gcc: Option<&str>, purpose: Purpose) -> Result<PathBuf, S
             Purpose::Boards | Purpose::Tests => ["symbols", "none"],
         };
         command.args(["--no-default-features", "--features", STATIC, "--profile", profile]);
-        if tests && target == NEEDS_OPTIMISATION {
-            command.env("CARGO_PROFILE_FAST_OPT_LEVEL", "1");
-        }
         // Nothing unwinds through C. Its code is the same without the tables, and without the debug information that
         // zig adds.
         let flags = format!("CFLAGS_{}", target.replace('-', "_"));
