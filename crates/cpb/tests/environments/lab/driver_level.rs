@@ -197,7 +197,7 @@ fn who_may_not_use_the_module_is_told_and_a_run_that_loses_it_says_so() {
         "/dev/cpb-runner is in use by another program",
         "unloaded-in-the-middle",
         "the run ended with 1",
-        "an earlier round could be measured",
+        r#""outcome":{"failed":{"error":{"unsupported":"device"}"#,
         "no /dev/cpb-runner: cpb's kernel module is not loaded",
         "loaded-again",
     ] {
