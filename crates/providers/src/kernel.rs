@@ -1,8 +1,8 @@
 //! The kernel's crypto from inside it: a module of cpb's own (`lab/kmod`) runs a workload on a driver that is named, in
 //! a loop of its own. Only there can a driver's queue be kept full, whatever the kernel.
 //!
-//! `kernel:cbc-aes-aesni` is that driver, `kernel:cryptd(cbc-aes-aesni)` the same behind a queue of the kernel's, and
-//! `kernel:null` the null cipher, which copies: the floor of the kernel's crypto API.
+//! `kernel:cbc-aes-aesni` is that driver, `kernel:cryptd(cbc(aes-generic))` a synchronous one behind a queue of the
+//! kernel's, and `kernel:null` the null cipher, which copies: the floor of the kernel's crypto API.
 //!
 //! The module runs one request of one process at a time, and each process has it open only while it uses it.
 
