@@ -95,6 +95,13 @@ fn a_full_queue_gains_what_it_should_and_the_ciphertexts_are_those_of_user_space
     assert!(ran.stdout.contains("all at once"), "{}", ran.all());
 }
 
+/// How many known answers `cpb check` said to be right, if it said that none is wrong.
+fn right(said: &str) -> u32 {
+    let end = " known answers right, 0 algorithms wrong";
+    let line = said.lines().find_map(|line| line.strip_suffix(end));
+    line.and_then(|number| number.replace(',', "").parse().ok()).unwrap_or_default()
+}
+
 /// A count of all rounds, by operation.
 fn per_operation(rounds: &[&Value], count: &str) -> f64 {
     let sum = |name: &str| -> f64 {
@@ -142,7 +149,12 @@ fn one_pass_of_encryption_and_mac_is_right_on_every_cipher_and_half_of_it_may_be
     assert!(is("virtio_crypto_aes_cbc", "accelerated"), "{}", ran.all());
     assert!(is("cbc-aes-aesni", "software"), "{}", ran.all());
     let lines = lines(&lab.path("record.jsonl"));
-    assert!(of_kind(&lines, "check").iter().all(|check| check["wrong"].is_null()), "{}", ran.all());
+    let checks = of_kind(&lines, "check");
+    assert!(checks.iter().all(|check| check["wrong"].is_null()), "{}", ran.all());
+    for (provider, _) in verdicts {
+        let of_it = checks.iter().filter(|check| check["provider"] == provider);
+        assert!(of_it.filter_map(|check| check["right"].as_u64()).sum::<u64>() > 0, "{provider}");
+    }
 }
 
 #[test]
@@ -153,8 +165,8 @@ fn the_module_is_built_for_the_newer_kernel_as_well() {
     let algorithms = "aes-128-cbc,aes-128-gcm,sha-256,hmac-sha-256";
     let providers = format!("{ENGINE},{SOFTWARE},kernel:sha256-avx2,kernel:null,kernel:no-such");
     let ran = lab!().run(&format!("check --target lab:x86_64-6.12 -a {algorithms} -p {providers}"));
-    assert!(ran.stdout.contains(" known answers right, 0 algorithms wrong"), "{}", ran.all());
-    assert!(ran.stdout.contains("virtio_crypto_aes_cbc"), "{}", ran.all());
+    // Two drivers of AES-CBC, with 331 answers in each direction, and one of SHA-256.
+    assert!(right(&ran.stdout) > 4 * 331, "{}", ran.all());
     assert!(ran.all().contains("this kernel has no driver no-such"), "{}", ran.all());
 }
 
@@ -225,16 +237,18 @@ fn an_accelerator_unplugged_under_a_full_queue_costs_its_cells_with_a_reason() {
     running.wait_for(&format!("written: round {ENGINE}"), 3);
     unplug(&socket, "crypto");
     running.wait_for(&format!("written: without {ENGINE}"), 1);
+    // The guest may have to be given up, and another one booted; the software is measured in it.
+    let software = "written: round mbedtls:c";
+    let before = running.said.matches(software).count();
+    running.wait_for(software, before + 1);
     running.signal("INT");
     let ran = running.end();
     let lines = lines(&lab.path("record.jsonl"));
     let without = of_kind(&lines, "without");
-    let of_engine = without.iter().filter(|one| one["provider"] == ENGINE);
-    for one in of_engine {
-        println!("unplugged: {}", one["outcome"]);
-        let outcome = one["outcome"].to_string();
-        assert!(outcome.contains("failed") || outcome.contains("unsupported"), "{}", ran.all());
-    }
+    let lost = without.iter().find(|one| one["provider"] == ENGINE).expect("a cell of the engine");
+    println!("unplugged: {}", lost["outcome"]);
+    let detail = lost["outcome"]["failed"]["detail"].as_str().unwrap_or_default();
+    assert!(!detail.is_empty(), "{}", ran.all());
 }
 
 /// A program that sends random requests to the device for so many seconds.
@@ -267,5 +281,5 @@ fn twenty_seconds_of_random_requests_do_no_harm() {
     assert!(bad.parse::<u32>().expect("a number") <= 1, "{said}");
     let good = said.lines().find_map(|line| line.strip_suffix(" good")?.rsplit(' ').next());
     assert!(good.is_some_and(|good| good.parse::<u32>().is_ok_and(|good| good > 50)), "{said}");
-    assert!(said.contains(" known answers right, 0 algorithms"), "{said}");
+    assert_eq!(right(&said), 4 * 331, "two drivers, in each direction: {said}");
 }
