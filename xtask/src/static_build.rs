@@ -33,9 +33,8 @@ const STATIC: &str = "openssl,mbedtls,rustcrypto";
 /// Decision 24 has what is in the largest one.
 const MOST_BYTES: u64 = 18_000_000;
 
-/// The largest size of a file for tests in bytes. These are built fast, without optimisation of what is not timed, and
-/// larger by half.
-const MOST_BYTES_IN_TESTS: u64 = 36 << 20;
+/// The largest size of a file for tests in bytes. These are built fast, and larger.
+const MOST_BYTES_IN_TESTS: u64 = 26 << 20;
 
 /// The option for tests' files, and the profile that these are built with.
 const FOR_TESTS: &str = "--test";

@@ -44,7 +44,7 @@ pub(crate) fn blocks(found: &QueueGain) -> Vec<Block> {
         ("ctx/op".into(), rows(&|cell| cell.switches_per_operation.map(|n| figure(count(n))))),
         ("latency".into(), rows(&|cell| cell.latency.map(|latency| figure(time(latency.p50))))),
     ];
-    let is_told = |rows: &[(String, Vec<Place>)]| {
+    let is_told = |rows: &Rows| {
         rows.iter()
             .any(|(_, places)| places.iter().any(|place| matches!(place, Place::Figure { .. })))
     };
@@ -86,9 +86,8 @@ pub(crate) fn sentence(found: &QueueGain) -> Option<String> {
         parts.push(at(last));
     }
     let kind = match found.evidence {
-        Evidence::Emulated => " (emulated)",
-        Evidence::Simulated => " (simulated)",
-        _ => "",
+        Evidence::Hardware => String::new(),
+        other => format!(" ({})", evidence_word(other)),
     };
     let task = in_words(&found.workload, 1);
     Some(format!("{}, {task}{kind}: {}", found.executor, parts.join("; ")))
@@ -104,7 +103,7 @@ fn at(enough: &Enough) -> String {
         Some(jobs) => format!("{jobs} in flight reach"),
         None => "no smaller depth that was measured is known to reach".to_owned(),
     };
-    let share = format!("{:.0} % of that rate", 100.0 * ENOUGH);
+    let share = format!("{:.0}% of that rate", 100.0 * ENOUGH);
     match enough.gain.verdict {
         // The verdict is on one message at a time: it is slower.
         Verdict::Slower => format!(
