@@ -47,6 +47,29 @@ fn variation(lab: &Lab, change: impl FnOnce(String) -> String) -> PathBuf {
     lab.write("caam.toml", change(usual.replace(counting, "")))
 }
 
+/// Kills a cpb whose guest gives no answer.
+struct Deadline {
+    _stop: Sender<()>,
+}
+
+impl Deadline {
+    /// The longest answer, beside a full ring, takes a minute and a half on a quiet host.
+    const PATIENCE: Duration = Duration::from_secs(300);
+
+    /// Starts the clock, which stops when the deadline is dropped.
+    fn of(cpb: &Child) -> Deadline {
+        let process = cpb.id().to_string();
+        let (stop, stopped) = channel();
+        thread::spawn(move || {
+            if stopped.recv_timeout(Deadline::PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                println!("no answer in {} s", Deadline::PATIENCE.as_secs());
+                signal("KILL", &process);
+            }
+        });
+        Deadline { _stop: stop }
+    }
+}
+
 /// A shell in a guest, which is asked one thing after the other.
 struct Shell {
     cpb: Child,
@@ -54,35 +77,26 @@ struct Shell {
     answers: BufReader<ChildStdout>,
     /// What cpb says on standard error.
     told: PathBuf,
-    /// Dropped with the shell, or else cpb is killed after a while.
-    _deadline: Sender<()>,
 }
 
 impl Shell {
     /// Boots a guest. A dead one ends the shell, and one that hangs is killed.
     fn boot(lab: &Lab, guest: &Path) -> Shell {
-        const PATIENCE: Duration = Duration::from_secs(240);
         let told = lab.path("told");
         let mut command = lab.process(&format!("lab run {} -- sh -s", guest.display()));
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(File::create(&told).expect("a file"));
         let mut cpb = command.spawn().expect("cpb starts");
         let (orders, answers) = (cpb.stdin.take(), cpb.stdout.take());
-        let process = cpb.id().to_string();
-        let (deadline, ended) = channel();
-        thread::spawn(move || {
-            if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                signal("KILL", &process);
-            }
-        });
         let answers = BufReader::new(answers.expect("a pipe"));
-        Shell { cpb, orders: orders.expect("a pipe"), answers, told, _deadline: deadline }
+        Shell { cpb, orders: orders.expect("a pipe"), answers, told }
     }
 
     /// What the script prints, up to its end or the guest's.
     fn ask(&mut self, script: &str) -> String {
         const END: &str = "= end of the answer";
         let mut answer = String::new();
+        let _deadline = Deadline::of(&self.cpb);
         // A guest that is gone reads nothing, and has no answer.
         if writeln!(self.orders, "{script}\necho '{END}'").is_err() {
             return answer;
@@ -100,6 +114,7 @@ impl Shell {
 
     /// Ends the guest, and returns what cpb said.
     fn end(mut self) -> String {
+        let _deadline = Deadline::of(&self.cpb);
         drop(self.orders);
         self.cpb.wait().expect("a child of ours");
         fs::read_to_string(&self.told).expect("text")
