@@ -10,7 +10,8 @@ import subprocess
 
 from lib import build, cpb
 
-# The configuration that the package openssl-src uses, but with the applications.
+# As crates/providers/build/openssl.rs has it, but with the applications, and with what cpb leaves out because it does
+# not measure it: `openssl` does not build without.
 CONFIGURATION = """no-shared no-module no-tests no-comp no-zlib no-zlib-dynamic --libdir=lib
     no-legacy no-ssl3 no-md2 no-rc5 no-weak-ssl-ciphers no-camellia no-idea no-seed""".split()
 
