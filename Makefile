@@ -3,10 +3,10 @@
 # Rust that scripts/setup.sh has just installed is not yet on the caller's PATH.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
-.PHONY: help run test setup static deb firmware kmod imxrt otfad xip bench fuzz
+.PHONY: help run test setup static deb firmware kmod kmod-check imxrt otfad xip bench fuzz
 
 help:   ## this list
-	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\): *## /  make \1\t/p' Makefile | expand -t 18
 
 run:    ## measure this machine by the default plan; ARGS="..." is passed to `cpb run`
 	@scripts/setup.sh run
@@ -37,6 +37,9 @@ firmware: ## images for boards into target/firmware/; ARGS="[--opt O3] [--buffer
 kmod:   ## cpb's runner inside the kernel (lab/kmod), for the kernel whose build folder is KDIR
 	@test -n "$(KDIR)" || { echo "kmod: give the kernel's build folder, such as KDIR=/lib/modules/\$$(uname -r)/build"; exit 2; }
 	$(MAKE) -C $(KDIR) M=$(CURDIR)/lab/kmod modules
+
+kmod-check: ## the same module in a kernel that looks for mistakes, for MINUTES=10 minutes
+	scripts/kmod-check.sh $(MINUTES)
 
 imxrt:  ## published figures of two i.MX RT beside the simulator's: Mbed TLS by optimisation and placement, DCP, CAAM
 	@scripts/setup.sh firmware

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 /* Changes with each change of the structure. */
-#define CPB_RUNNER_VERSION 2
+#define CPB_RUNNER_VERSION 3
 
 /* Limits. A run takes no more than a quarter of the machine's memory, either. */
 #define CPB_MAX_MESSAGE (64 << 10)
@@ -62,6 +62,18 @@ struct cpb_sample {
 	__u64 cycles; /* of get_cycles(): a TSC, for example; 0 without one */
 };
 
+/*
+ * Where the time of operations goes that run one at a time, summed: until the
+ * request is built, until the call that sends it returns, until the loop runs
+ * again after its completion. Each has one reading of the clock in it.
+ */
+struct cpb_steps {
+	__u64 operations;
+	__u64 build_ns;
+	__u64 dispatch_ns;
+	__u64 completion_ns;
+};
+
 struct cpb_run {
 	/* In: what to run. */
 	__u32 version;
@@ -103,6 +115,7 @@ struct cpb_run {
 	__u64 in_flight_max;
 	__u64 backlogged; /* operations that waited for room in the queue */
 	__u64 synchronous; /* operations that were done when they were sent */
+	struct cpb_steps steps; /* with a depth of 1; latencies says how many */
 	char name[CPB_NAME]; /* the driver that ran it, as it calls itself */
 	char words[CPB_WORDS]; /* what is wrong, if the call fails */
 };

@@ -325,6 +325,46 @@ static int batches(struct work *work, u64 begin, u32 *next)
 	return 0;
 }
 
+/* One operation at a time, with a reading of the clock after each step. */
+static int steps(struct work *work, u64 begin, u32 *next)
+{
+	struct cpb_run *run = work->run;
+	struct cpb_steps *steps = &run->steps;
+	bool build_now = !(run->flags & CPB_BUILD_BEFORE);
+	u32 i;
+
+	for (i = 0; i < run->latencies; i++) {
+		struct job *job = work->jobs[*next];
+		u64 start, built, sent, end;
+		int error = build_now ? 0 : build(job);
+
+		cond_resched();
+		start = ktime_get_raw_ns();
+		if (build_now)
+			error = build(job);
+		if (error)
+			return error;
+		built = ktime_get_raw_ns();
+		error = submit(job);
+		sent = ktime_get_raw_ns();
+		if (error)
+			return error == -ENOSPC ? -EPROTO : error;
+		error = wait_for(work, 0);
+		end = ktime_get_raw_ns();
+		run->operations++;
+		if (error || work->error)
+			return error ? error : work->error;
+		steps->operations++;
+		steps->build_ns += built - start;
+		steps->dispatch_ns += sent - built;
+		steps->completion_ns += end - sent;
+		*next = *next + 1 == run->jobs ? 0 : *next + 1;
+		if (end - begin >= 3 * run->limit_ns)
+			break;
+	}
+	return 0;
+}
+
 /* Times of single operations: one by one, then as many in flight as in batches. */
 static int latencies(struct work *work, u64 begin, u32 *next)
 {
@@ -344,7 +384,7 @@ static int latencies(struct work *work, u64 begin, u32 *next)
 	}
 	work->depth = run->depth;
 	if (run->depth == 1)
-		return 0;
+		return steps(work, begin, next);
 	work->timing = true;
 	error = 0;
 	for (i = 0; !error && i < run->latencies; i += run->ran) {

@@ -96,6 +96,7 @@ static long locked_ioctl(void __user *user)
 	run->in_flight_max = 0;
 	run->backlogged = 0;
 	run->synchronous = 0;
+	memset(&run->steps, 0, sizeof(run->steps));
 	memset(run->name, 0, sizeof(run->name));
 	memset(run->words, 0, sizeof(run->words));
 	if (found_again())

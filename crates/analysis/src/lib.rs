@@ -41,6 +41,7 @@ pub mod retired;
 pub mod run_info;
 pub mod selection;
 pub mod smt;
+pub mod steps;
 pub mod summary;
 pub mod uncertain;
 pub mod units;

@@ -11,6 +11,7 @@ use crate::latency::{self, Latency};
 use crate::passes::Passes;
 use crate::ratio::{self, Ratio};
 use crate::smt::Alone;
+use crate::steps::{self, StepCosts};
 use crate::units::{Interval, Times};
 use cpb_core::{Build, CryptoWorkload, Depth, Dispatch, Notice, Workload};
 use cpb_record::{Cell, Evidence, Outcome, ProviderRecord, Record, Round};
@@ -19,6 +20,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A depth is enough if it reaches this share of the full queue's rate.
 pub const ENOUGH: f64 = 0.9;
+
+/// A loop that has its CPU for at least this share of the time waits for nothing.
+const NEVER_WAITS: f64 = 0.98;
+
+/// A machine whose CPUs together are busy for at most this share of one waits for its engine.
+const WAITS: f64 = 0.9;
 
 /// The rates of one executor at one task, by how many messages are in flight.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -70,6 +77,8 @@ pub struct AtSize {
     pub switches_per_operation: Option<f64>,
     /// From submission to completion, with as many in flight. `None` if times mean nothing.
     pub latency: Option<Latency>,
+    /// Where the time goes; `None` with more than one in flight, and if it was not told.
+    pub steps: Option<StepCosts>,
 }
 
 /// The depth that is enough at one size.
@@ -81,6 +90,18 @@ pub struct Enough {
     pub gain: Ratio,
     /// The least measured depth that is known to reach [`ENOUGH`] of the full queue's rate; `None` if none is.
     pub in_flight: Option<u16>,
+    /// What limits the full queue; `None` if it is not known.
+    pub limit: Option<Limit>,
+}
+
+/// What limits the rate of a full queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// The CPU: the loop that sends never waits.
+    Cpu,
+    /// The engine: CPUs are idle while it works.
+    Engine,
 }
 
 /// A measured cell.
@@ -217,18 +238,42 @@ impl Executor<'_> {
             interrupts_per_operation: execution.as_ref().and_then(|it| it.interrupts_per_operation),
             switches_per_operation: execution.and_then(|it| Some(it.switches?.all())),
             latency,
+            steps: self.steps(measured),
         }
+    }
+
+    fn steps(&self, measured: &Measured<'_>) -> Option<StepCosts> {
+        let clock = self.record.clock(&measured.cell.provider)?;
+        steps::of(measured.rounds, clock, self.record.header.evidence)
+    }
+
+    /// What limits this cell, if it can be told from how busy the CPUs are.
+    fn limit(&self, measured: &Measured<'_>) -> Option<Limit> {
+        let Measured { cell, rounds, .. } = measured;
+        let execution = execution::of(self.record, cell, rounds)?;
+        let cpu = execution.cpu.measured()?;
+        let all = self.record.header.machine.cpus as f64;
+        if cpu.own >= NEVER_WAITS
+            || cpu.machine.is_some_and(|busy| all == 1.0 && busy >= NEVER_WAITS)
+        {
+            return Some(Limit::Cpu);
+        }
+        cpu.machine.is_some_and(|busy| busy * all <= WAITS).then_some(Limit::Engine)
     }
 
     /// `None` if the full queue was not measured at this size, or there is no reference.
     fn enough(&self, size: u32) -> Option<Enough> {
-        let (mut full, mut shallow) = (None, Vec::new());
+        let (mut full, mut shallow, mut limit) = (None, Vec::new(), None);
         let own = |cell: &&&Measured<'_>| {
             cell.cell.provider == self.provider && cell.workload.message == size
         };
         for cell in self.cells.iter().filter(own) {
             match cell.workload.dispatch.depth {
-                Depth::Ring => full = full.or(cell.passes.as_ref()),
+                Depth::Ring if full.is_none() => {
+                    full = cell.passes.as_ref();
+                    limit = self.limit(cell);
+                }
+                Depth::Ring => {}
                 Depth::Jobs(jobs) => shallow.extend(cell.passes.as_ref().map(|it| (jobs, it))),
             }
         }
@@ -242,6 +287,7 @@ impl Executor<'_> {
             bytes: size,
             gain: ratio::time(self.reference(size)?, full).ok()?,
             in_flight: enough.min(),
+            limit,
         })
     }
 }
@@ -274,6 +320,7 @@ mod tests {
     use super::*;
     use crate::fixtures;
     use crate::ratio::Verdict;
+    use cpb_core::message::CpuTime;
     use cpb_core::{Algorithm, Operation};
 
     const DEEP: fn(u16) -> Dispatch =
@@ -316,6 +363,37 @@ mod tests {
         assert_eq!(small.gain.verdict, Verdict::Slower, "of one message at a time");
         assert_eq!((large.bytes, large.gain.verdict), (16384, Verdict::Tie));
         assert_eq!(large.in_flight, Some(1), "a queue gains nothing");
+    }
+
+    #[test]
+    fn a_loop_that_never_waits_is_the_limit_and_one_that_waits_is_not() {
+        for (own, busy, limit) in [
+            (0.99, 0.99, Some(Limit::Cpu)),
+            (0.3, 0.8, Some(Limit::Engine)),
+            // Interrupts take the rest of the only CPU.
+            (0.3, 0.99, Some(Limit::Cpu)),
+            (0.9, 0.95, None),
+        ] {
+            let mut record = planted();
+            record.header.machine.cpus = 1;
+            for (_, outcome) in &mut record.cells {
+                let Outcome::Measured(rounds) = outcome else { continue };
+                for counters in rounds.iter_mut().map(|round| &mut round.counters) {
+                    let ns = |share: f64| (share * 1e9) as u64;
+                    (counters.operations, counters.wall_ns) = (1000, ns(1.0));
+                    counters.cpu_ns = ns(own);
+                    let (busy_ns, total_ns) = (ns(busy), ns(1.0));
+                    counters.machine = Some(CpuTime { busy_ns, softirq_ns: 0, total_ns });
+                }
+            }
+            let [found] = &of(&record)[..] else { panic!() };
+            assert_eq!(found.enough[0].limit, limit, "{own} {busy}");
+            // Of two CPUs together this is at least one.
+            record.header.machine.cpus = 2;
+            let [found] = &of(&record)[..] else { panic!() };
+            let limit = limit.filter(|_| own >= NEVER_WAITS);
+            assert_eq!(found.enough[0].limit, limit, "{own} {busy} of two");
+        }
     }
 
     #[test]

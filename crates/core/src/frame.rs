@@ -12,7 +12,7 @@ use crc::{CRC_32_ISO_HDLC, CRC_64_XZ, Crc, Table};
 use serde::{Deserialize, Serialize};
 
 /// Version of everything on the wire: frames, messages, and the order of the variants of every enum in them.
-pub const VERSION: u16 = 9;
+pub const VERSION: u16 = 10;
 
 /// The longest message, in bytes. A known answer with 2 KiB of input and 2 KiB of output fits.
 pub const MAX_MESSAGE: usize = 6 * 1024;

@@ -9,7 +9,7 @@ use crate::message::{
     Board, ClockDescription, Counters, CpuTime, Hello, LATENCIES, Retired, Round, SAMPLES,
 };
 use crate::provider::{Claim, Identity};
-use crate::sample::Sample;
+use crate::sample::{Sample, Steps};
 use crate::workload::tests::any_workload;
 use crate::workload::{Phase, Placement, Workload};
 use crate::{Algorithm, Operation};
@@ -212,6 +212,12 @@ impl Parts {
                         user: self.numbers[2],
                         kernel: (self.small > 35).then_some(self.numbers[3]),
                         cpu: (self.small > 37).then_some(self.numbers[4]),
+                    }),
+                    steps: (self.small > 36).then_some(Steps {
+                        operations: self.numbers[0],
+                        build: Ticks(self.numbers[1]),
+                        dispatch: Ticks(self.numbers[2]),
+                        completion: Ticks(self.numbers[3]),
                     }),
                     stack: (self.small > 27).then_some(self.short(5)),
                     machine: (self.small > 39).then_some(CpuTime {

@@ -17,7 +17,7 @@ use crate::clock::Ticks;
 use crate::error::{Error, Unsupported};
 use crate::measure::Budget;
 use crate::provider::{Claim, Identity};
-use crate::sample::Sample;
+use crate::sample::{Sample, Steps};
 use crate::workload::Workload;
 use heapless::Vec;
 use serde::{Deserialize, Serialize};
@@ -211,6 +211,10 @@ pub struct Counters {
     /// What a batch that was run only for this retired. `None` if the CPU's counter of instructions cannot be read.
     #[serde(default)]
     pub retired: Option<Retired>,
+    /// Where the time of operations went that ran one at a time. `None` unless the provider has a loop of its own that
+    /// tells it.
+    #[serde(default)]
+    pub steps: Option<Steps>,
     /// The most stack, in bytes, that the session used below the point of its opening; `None` on systems that
     /// allocate stack on demand.
     pub stack: Option<u32>,

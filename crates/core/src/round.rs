@@ -2,7 +2,8 @@
 
 use crate::clock::Ticks;
 use crate::error::Error;
-use crate::sample::{Histogram, Sample};
+
+use crate::sample::{Histogram, Sample, Steps};
 use serde::{Deserialize, Serialize};
 
 /// How much to measure in one round. A runner uses the ticks of its own clock. A host does not know that
@@ -73,4 +74,6 @@ pub struct OwnRound {
     pub taken: Taken,
     /// Operations that were run, including the warm-up.
     pub operations: u64,
+    /// Where the time of single operations went; `None` if the loop does not tell.
+    pub steps: Option<Steps>,
 }

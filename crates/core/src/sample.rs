@@ -16,6 +16,19 @@ pub struct Sample {
     pub after: Reference,
 }
 
+/// The steps of operations that ran one at a time, with a reading of the clock after each step; all in clock ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Steps {
+    /// The operations.
+    pub operations: u64,
+    /// Until the request was built, summed.
+    pub build: Ticks,
+    /// From then until the call that sends it returned: all of the work, if it is done on the CPU.
+    pub dispatch: Ticks,
+    /// From then until the loop ran again after the completion.
+    pub completion: Ticks,
+}
+
 /// The number of buckets of a [`Histogram`].
 pub const BUCKETS: usize = 32 * 28;
 

@@ -21,6 +21,7 @@ use alloc::vec::Vec;
 use cpb_core::measure::{self, Expected, Queue, Setting, Step};
 use cpb_core::message::{self, Reply};
 use cpb_core::round::{Budget, OwnLoop, OwnRound, Store, Taken};
+use cpb_core::sample::Steps;
 use cpb_core::{
     Clock, Depth, Dispatch, Error, Histogram, Provider, Sample, Session, Unsupported, Workload,
 };
@@ -55,6 +56,8 @@ pub struct Seen {
     pub iterations: u32,
     /// Operations that were run, including the warm-up.
     pub operations: u64,
+    /// Where the time of single operations went; `None` if it was not told.
+    pub steps: Option<Steps>,
     /// CRC-64 over the outputs and tags of all jobs, or the sum computed by a memory read; 0 if the output
     /// cannot be predicted.
     pub output: u64,
@@ -144,6 +147,7 @@ struct Measuring<'a, C> {
     ring: Vec<u16>,
     taken: Taken,
     operations: u64,
+    steps: Option<Steps>,
 }
 
 impl<'a, C: Clock> Measuring<'a, C> {
@@ -160,6 +164,7 @@ impl<'a, C: Clock> Measuring<'a, C> {
             ring: vec![0; jobs],
             taken: Taken::default(),
             operations: 0,
+            steps: None,
         }
     }
 
@@ -182,6 +187,7 @@ impl<'a, C: Clock> Measuring<'a, C> {
             reached(Stage::WarmedUp);
             let round = own_round(own, clock, &budget, expected, &mut store)?;
             (self.taken, self.operations) = (round.taken, round.operations);
+            self.steps = round.steps;
             reached(Stage::Done);
             return Ok(());
         }
@@ -205,6 +211,7 @@ impl<'a, C: Clock> Measuring<'a, C> {
             latency_in_flight: self.latency_in_flight,
             iterations: self.taken.iterations,
             operations: self.operations,
+            steps: self.steps,
             output,
         }
     }

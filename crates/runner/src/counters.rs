@@ -41,6 +41,7 @@ impl ThreadCounters {
             interrupts: None,
             jobs: None,
             retired: None,
+            steps: None,
             stack: None,
             machine: None,
         }
@@ -134,6 +135,7 @@ pub(crate) fn sum(all: &[Counters]) -> Counters {
             kernel: add(total.kernel, one.kernel),
             cpu: add(total.cpu, one.cpu),
         }),
+        steps: None,
         stack: None,
         machine: None,
     })

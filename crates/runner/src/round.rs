@@ -136,6 +136,7 @@ fn thread<C: Clock>(
         }
     })?;
     counted.operations = seen.operations;
+    counted.steps = seen.steps;
     counted.retired = meter.as_ref().and_then(Meter::retired);
     Ok((seen, counted))
 }

@@ -6,7 +6,7 @@ use libc::Ioctl;
 pub(super) const RUN: Ioctl = libc::_IOWR::<Run>(0xCB, 2);
 
 /// `CPB_RUNNER_VERSION`.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 /// `CPB_MAX_MESSAGE`.
 pub(super) const MAX_MESSAGE: u32 = 64 << 10;
 /// `CPB_MAX_ASSOCIATED`.
@@ -58,6 +58,16 @@ pub(super) struct Timed {
     pub(super) cycles: u64,
 }
 
+/// `struct cpb_steps`.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub(super) struct StepTimes {
+    pub(super) operations: u64,
+    pub(super) build_ns: u64,
+    pub(super) dispatch_ns: u64,
+    pub(super) completion_ns: u64,
+}
+
 /// `struct cpb_run`.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -98,6 +108,7 @@ pub(super) struct Run {
     pub(super) in_flight_max: u64,
     pub(super) backlogged: u64,
     pub(super) synchronous: u64,
+    pub(super) steps: StepTimes,
     pub(super) name: [u8; NAME],
     pub(super) words: [u8; WORDS],
 }
@@ -141,6 +152,7 @@ impl Run {
         in_flight_max: 0,
         backlogged: 0,
         synchronous: 0,
+        steps: StepTimes { operations: 0, build_ns: 0, dispatch_ns: 0, completion_ns: 0 },
         name: [0; NAME],
         words: [0; WORDS],
     };
@@ -225,6 +237,7 @@ mod tests {
             let (name, size) = match (kind, name.split_once('[')) {
                 ("__u32", None) => (name, 4),
                 ("__u64", None) => (name, 8),
+                ("struct", None) => (name.trim_start_matches("cpb_steps "), 32),
                 ("char", Some((name, room))) => {
                     (name, defined(room.trim_end_matches(']')) as usize)
                 }
@@ -243,7 +256,7 @@ mod tests {
         same!(version kind operation flags driver key_len keys iv_len associated_len message_len);
         same!(tag_len output_len jobs depth batches iterations latencies warmup_ns batch_ns);
         same!(limit_ns counted_ns key ivs inputs expected outputs samples alone in_flight taken);
-        same!(ran operations alone_max in_flight_max backlogged synchronous name words);
+        same!(ran operations alone_max in_flight_max backlogged synchronous steps name words);
         assert!(fields.is_empty(), "{fields:?}");
     }
 }

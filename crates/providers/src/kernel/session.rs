@@ -8,6 +8,7 @@ use super::abi::{self, Run, Timed};
 use super::device::{Refused, Request, RunnerDevice};
 use crate::kernel_crypto::material;
 use cpb_core::round::{Budget, OwnLoop, OwnRound, Store, Taken};
+use cpb_core::sample::Steps;
 use cpb_core::{
     Build, CryptoWorkload, Data, Depth, Error, Histogram, Job, Kind, Notice, Operation, Phase,
     Placement, Progress, Sample, Session, Ticks, Unsupported,
@@ -232,7 +233,7 @@ impl OwnLoop for InKernelSession<'_, '_> {
 
 /// Puts what a run returned into the store.
 fn taken(request: &Request, store: &mut Store<'_>) -> OwnRound {
-    let Run { taken, ran, operations, alone_max, in_flight_max, .. } = request.run;
+    let Run { taken, ran, operations, alone_max, in_flight_max, steps, .. } = request.run;
     let of =
         |timed: &Timed| Sample { iterations: ran, ticks: Ticks(timed.ns), ..Sample::default() };
     let samples = request.samples.iter().take(taken as usize);
@@ -243,7 +244,13 @@ fn taken(request: &Request, store: &mut Store<'_>) -> OwnRound {
     if let Some(times) = store.latency_in_flight.as_deref_mut() {
         add(times, &request.in_flight, in_flight_max);
     }
-    OwnRound { taken: Taken { samples: taken as usize, iterations: ran }, operations }
+    let steps = (steps.operations > 0).then_some(Steps {
+        operations: steps.operations,
+        build: Ticks(steps.build_ns),
+        dispatch: Ticks(steps.dispatch_ns),
+        completion: Ticks(steps.completion_ns),
+    });
+    OwnRound { taken: Taken { samples: taken as usize, iterations: ran }, operations, steps }
 }
 
 fn add(histogram: &mut Histogram, counts: &[u32], max: u64) {

@@ -6,6 +6,7 @@ use super::{Part, Published, answer, cells, environment, evidence, tables};
 use crate::explain_text::remarks;
 use crate::footnotes::first_of;
 use crate::format::{evidence_word, thousands};
+use crate::queue_gain;
 use crate::retired;
 use anyhow::Result;
 use cpb_analysis::evidence_policy::{Metric, meaningful};
@@ -31,7 +32,7 @@ pub(super) fn show(parts: &[Part<'_>], flash: Option<&Markup>, marks: &Marks) ->
         (answer::show(parts, marks))
         @if let Some(flash) = flash { (flash) }
         (figures)
-        @for part in parts { (instructions(part, marks)) }
+        @for part in parts { (queues(part, marks)) (instructions(part, marks)) }
         (evidence::show(parts, marks))
         (environment::show(parts))
         section id="all" {
@@ -42,6 +43,23 @@ pub(super) fn show(parts: &[Part<'_>], flash: Option<&Markup>, marks: &Marks) ->
         }
     };
     Ok(frame(&title, marks, &header(parts, &title, flash.is_some()), &main))
+}
+
+/// What messages in flight gain.
+fn queues(part: &Part<'_>, marks: &Marks) -> Markup {
+    let found = &part.explanation().queues;
+    let blocks: Vec<_> = found.iter().flat_map(queue_gain::blocks).collect();
+    let verdicts = found.iter().filter_map(queue_gain::sentence).map(|words| ("queue", words));
+    html! {
+        @if !blocks.is_empty() {
+            section {
+                h2 { "Messages in flight" }
+                (notes_list(&verdicts.collect::<Vec<_>>()))
+                @for block in &blocks { (tables::block(block, "way", marks)) }
+                p class="faint" { (queue_gain::LEGEND) }
+            }
+        }
+    }
 }
 
 /// The instructions of a record whose times mean nothing, and what they predict of the published times on the page.

@@ -3,6 +3,7 @@
 use cpb_core::kernel::{Availability, KernelChoice, KernelSurvey, SurveyedDriver};
 use cpb_core::memory_read::{Cache, Pattern, Region, Width};
 use cpb_core::message::{ClockDescription, Counters, CpuTime, Retired};
+use cpb_core::sample::Steps;
 use cpb_core::{
     Algorithm, Claim, CryptoWorkload, DataSet, Error, KeyUse, Meaning, MemoryReadWorkload,
     Operation, Phase, Placement, Ticks, Unsupported, Workload,
@@ -102,12 +103,14 @@ fn counters() -> impl Strategy<Value = Counters> {
     let counts = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u64>());
     let optional = || option::of(any::<u64>());
     let retired = (any::<[u64; 2]>(), [optional(), optional()]);
-    let rest = (option::of(any::<u32>()), option::of(any::<[u64; 3]>()), option::of(retired));
+    let steps = option::of(any::<[u64; 4]>());
+    let machine = option::of(any::<[u64; 3]>());
+    let rest = (option::of(any::<u32>()), machine, option::of(retired), steps);
     (times, counts, (optional(), optional(), [optional(), optional()], rest)).prop_map(
         |(
             [wall_ns, cpu_ns, user_ns, system_ns],
             counts,
-            (cycles, instructions, [interrupts, jobs], (stack, machine, retired)),
+            (cycles, instructions, [interrupts, jobs], (stack, machine, retired, steps)),
         )| {
             Counters {
                 operations: counts.3,
@@ -127,6 +130,12 @@ fn counters() -> impl Strategy<Value = Counters> {
                     user,
                     kernel,
                     cpu,
+                }),
+                steps: steps.map(|[operations, build, dispatch, completion]| Steps {
+                    operations,
+                    build: Ticks(build),
+                    dispatch: Ticks(dispatch),
+                    completion: Ticks(completion),
                 }),
                 stack,
                 machine: machine.map(|[busy_ns, softirq_ns, total_ns]| CpuTime {

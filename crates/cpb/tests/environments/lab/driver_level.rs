@@ -86,12 +86,31 @@ fn a_full_queue_gains_what_it_should_and_the_ciphertexts_are_those_of_user_space
         "{in_flight}"
     );
 
+    // The steps of one message at a time. A driver on the CPU is done when the call returns.
+    let steps = |provider: &str, workload: &str| {
+        let rounds = rounds(&lines, provider, workload);
+        ["operations", "build", "dispatch", "completion"].map(|step| -> f64 {
+            rounds.iter().filter_map(|round| round["counters"]["steps"][step].as_f64()).sum()
+        })
+    };
+    let [operations, build, dispatch, completion] = steps(ENGINE, &serial);
+    println!("steps of {operations}: {build} {dispatch} {completion}");
+    assert!(operations > 0.0 && build > 0.0 && dispatch > 0.0 && completion > 0.0);
+    let [operations, _, dispatch, completion] = steps(SOFTWARE, &serial);
+    assert!(operations > 0.0 && dispatch > completion, "{dispatch} {completion}");
+    assert_eq!(steps(ENGINE, &full), [0.0; 4], "with others in flight they overlap");
+
     let explained = lab.run("explain record.jsonl --json");
     let explained: Value = serde_json::from_str(&explained.stdout).expect("JSON");
     let queues = explained["queues"].as_array().expect("the queues");
     let engine = queues.iter().find(|queue| queue["provider"] == ENGINE).expect("the engine's");
     let told = engine["enough"][0]["gain"]["value"].as_f64().expect("a gain");
     assert!(told > 1.0, "{told} and {gain}");
+    let steps = &engine["ways"][0]["cells"][0]["steps"];
+    let shares = ["build", "dispatch", "completion"].map(|step| steps[step]["share"].as_f64());
+    let all: f64 = shares.iter().flatten().sum();
+    assert!((all - 1.0).abs() < 1e-6, "{steps}");
+    assert!(steps["build"]["time"].is_null(), "an emulated CPU has no times: {steps}");
     assert!(ran.stdout.contains("all at once"), "{}", ran.all());
 }
 

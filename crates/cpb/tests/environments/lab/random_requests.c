@@ -1,6 +1,6 @@
 /*
  * Sends random requests to cpb's runner in the kernel for as many seconds as
- * its argument says: any numbers in any field, with a bias to those that are
+ * its first argument says, others with another second argument: any numbers in any field, with a bias to those that are
  * nearly right, and addresses that are valid, in the middle of nowhere, or 0.
  */
 #include <fcntl.h>
@@ -61,6 +61,8 @@ int main(int count, char **arguments)
 	unsigned long requests = 0, good = 0;
 	int device = open("/dev/cpb-runner", O_RDWR);
 
+	if (count > 2)
+		state += atoi(arguments[2]);
 	if (device < 0 || !buffer) {
 		perror("/dev/cpb-runner");
 		return 1;
