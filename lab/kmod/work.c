@@ -442,14 +442,14 @@ bool work_idle(struct work *work)
 {
 	unsigned int tries;
 
-	for (tries = 0; tries < 1000; tries++) {
+	for (tries = 0; tries < 500; tries++) {
 		if (!atomic_read(&work->in_flight)) {
 			/* The last callback has left its critical section. */
 			spin_lock_irq(&work->waiters.lock);
 			spin_unlock_irq(&work->waiters.lock);
 			return true;
 		}
-		msleep(10);
+		msleep(20);
 	}
 	return false;
 }
