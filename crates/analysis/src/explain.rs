@@ -8,6 +8,7 @@ use crate::fit::{self, Fit, NoFit};
 use crate::flash_reads::{self, InlineDecryption};
 use crate::location::Confidence;
 use crate::missing::NoFigure;
+use crate::one_pass::{self, OnePass};
 use crate::paths::{self, Path, Subject, Task, WrongPath};
 use crate::predict::{Prediction, predict};
 use crate::queue_gain::{self, QueueGain};
@@ -64,6 +65,9 @@ pub struct Explanation {
     /// The gain from messages in flight.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueGain>,
+    /// Encryption and MAC in one pass beside two.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub one_pass: Vec<OnePass>,
     /// The gain from more threads.
     pub scaling: Vec<PathScaling>,
     /// The user's question.
@@ -213,6 +217,7 @@ pub fn explain<'a>(
         inline_decryption: flash_reads::inline_decryption(
             &records.iter().flat_map(|record| flash_reads::of(record)).collect::<Vec<_>>(),
         ),
+        one_pass: records.iter().flat_map(|record| one_pass::of(record)).collect(),
         queues: records.iter().flat_map(|record| queue_gain::of(record)).collect(),
         scaling: scaling(&tasks.all),
         question,

@@ -3,18 +3,16 @@
 //!
 //! A ratio within one executor means something on an emulated CPU as well: both its parts are as slow as the emulator.
 
-use crate::agreement;
-use crate::batches::Scale;
 use crate::evidence_policy::{Metric, meaningful};
 use crate::execution;
 use crate::latency::{self, Latency};
+use crate::measured::{Measured, measured};
 use crate::passes::Passes;
 use crate::ratio::{self, Ratio};
-use crate::smt::Alone;
 use crate::steps::{self, StepCosts};
 use crate::units::{Interval, Times};
 use cpb_core::{Build, CryptoWorkload, Depth, Dispatch, Notice, Workload};
-use cpb_record::{Cell, Evidence, Outcome, ProviderRecord, Record, Round};
+use cpb_record::{Evidence, Record};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -104,21 +102,6 @@ pub enum Limit {
     Engine,
 }
 
-/// A measured cell.
-struct Measured<'r> {
-    cell: &'r Cell,
-    workload: &'r CryptoWorkload,
-    rounds: &'r [Round],
-    passes: Option<Passes>,
-    executor: &'r str,
-}
-
-impl Measured<'_> {
-    fn is_deep(&self) -> bool {
-        self.workload.dispatch.depth != Depth::Jobs(1)
-    }
-}
-
 /// All of a record, in its order.
 pub fn of(record: &Record) -> Vec<QueueGain> {
     let cells = measured(record);
@@ -135,22 +118,6 @@ pub fn of(record: &Record) -> Vec<QueueGain> {
         }
     }
     found
-}
-
-/// The cells of single threads whose answers do not contradict each other.
-fn measured(record: &Record) -> Vec<Measured<'_>> {
-    let suspects = agreement::disagreements(record);
-    let alone = Alone::of_record(record);
-    let cells = record.cells.iter().filter(|(cell, _)| !suspects.contains_key(cell));
-    let measured = cells.filter_map(|(cell, outcome)| {
-        let Outcome::Measured(rounds) = outcome else { return None };
-        let passes = record
-            .clock(&cell.provider)
-            .and_then(|clock| Passes::of(rounds, Scale { clock, alone }).ok());
-        let executor = executor(record, &cell.provider)?;
-        Some(Measured { cell, workload: cell.workload.crypto()?, rounds, passes, executor })
-    });
-    measured.filter(|measured| measured.cell.threads == 1).collect()
 }
 
 /// The cells of one executor at one task, by any interface, and the provider whose queue is filled.
@@ -297,13 +264,6 @@ fn task_of(workload: &CryptoWorkload) -> CryptoWorkload {
     CryptoWorkload { message: 0, dispatch: Dispatch::SERIAL, ..*workload }
 }
 
-fn executor<'r>(record: &'r Record, provider: &str) -> Option<&'r str> {
-    match record.header.providers.get(provider)? {
-        ProviderRecord::Available { executor, .. } => Some(executor),
-        ProviderRecord::Unavailable { .. } => None,
-    }
-}
-
 /// Shallow queues first; of equal depth, the plain way first.
 fn order(dispatch: Dispatch) -> u32 {
     let depth = match dispatch.depth {
@@ -322,6 +282,7 @@ mod tests {
     use crate::ratio::Verdict;
     use cpb_core::message::CpuTime;
     use cpb_core::{Algorithm, Operation};
+    use cpb_record::{Cell, Outcome, Round};
 
     const DEEP: fn(u16) -> Dispatch =
         |depth| Dispatch { depth: Depth::Jobs(depth), ..Dispatch::SERIAL };

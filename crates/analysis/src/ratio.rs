@@ -154,20 +154,21 @@ fn compare<U: Unit>(
     metric: Basis,
     figure: impl Fn(&Pass) -> Option<U>,
 ) -> Result<Ratio, NoFigure> {
-    let log = |passes: &Passes| {
-        let cost = passes.cost(&figure).ok_or(NoFigure::NotReached)?;
-        Ok(cost.ln(1.0, 0.0))
-    };
-    let log = Uncertain::sum([(1.0, &log(first)?), (-1.0, &log(second)?)]);
+    let cost = |passes: &Passes| passes.cost(&figure).ok_or(NoFigure::NotReached);
+    let passes = first.all.len().min(second.all.len());
+    Ok(of_costs(&cost(first)?, &cost(second)?, metric, passes))
+}
+
+/// Compares two costs, such as sums of several cells' costs; `passes` is the number of passes of the cell that has fewest.
+pub(crate) fn of_costs(
+    first: &Uncertain,
+    second: &Uncertain,
+    metric: Basis,
+    passes: usize,
+) -> Ratio {
+    let log = Uncertain::sum([(1.0, &first.ln(1.0, 0.0)), (-1.0, &second.ln(1.0, 0.0))]);
     let Bounded { value, interval } = log.map(f64::exp);
-    Ok(Ratio {
-        value,
-        interval,
-        verdict: Verdict::of(&log),
-        needs: needs(&log),
-        metric,
-        passes: first.all.len().min(second.all.len()),
-    })
+    Ratio { value, interval, verdict: Verdict::of(&log), needs: needs(&log), metric, passes }
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ mod latencies;
 pub mod markdown;
 mod memory_read;
 mod named;
+mod one_pass;
 pub mod published;
 mod queue_gain;
 mod rates;

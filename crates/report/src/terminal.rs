@@ -5,7 +5,7 @@ use super::latencies::latencies;
 use super::rates::{MARGINS, Rates, SHOWN};
 use super::table::{Look, fits, length, paint, render as table, render_apart as table_apart, wrap};
 use super::threads::threads;
-use super::{by_size, execution, footnotes, memory_read, queue_gain, verdict};
+use super::{by_size, execution, footnotes, memory_read, one_pass, queue_gain, verdict};
 use anstyle::{AnsiColor, Style};
 use cpb_analysis::explain::Explanation;
 use cpb_analysis::summary::Summary;
@@ -338,14 +338,20 @@ pub(crate) fn write_note(text: &mut String, word: &str, words: &str, width: usiz
     write_styled_note(text, word, words, width, Style::new());
 }
 
-/// What messages in flight gain: the verdict on each queue, then its figures, then an empty line. Nothing if nothing was
-/// measured with more than one in flight.
+/// What one pass of encryption and MAC gains, then what messages in flight gain: the verdict on each queue, then its
+/// figures, then an empty line. Nothing of what was not measured.
 pub(crate) fn write_queues(
     text: &mut String,
     explanation: &Explanation,
     width: usize,
     styles: Styles,
 ) {
+    for found in &explanation.one_pass {
+        write_note(text, "one pass", &one_pass::sentence(found), width);
+    }
+    if !explanation.one_pass.is_empty() {
+        text.push('\n');
+    }
     let verdicts: Vec<String> =
         explanation.queues.iter().filter_map(queue_gain::sentence).collect();
     for words in &verdicts {

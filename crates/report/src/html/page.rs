@@ -6,8 +6,8 @@ use super::{Part, Published, answer, cells, environment, evidence, tables};
 use crate::explain_text::remarks;
 use crate::footnotes::first_of;
 use crate::format::{evidence_word, thousands};
-use crate::queue_gain;
 use crate::retired;
+use crate::{one_pass, queue_gain};
 use anyhow::Result;
 use cpb_analysis::evidence_policy::{Metric, meaningful};
 use cpb_record::Evidence;
@@ -50,7 +50,16 @@ fn queues(part: &Part<'_>, marks: &Marks) -> Markup {
     let found = &part.explanation().queues;
     let blocks: Vec<_> = found.iter().flat_map(queue_gain::blocks).collect();
     let verdicts = found.iter().filter_map(queue_gain::sentence).map(|words| ("queue", words));
+    let one_pass = &part.explanation().one_pass;
+    let one_pass = one_pass.iter().map(|found| ("one pass", one_pass::sentence(found)));
+    let one_pass: Vec<_> = one_pass.collect();
     html! {
+        @if !one_pass.is_empty() {
+            section {
+                h2 { "Encryption and MAC in one pass" }
+                (notes_list(&one_pass))
+            }
+        }
         @if !blocks.is_empty() {
             section {
                 h2 { "Messages in flight" }

@@ -1,0 +1,279 @@
+//! Encryption and its MAC in one pass beside the same in two: what a request for both saves over a request for each.
+//!
+//! The two passes are the sum of a cipher's time and of a MAC's over as many bytes, each by what does that part of the
+//! one pass. (One pass authenticates the IV as well, a block that the MAC alone does not have.) On an emulated CPU only
+//! what the CPU does alone is compared.
+
+use crate::evidence_policy::{Metric, meaningful};
+use crate::execution::{self, ExecutorVerdict};
+use crate::measured::{Measured, measured};
+use crate::passes::Passes;
+use crate::ratio::{self, Basis, Ratio};
+use crate::uncertain::Uncertain;
+use cpb_core::{Algorithm, CryptoWorkload, Operation, Workload};
+use cpb_record::{Evidence, Record};
+use serde::Serialize;
+
+/// One provider's one pass in one direction.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OnePass {
+    /// The machine.
+    pub machine: String,
+    /// The kind of evidence.
+    pub evidence: Evidence,
+    /// The provider of the one pass.
+    pub provider: String,
+    /// The provider of the cipher alone.
+    pub cipher: String,
+    /// The provider of the MAC alone.
+    pub mac: String,
+    /// Encryption or decryption, with a size of 0.
+    pub workload: Workload,
+    /// At each message length at which all three were measured, ascending.
+    pub sizes: Vec<AtSize>,
+    /// Why they are not compared; `None` if they are.
+    pub refused: Option<&'static str>,
+}
+
+/// One message length.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct AtSize {
+    /// Message length.
+    pub bytes: u32,
+    /// Time of two passes divided by the time of one. `None` if they are not compared.
+    pub gain: Option<Ratio>,
+    /// Time of encryption divided by the time of decryption, both in one pass. `None` for encryption, and if that was not
+    /// measured.
+    pub decryption: Option<Ratio>,
+}
+
+/// The cipher and the MAC that an algorithm of encrypt-then-MAC consists of.
+fn parts_of(algorithm: Algorithm) -> Option<[Algorithm; 2]> {
+    match algorithm {
+        Algorithm::Aes128CbcHmacSha1Etm => Some([Algorithm::Aes128Cbc, Algorithm::HmacSha1]),
+        Algorithm::Aes128CbcHmacSha256Etm => Some([Algorithm::Aes128Cbc, Algorithm::HmacSha256]),
+        _ => None,
+    }
+}
+
+/// The providers of the cipher and of the MAC that do these parts of a provider's one pass. Linux names its template
+/// after both drivers, `authenc(hmac(sha1-avx2),cbc-aes-aesni)`, and a driver of an engine after both algorithms,
+/// `authenc-hmac-sha1-cbc-aes-caam`. Any other provider does both itself.
+fn providers_of(provider: &str) -> [String; 2] {
+    let both = [provider.to_owned(), provider.to_owned()];
+    let Some((interface, driver)) = provider.split_once(':') else { return both };
+    let named = |cipher: &str, mac: &str| [cipher, mac].map(|name| format!("{interface}:{name}"));
+    let template = driver.strip_prefix("authenc(").and_then(|inner| inner.strip_suffix(')'));
+    if let Some((mac, cipher)) = template.and_then(split_at_comma) {
+        return named(cipher, mac);
+    }
+    let engine = driver.strip_prefix("authenc-").and_then(|rest| {
+        let (mac, rest) = rest.split_once("-cbc-")?;
+        let (_, vendor) = rest.rsplit_once('-')?;
+        Some(named(&format!("cbc-{rest}"), &format!("{mac}-{vendor}")))
+    });
+    engine.unwrap_or(both)
+}
+
+/// Splits at the first comma that is not in parentheses.
+fn split_at_comma(inner: &str) -> Option<(&str, &str)> {
+    let mut depth = 0;
+    let comma = inner.char_indices().find_map(|(at, character)| {
+        depth += match character {
+            '(' => 1,
+            ')' => -1,
+            _ => 0,
+        };
+        (character == ',' && depth == 0).then_some(at)
+    })?;
+    Some((&inner[..comma], &inner[comma + 1..]))
+}
+
+/// All of a record, in its order.
+pub fn of(record: &Record) -> Vec<OnePass> {
+    let cells: Vec<Measured<'_>> =
+        measured(record).into_iter().filter(|cell| !cell.is_deep()).collect();
+    let mut found: Vec<OnePass> = Vec::new();
+    for one in &cells {
+        let Some(found_at) = Threesome::of(&cells, one) else { continue };
+        let workload = Workload::from(CryptoWorkload { message: 0, ..*one.workload });
+        let at = found_at.at_size(record, &cells);
+        let same = |known: &&mut OnePass| {
+            (&known.provider, known.workload) == (&one.cell.provider, workload)
+        };
+        if let Some(known) = found.iter_mut().find(same) {
+            known.sizes.push(at);
+            continue;
+        }
+        found.push(OnePass {
+            machine: record.header.machine.label(),
+            evidence: record.header.evidence,
+            provider: one.cell.provider.clone(),
+            cipher: found_at.cipher.cell.provider.clone(),
+            mac: found_at.mac.cell.provider.clone(),
+            workload,
+            sizes: vec![at],
+            refused: found_at.refusal(record),
+        });
+    }
+    for one in &mut found {
+        one.sizes.sort_by_key(|at| at.bytes);
+    }
+    found
+}
+
+/// One pass and its two parts at one size.
+struct Threesome<'a, 'r> {
+    one: &'a Measured<'r>,
+    cipher: &'a Measured<'r>,
+    mac: &'a Measured<'r>,
+}
+
+impl<'a, 'r> Threesome<'a, 'r> {
+    /// `None` if `one` is no such algorithm, or if a part was not measured.
+    fn of(cells: &'a [Measured<'r>], one: &'a Measured<'r>) -> Option<Self> {
+        let [cipher, mac] = parts_of(one.workload.algorithm)?;
+        let [by_cipher, by_mac] = providers_of(&one.cell.provider);
+        let part = |provider: &str, algorithm, operation| {
+            let workload = CryptoWorkload { algorithm, operation, ..*one.workload };
+            cells.iter().find(|cell| cell.cell.provider == provider && *cell.workload == workload)
+        };
+        Some(Threesome {
+            one,
+            cipher: part(&by_cipher, cipher, one.workload.operation)?,
+            mac: part(&by_mac, mac, Operation::Mac)?,
+        })
+    }
+
+    /// Why their times are not compared, if they are not.
+    fn refusal(&self, record: &Record) -> Option<&'static str> {
+        let on_the_cpu = |cell: &Measured<'_>| {
+            let found = execution::of(record, cell.cell, cell.rounds);
+            found.is_some_and(|found| found.verdict == ExecutorVerdict::Software)
+        };
+        let alone = [self.one, self.cipher, self.mac].into_iter().all(on_the_cpu);
+        let metric = if alone { Metric::WithinExecutor } else { Metric::AcrossExecutors };
+        meaningful(metric, record.header.evidence).err()
+    }
+
+    fn at_size(&self, record: &Record, cells: &[Measured<'_>]) -> AtSize {
+        let encryption = CryptoWorkload { operation: Operation::Encrypt, ..*self.one.workload };
+        let encrypts = |cell: &&Measured<'_>| {
+            cell.cell.provider == self.one.cell.provider && *cell.workload == encryption
+        };
+        let encryption = match self.one.workload.operation {
+            Operation::Decrypt => cells.iter().find(encrypts),
+            _ => None,
+        };
+        AtSize {
+            bytes: self.one.workload.message,
+            gain: self.gain().filter(|_| self.refusal(record).is_none()),
+            decryption: encryption
+                .and_then(|encryption| encryption.passes.as_ref())
+                .zip(self.one.passes.as_ref())
+                .and_then(|(encryption, this)| ratio::time(encryption, this).ok()),
+        }
+    }
+
+    fn gain(&self) -> Option<Ratio> {
+        let all = [self.one, self.cipher, self.mac].map(|cell| cell.passes.as_ref());
+        let [Some(one), Some(cipher), Some(mac)] = all else { return None };
+        let time = |passes: &Passes| passes.cost(|pass| Some(pass.time));
+        let two = Uncertain::sum([(1.0, &time(cipher)?), (1.0, &time(mac)?)]);
+        let passes = [one, cipher, mac].map(|passes| passes.all.len()).into_iter().min()?;
+        Some(ratio::of_costs(&two, &time(one)?, Basis::Time, passes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+    use crate::ratio::Verdict;
+    use cpb_core::Claim;
+    use cpb_record::{Cell, ProviderRecord, Round};
+
+    const ETM: Algorithm = Algorithm::Aes128CbcHmacSha1Etm;
+
+    fn cell(provider: &str, algorithm: Algorithm, operation: Operation, time: f64) -> Vec<Round> {
+        let workload = CryptoWorkload::new(algorithm, operation, 1024);
+        let seed = algorithm.name().len() as u64 + provider.len() as u64 + operation as u64;
+        let mut rounds = fixtures::noisy_rounds(seed, 12, time, 0.002);
+        for round in &mut rounds {
+            round.cell = Cell { provider: provider.into(), workload: workload.into(), threads: 1 };
+        }
+        rounds
+    }
+
+    fn planted() -> Record {
+        let cells = [
+            cell("openssl", ETM, Operation::Encrypt, 2000.0),
+            cell("openssl", ETM, Operation::Decrypt, 1600.0),
+            cell("openssl", Algorithm::Aes128Cbc, Operation::Encrypt, 1200.0),
+            cell("openssl", Algorithm::Aes128Cbc, Operation::Decrypt, 300.0),
+            cell("openssl", Algorithm::HmacSha1, Operation::Mac, 1300.0),
+            // A part is missing.
+            cell("mbedtls:c", ETM, Operation::Encrypt, 2000.0),
+            cell("mbedtls:c", Algorithm::Aes128Cbc, Operation::Encrypt, 1200.0),
+        ];
+        fixtures::record(cells.into_iter())
+    }
+
+    #[test]
+    fn one_pass_is_compared_with_the_sum_of_two_and_decryption_with_encryption() {
+        let [encryption, decryption] = &of(&planted())[..] else { panic!() };
+        let has = |ratio: Option<Ratio>, planted: f64| {
+            let interval = ratio.and_then(|ratio| ratio.interval).expect("twelve passes");
+            assert!(interval.low.0 <= planted && planted <= interval.high.0, "{interval:?}");
+        };
+        has(encryption.sizes[0].gain, 1.25);
+        assert_eq!(encryption.sizes[0].decryption, None);
+        has(decryption.sizes[0].gain, 1.0);
+        assert_eq!(decryption.sizes[0].gain.map(|gain| gain.verdict), Some(Verdict::Tie));
+        has(decryption.sizes[0].decryption, 1.25);
+        assert_eq!((&*encryption.provider, encryption.sizes[0].bytes), ("openssl", 1024));
+    }
+
+    #[test]
+    fn on_an_emulated_cpu_only_what_the_cpu_does_alone_is_compared() {
+        let mut record = planted();
+        record.header.evidence = Evidence::Emulated;
+        let [encryption, _] = &of(&record)[..] else { panic!() };
+        assert!(encryption.refused.is_none() && encryption.sizes[0].gain.is_some());
+        let Some(ProviderRecord::Available { claim, .. }) =
+            record.header.providers.get_mut("openssl")
+        else {
+            panic!()
+        };
+        *claim = Claim::Engine;
+        let [encryption, _] = &of(&record)[..] else { panic!() };
+        assert!(encryption.refused.is_some_and(|why| why.starts_with("emulated: ")));
+        assert_eq!(encryption.sizes[0].gain, None);
+    }
+
+    #[test]
+    fn the_parts_of_a_driver_are_named_by_its_own_name() {
+        for (one, cipher, mac) in [
+            (
+                "kernel:authenc(hmac(sha1-avx2),cbc-aes-aesni)",
+                "kernel:cbc-aes-aesni",
+                "kernel:hmac(sha1-avx2)",
+            ),
+            (
+                "af_alg:authenc(hmac(sha256-generic),cbc(aes-generic))",
+                "af_alg:cbc(aes-generic)",
+                "af_alg:hmac(sha256-generic)",
+            ),
+            (
+                "af_alg:authenc-hmac-sha1-cbc-aes-caam",
+                "af_alg:cbc-aes-caam",
+                "af_alg:hmac-sha1-caam",
+            ),
+            ("mbedtls:c", "mbedtls:c", "mbedtls:c"),
+            ("caam", "caam", "caam"),
+            ("kernel:authenc(strange", "kernel:authenc(strange", "kernel:authenc(strange"),
+        ] {
+            assert_eq!(providers_of(one), [cipher, mac], "{one}");
+        }
+    }
+}
