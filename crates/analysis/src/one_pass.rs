@@ -30,14 +30,14 @@ pub struct OnePass {
     /// Encryption or decryption, with a size of 0.
     pub workload: Workload,
     /// At each message length at which all three were measured, ascending.
-    pub sizes: Vec<AtSize>,
+    pub sizes: Vec<OnePassAt>,
     /// Why they are not compared; `None` if they are.
     pub refused: Option<&'static str>,
 }
 
 /// One message length.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct AtSize {
+pub struct OnePassAt {
     /// Message length.
     pub bytes: u32,
     /// Time of two passes divided by the time of one. `None` if they are not compared.
@@ -156,7 +156,7 @@ impl<'a, 'r> Threesome<'a, 'r> {
         meaningful(metric, record.header.evidence).err()
     }
 
-    fn at_size(&self, record: &Record, cells: &[Measured<'_>]) -> AtSize {
+    fn at_size(&self, record: &Record, cells: &[Measured<'_>]) -> OnePassAt {
         let encryption = CryptoWorkload { operation: Operation::Encrypt, ..*self.one.workload };
         let encrypts = |cell: &&Measured<'_>| {
             cell.cell.provider == self.one.cell.provider && *cell.workload == encryption
@@ -165,7 +165,7 @@ impl<'a, 'r> Threesome<'a, 'r> {
             Operation::Decrypt => cells.iter().find(encrypts),
             _ => None,
         };
-        AtSize {
+        OnePassAt {
             bytes: self.one.workload.message,
             gain: self.gain().filter(|_| self.refusal(record).is_none()),
             decryption: encryption

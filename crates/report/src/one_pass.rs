@@ -2,7 +2,7 @@
 
 use super::format::{evidence_word, short};
 use super::groups::in_words;
-use cpb_analysis::one_pass::{AtSize, OnePass};
+use cpb_analysis::one_pass::{OnePass, OnePassAt};
 use cpb_analysis::ratio::{Ratio, Verdict};
 use cpb_record::Evidence;
 use cpb_record::size::Size;
@@ -33,7 +33,7 @@ pub(crate) fn sentence(found: &OnePass) -> String {
 /// A ratio at the shortest and the longest message that have it.
 fn ends(
     found: &OnePass,
-    ratio: impl Fn(&AtSize) -> Option<Ratio>,
+    ratio: impl Fn(&OnePassAt) -> Option<Ratio>,
 ) -> impl Iterator<Item = (Size, Ratio)> {
     let known: Vec<_> =
         found.sizes.iter().filter_map(|at| Some((Size::from(at.bytes), ratio(at)?))).collect();
@@ -73,7 +73,7 @@ mod tests {
     }
 
     fn found(refused: Option<&'static str>) -> OnePass {
-        let at = |bytes, gain, decryption| AtSize { bytes, gain, decryption };
+        let at = |bytes, gain, decryption| OnePassAt { bytes, gain, decryption };
         let workload =
             CryptoWorkload::new(Algorithm::Aes128CbcHmacSha1Etm, Operation::Decrypt, 0).into();
         OnePass {
