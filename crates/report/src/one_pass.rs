@@ -7,27 +7,27 @@ use cpb_analysis::ratio::{Ratio, Verdict};
 use cpb_record::Evidence;
 use cpb_record::size::Size;
 
-/// What one provider's one pass gains in one direction, at the shortest and the longest message.
-pub(crate) fn sentence(found: &OnePass) -> String {
+/// What one provider's one pass gains in one direction, at the shortest and the longest message. `None` if nothing is known.
+pub(crate) fn sentence(found: &OnePass) -> Option<String> {
     let kind = match found.evidence {
         Evidence::Hardware => String::new(),
         other => format!(" ({})", evidence_word(other)),
     };
     let what = format!("{}, {}{kind}", found.provider, in_words(&found.workload, 1));
     let two = match found.cipher == found.mac {
-        true => "two passes of its own".to_owned(),
+        true => "its own cipher and MAC one after the other".to_owned(),
         false => format!("{} and {} one after the other", found.cipher, found.mac),
     };
     let mut parts = match found.refused {
         Some(why) => vec![format!("one pass is not compared with {two} ({why})")],
         None => ends(found, |at| at.gain)
-            .map(|(size, gain)| format!("at {size} one pass is {} {two}", as_fast(&gain)))
+            .map(|(size, gain)| format!("at {size} {}", as_fast("one pass", &gain, &two)))
             .collect(),
     };
     parts.extend(ends(found, |at| at.decryption).map(|(size, ratio)| {
-        format!("at {size} decryption with its check is {} encryption", as_fast(&ratio))
+        format!("at {size} {}", as_fast("decryption with its check", &ratio, "encryption"))
     }));
-    format!("{what}: {}", parts.join("; "))
+    (!parts.is_empty()).then(|| format!("{what}: {}", parts.join("; ")))
 }
 
 /// A ratio at the shortest and the longest message that have it.
@@ -41,16 +41,18 @@ fn ends(
     known.first().copied().into_iter().chain(last)
 }
 
-/// "1.90 times (1.80–2.00) as fast as", or that this is not known.
-fn as_fast(ratio: &Ratio) -> String {
+/// "one pass is 1.90 times (1.80–2.00) as fast as two", or that this is not known.
+fn as_fast(one: &str, ratio: &Ratio, other: &str) -> String {
     let interval = ratio
         .interval
         .map_or_else(String::new, |it| format!(" ({}–{})", short(it.low.0), short(it.high.0)));
-    let times = format!("{} times{interval} as fast as", short(ratio.value.0));
+    let times = format!("{} times{interval}", short(ratio.value.0));
     match ratio.verdict {
-        Verdict::Tie => "as fast as".to_owned(),
-        Verdict::Unknown => format!("{times} (not known to be faster or slower)"),
-        Verdict::Faster | Verdict::Slower => times,
+        Verdict::Tie => format!("{one} is as fast as {other}"),
+        Verdict::Unknown => {
+            format!("it is not known whether {one} is faster than {other}: {times}")
+        }
+        Verdict::Faster | Verdict::Slower => format!("{one} is {times} as fast as {other}"),
     }
 }
 
@@ -95,7 +97,7 @@ mod tests {
     #[test]
     fn the_shortest_and_the_longest_message_are_told() {
         assert_eq!(
-            sentence(&found(None)),
+            sentence(&found(None)).unwrap_or_default(),
             "kernel:authenc(hmac(sha1-avx2),cbc-aes-aesni), aes-128-cbc-hmac-sha-1-etm decrypt: at 16 B one pass is 1.90 \
              times (1.80–2.00) as fast as kernel:cbc-aes-aesni and kernel:hmac(sha1-avx2) one after the other; at 16 KiB one \
              pass is as fast as kernel:cbc-aes-aesni and kernel:hmac(sha1-avx2) one after the other; at 16 B decryption \
@@ -104,8 +106,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_known_is_not_said() {
+        let mut nothing = found(None);
+        nothing.sizes.truncate(1);
+        nothing.sizes[0].gain = Some(ratio(1.02, Verdict::Unknown));
+        nothing.sizes[0].decryption = None;
+        let words = sentence(&nothing).unwrap_or_default();
+        let expected = "at 16 B it is not known whether one pass is faster than kernel:cbc-aes-aesni and \
+                        kernel:hmac(sha1-avx2) one after the other: 1.02 times (0.920–1.12)";
+        assert!(words.ends_with(expected), "{words}");
+        nothing.sizes[0].gain = None;
+        assert_eq!(sentence(&nothing), None);
+    }
+
+    #[test]
     fn what_is_not_compared_is_said_with_the_reason() {
-        let words = sentence(&found(Some("emulated: a reason")));
+        let words = sentence(&found(Some("emulated: a reason"))).unwrap_or_default();
         assert!(
             words.contains(
                 " (emulated): one pass is not compared with kernel:cbc-aes-aesni and \

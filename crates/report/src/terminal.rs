@@ -346,10 +346,12 @@ pub(crate) fn write_queues(
     width: usize,
     styles: Styles,
 ) {
-    for found in &explanation.one_pass {
-        write_note(text, "one pass", &one_pass::sentence(found), width);
+    let one_pass: Vec<String> =
+        explanation.one_pass.iter().filter_map(one_pass::sentence).collect();
+    for words in &one_pass {
+        write_note(text, "one pass", words, width);
     }
-    if !explanation.one_pass.is_empty() {
+    if !one_pass.is_empty() {
         text.push('\n');
     }
     let verdicts: Vec<String> =

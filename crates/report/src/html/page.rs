@@ -51,7 +51,8 @@ fn queues(part: &Part<'_>, marks: &Marks) -> Markup {
     let blocks: Vec<_> = found.iter().flat_map(queue_gain::blocks).collect();
     let verdicts = found.iter().filter_map(queue_gain::sentence).map(|words| ("queue", words));
     let one_pass = &part.explanation().one_pass;
-    let one_pass = one_pass.iter().map(|found| ("one pass", one_pass::sentence(found)));
+    let one_pass =
+        one_pass.iter().filter_map(|found| Some(("one pass", one_pass::sentence(found)?)));
     let one_pass: Vec<_> = one_pass.collect();
     html! {
         @if !one_pass.is_empty() {
