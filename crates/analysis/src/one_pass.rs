@@ -1,4 +1,5 @@
 //! Encryption and its MAC in one pass beside the same in two: what a request for both saves over a request for each.
+//! Libraries that make two calls of it, as Mbed TLS does, have no one pass.
 //!
 //! The two passes are the sum of a cipher's time and of a MAC's over as many bytes, each by what does that part of the
 //! one pass. (One pass authenticates the IV as well, a block that the MAC alone does not have.) On an emulated CPU only
@@ -47,6 +48,9 @@ pub struct OnePassAt {
     pub decryption: Option<Ratio>,
 }
 
+/// cpb's own drivers of an engine that does both in one job (`crates/drivers/src/caam/provider.rs`).
+const OWN_DRIVERS: [&str; 3] = ["caam", "caam-interrupts", "caam-coalesced"];
+
 /// The cipher and the MAC that an algorithm of encrypt-then-MAC consists of.
 fn parts_of(algorithm: Algorithm) -> Option<[Algorithm; 2]> {
     match algorithm {
@@ -58,21 +62,20 @@ fn parts_of(algorithm: Algorithm) -> Option<[Algorithm; 2]> {
 
 /// The providers of the cipher and of the MAC that do these parts of a provider's one pass. Linux names its template
 /// after both drivers, `authenc(hmac(sha1-avx2),cbc-aes-aesni)`, and a driver of an engine after both algorithms,
-/// `authenc-hmac-sha1-cbc-aes-caam`. Any other provider does both itself.
-fn providers_of(provider: &str) -> [String; 2] {
-    let both = [provider.to_owned(), provider.to_owned()];
-    let Some((interface, driver)) = provider.split_once(':') else { return both };
+/// `authenc-hmac-sha1-cbc-aes-caam`. cpb's own drivers of an engine do each part themselves. `None` for any other.
+fn providers_of(provider: &str) -> Option<[String; 2]> {
+    let Some((interface, driver)) = provider.split_once(':') else {
+        let is_engine = OWN_DRIVERS.contains(&provider);
+        return is_engine.then(|| [provider.to_owned(), provider.to_owned()]);
+    };
     let named = |cipher: &str, mac: &str| [cipher, mac].map(|name| format!("{interface}:{name}"));
     let template = driver.strip_prefix("authenc(").and_then(|inner| inner.strip_suffix(')'));
     if let Some((mac, cipher)) = template.and_then(split_at_comma) {
-        return named(cipher, mac);
+        return Some(named(cipher, mac));
     }
-    let engine = driver.strip_prefix("authenc-").and_then(|rest| {
-        let (mac, rest) = rest.split_once("-cbc-")?;
-        let (_, vendor) = rest.rsplit_once('-')?;
-        Some(named(&format!("cbc-{rest}"), &format!("{mac}-{vendor}")))
-    });
-    engine.unwrap_or(both)
+    let (mac, rest) = driver.strip_prefix("authenc-")?.split_once("-cbc-")?;
+    let (_, vendor) = rest.rsplit_once('-')?;
+    Some(named(&format!("cbc-{rest}"), &format!("{mac}-{vendor}")))
 }
 
 /// Splits at the first comma that is not in parentheses.
@@ -97,12 +100,14 @@ pub fn of(record: &Record) -> Vec<OnePass> {
     for one in &cells {
         let Some(found_at) = Threesome::of(&cells, one) else { continue };
         let workload = Workload::from(CryptoWorkload { message: 0, ..*one.workload });
-        let at = found_at.at_size(record, &cells);
+        let at = found_at.at_size(&cells);
+        let refused = found_at.refusal(record);
         let same = |known: &&mut OnePass| {
             (&known.provider, known.workload) == (&one.cell.provider, workload)
         };
         if let Some(known) = found.iter_mut().find(same) {
             known.sizes.push(at);
+            known.refused = known.refused.or(refused);
             continue;
         }
         found.push(OnePass {
@@ -113,11 +118,14 @@ pub fn of(record: &Record) -> Vec<OnePass> {
             mac: found_at.mac.cell.provider.clone(),
             workload,
             sizes: vec![at],
-            refused: found_at.refusal(record),
+            refused,
         });
     }
     for one in &mut found {
         one.sizes.sort_by_key(|at| at.bytes);
+        if one.refused.is_some() {
+            one.sizes.iter_mut().for_each(|at| at.gain = None);
+        }
     }
     found
 }
@@ -133,7 +141,7 @@ impl<'a, 'r> Threesome<'a, 'r> {
     /// `None` if `one` is no such algorithm, or if a part was not measured.
     fn of(cells: &'a [Measured<'r>], one: &'a Measured<'r>) -> Option<Self> {
         let [cipher, mac] = parts_of(one.workload.algorithm)?;
-        let [by_cipher, by_mac] = providers_of(&one.cell.provider);
+        let [by_cipher, by_mac] = providers_of(&one.cell.provider)?;
         let part = |provider: &str, algorithm, operation| {
             let workload = CryptoWorkload { algorithm, operation, ..*one.workload };
             cells.iter().find(|cell| cell.cell.provider == provider && *cell.workload == workload)
@@ -156,7 +164,7 @@ impl<'a, 'r> Threesome<'a, 'r> {
         meaningful(metric, record.header.evidence).err()
     }
 
-    fn at_size(&self, record: &Record, cells: &[Measured<'_>]) -> OnePassAt {
+    fn at_size(&self, cells: &[Measured<'_>]) -> OnePassAt {
         let encryption = CryptoWorkload { operation: Operation::Encrypt, ..*self.one.workload };
         let encrypts = |cell: &&Measured<'_>| {
             cell.cell.provider == self.one.cell.provider && *cell.workload == encryption
@@ -167,7 +175,7 @@ impl<'a, 'r> Threesome<'a, 'r> {
         };
         OnePassAt {
             bytes: self.one.workload.message,
-            gain: self.gain().filter(|_| self.refusal(record).is_none()),
+            gain: self.gain(),
             decryption: encryption
                 .and_then(|encryption| encryption.passes.as_ref())
                 .zip(self.one.passes.as_ref())
@@ -191,30 +199,34 @@ mod tests {
     use crate::fixtures;
     use crate::ratio::Verdict;
     use cpb_core::Claim;
-    use cpb_record::{Cell, ProviderRecord, Round};
+    use cpb_record::{ProviderRecord, Round};
 
     const ETM: Algorithm = Algorithm::Aes128CbcHmacSha1Etm;
+
+    const ONE: &str = "kernel:authenc(hmac(sha1-avx2),cbc-aes-aesni)";
+    const CIPHER: &str = "kernel:cbc-aes-aesni";
+    const MAC: &str = "kernel:hmac(sha1-avx2)";
 
     fn cell(provider: &str, algorithm: Algorithm, operation: Operation, time: f64) -> Vec<Round> {
         let workload = CryptoWorkload::new(algorithm, operation, 1024);
         let seed = algorithm.name().len() as u64 + provider.len() as u64 + operation as u64;
-        let mut rounds = fixtures::noisy_rounds(seed, 12, time, 0.002);
-        for round in &mut rounds {
-            round.cell = Cell { provider: provider.into(), workload: workload.into(), threads: 1 };
-        }
-        rounds
+        fixtures::cell(provider, workload, seed, time)
     }
 
     fn planted() -> Record {
         let cells = [
-            cell("openssl", ETM, Operation::Encrypt, 2000.0),
-            cell("openssl", ETM, Operation::Decrypt, 1600.0),
-            cell("openssl", Algorithm::Aes128Cbc, Operation::Encrypt, 1200.0),
-            cell("openssl", Algorithm::Aes128Cbc, Operation::Decrypt, 300.0),
-            cell("openssl", Algorithm::HmacSha1, Operation::Mac, 1300.0),
+            cell(ONE, ETM, Operation::Encrypt, 2000.0),
+            cell(ONE, ETM, Operation::Decrypt, 1600.0),
+            cell(CIPHER, Algorithm::Aes128Cbc, Operation::Encrypt, 1200.0),
+            cell(CIPHER, Algorithm::Aes128Cbc, Operation::Decrypt, 300.0),
+            cell(MAC, Algorithm::HmacSha1, Operation::Mac, 1300.0),
             // A part is missing.
+            cell("caam", ETM, Operation::Encrypt, 2000.0),
+            cell("caam", Algorithm::Aes128Cbc, Operation::Encrypt, 1200.0),
+            // These are two calls anyway.
             cell("mbedtls:c", ETM, Operation::Encrypt, 2000.0),
-            cell("mbedtls:c", Algorithm::Aes128Cbc, Operation::Encrypt, 1200.0),
+            cell("mbedtls:c", Algorithm::Aes128Cbc, Operation::Encrypt, 1000.0),
+            cell("mbedtls:c", Algorithm::HmacSha1, Operation::Mac, 1000.0),
         ];
         fixtures::record(cells.into_iter())
     }
@@ -231,7 +243,8 @@ mod tests {
         has(decryption.sizes[0].gain, 1.0);
         assert_eq!(decryption.sizes[0].gain.map(|gain| gain.verdict), Some(Verdict::Tie));
         has(decryption.sizes[0].decryption, 1.25);
-        assert_eq!((&*encryption.provider, encryption.sizes[0].bytes), ("openssl", 1024));
+        assert_eq!((&*encryption.provider, encryption.sizes[0].bytes), (ONE, 1024));
+        assert_eq!((&*encryption.cipher, &*encryption.mac), (CIPHER, MAC));
     }
 
     #[test]
@@ -240,8 +253,7 @@ mod tests {
         record.header.evidence = Evidence::Emulated;
         let [encryption, _] = &of(&record)[..] else { panic!() };
         assert!(encryption.refused.is_none() && encryption.sizes[0].gain.is_some());
-        let Some(ProviderRecord::Available { claim, .. }) =
-            record.header.providers.get_mut("openssl")
+        let Some(ProviderRecord::Available { claim, .. }) = record.header.providers.get_mut(CIPHER)
         else {
             panic!()
         };
@@ -269,11 +281,13 @@ mod tests {
                 "af_alg:cbc-aes-caam",
                 "af_alg:hmac-sha1-caam",
             ),
-            ("mbedtls:c", "mbedtls:c", "mbedtls:c"),
             ("caam", "caam", "caam"),
-            ("kernel:authenc(strange", "kernel:authenc(strange", "kernel:authenc(strange"),
         ] {
-            assert_eq!(providers_of(one), [cipher, mac], "{one}");
+            assert_eq!(providers_of(one), Some([cipher.into(), mac.into()]), "{one}");
+        }
+        for other in ["mbedtls:c", "mbedtls-caam", "kernel:authenc(strange", "kernel:cbc-aes-aesni"]
+        {
+            assert_eq!(providers_of(other), None, "{other}");
         }
     }
 }

@@ -282,7 +282,7 @@ mod tests {
     use crate::ratio::Verdict;
     use cpb_core::message::CpuTime;
     use cpb_core::{Algorithm, Operation};
-    use cpb_record::{Cell, Outcome, Round};
+    use cpb_record::{Outcome, Round};
 
     const DEEP: fn(u16) -> Dispatch =
         |depth| Dispatch { depth: Depth::Jobs(depth), ..Dispatch::SERIAL };
@@ -292,11 +292,7 @@ mod tests {
         let workload = CryptoWorkload::new(Algorithm::Aes128Cbc, Operation::Encrypt, size);
         let workload = CryptoWorkload { dispatch, ..workload };
         let seed = u64::from(size) + u64::from(order(dispatch)) + provider.len() as u64;
-        let mut rounds = fixtures::noisy_rounds(seed, 12, time, 0.002);
-        for round in &mut rounds {
-            round.cell = Cell { provider: provider.into(), workload: workload.into(), threads: 1 };
-        }
-        rounds
+        fixtures::cell(provider, workload, seed, time)
     }
 
     fn planted() -> Record {

@@ -6,6 +6,7 @@
 //! fixed number of cycles, so the ratio of the burst's time to the chain's has a sharp lower edge. Crowded readings
 //! are at least a fifth above it. The edge is a property of the core and is determined from the run itself.
 
+use crate::evidence_policy::{Metric, meaningful};
 use cpb_core::message::ClockDescription;
 use cpb_record::{Outcome, Record, Round};
 
@@ -37,8 +38,10 @@ impl Alone {
         Some(Alone(*edge * (1.0 + ROOM)))
     }
 
-    /// Determines the threshold from a whole record.
+    /// Determines the threshold from a whole record. `None` where noise means nothing: no thread shares the execution
+    /// units of an emulated core, whose burst takes as long as the emulator needs for it.
     pub fn of_record(record: &Record) -> Option<Alone> {
+        meaningful(Metric::Noise, record.header.evidence).ok()?;
         let measured = record.cells.iter().filter_map(|(cell, outcome)| match outcome {
             Outcome::Measured(rounds) => Some((record.clock(&cell.provider)?, rounds)),
             Outcome::NotMeasured(_) => None,

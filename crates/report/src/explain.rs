@@ -7,7 +7,9 @@ use super::format::{margin, megabytes, percent, short, time};
 use super::inline_decryption;
 use super::retired;
 use super::table::{Block, Place, fits, paint, render as table, wrap};
-use super::terminal::{Styles, write_note, write_queues, write_styled_note, write_verdict};
+use super::terminal::{
+    Styles, write_note, write_one_pass, write_queues, write_styled_note, write_verdict,
+};
 use cpb_analysis::explain::{Costs, Explained, Explanation, Question};
 use cpb_analysis::fit::Line;
 use cpb_analysis::uncertain::Bounded;
@@ -34,6 +36,7 @@ pub fn render(explanation: &Explanation, width: usize, colour: bool) -> String {
     if !explanation.inline_decryption.is_empty() {
         text.push('\n');
     }
+    write_one_pass(&mut text, explanation, width);
     write_queues(&mut text, explanation, width, styles);
     if explanation.tasks.len() > 1 {
         write_verdict(&mut text, explanation, width, styles);

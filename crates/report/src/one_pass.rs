@@ -15,7 +15,7 @@ pub(crate) fn sentence(found: &OnePass) -> Option<String> {
     };
     let what = format!("{}, {}{kind}", found.provider, in_words(&found.workload, 1));
     let two = match found.cipher == found.mac {
-        true => "its own cipher and MAC one after the other".to_owned(),
+        true => "cipher and MAC one after the other".to_owned(),
         false => format!("{} and {} one after the other", found.cipher, found.mac),
     };
     let mut parts = match found.refused {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_not_said() {
+    fn what_is_not_known_is_said_to_be_so_and_without_a_figure_there_is_no_sentence() {
         let mut nothing = found(None);
         nothing.sizes.truncate(1);
         nothing.sizes[0].gain = Some(ratio(1.02, Verdict::Unknown));

@@ -57,6 +57,7 @@ pub fn render(
         text.push_str(&verdict);
         text.push('\n');
     }
+    write_one_pass(&mut text, explanation, width);
     write_queues(&mut text, explanation, width, styles);
     let by_size = options.by_size || summary.run.by_size;
     let mut facts = String::new();
@@ -338,22 +339,26 @@ pub(crate) fn write_note(text: &mut String, word: &str, words: &str, width: usiz
     write_styled_note(text, word, words, width, Style::new());
 }
 
-/// What one pass of encryption and MAC gains, then what messages in flight gain: the verdict on each queue, then its
-/// figures, then an empty line. Nothing of what was not measured.
+/// What one pass of encryption and MAC gains, then an empty line. Nothing if it was not measured.
+pub(crate) fn write_one_pass(text: &mut String, explanation: &Explanation, width: usize) {
+    let sentences: Vec<String> =
+        explanation.one_pass.iter().filter_map(one_pass::sentence).collect();
+    for words in &sentences {
+        write_note(text, "one pass", words, width);
+    }
+    if !sentences.is_empty() {
+        text.push('\n');
+    }
+}
+
+/// What messages in flight gain: the verdict on each queue, then its figures, then an empty line. Nothing if nothing was
+/// measured with more than one in flight.
 pub(crate) fn write_queues(
     text: &mut String,
     explanation: &Explanation,
     width: usize,
     styles: Styles,
 ) {
-    let one_pass: Vec<String> =
-        explanation.one_pass.iter().filter_map(one_pass::sentence).collect();
-    for words in &one_pass {
-        write_note(text, "one pass", words, width);
-    }
-    if !one_pass.is_empty() {
-        text.push('\n');
-    }
     let verdicts: Vec<String> =
         explanation.queues.iter().filter_map(queue_gain::sentence).collect();
     for words in &verdicts {

@@ -6,8 +6,7 @@ use super::{Part, Published, answer, cells, environment, evidence, tables};
 use crate::explain_text::remarks;
 use crate::footnotes::first_of;
 use crate::format::{evidence_word, thousands};
-use crate::retired;
-use crate::{one_pass, queue_gain};
+use crate::{one_pass, queue_gain, retired};
 use anyhow::Result;
 use cpb_analysis::evidence_policy::{Metric, meaningful};
 use cpb_record::Evidence;
@@ -32,7 +31,7 @@ pub(super) fn show(parts: &[Part<'_>], flash: Option<&Markup>, marks: &Marks) ->
         (answer::show(parts, marks))
         @if let Some(flash) = flash { (flash) }
         (figures)
-        @for part in parts { (queues(part, marks)) (instructions(part, marks)) }
+        @for part in parts { (one_pass(part)) (queues(part, marks)) (instructions(part, marks)) }
         (evidence::show(parts, marks))
         (environment::show(parts))
         section id="all" {
@@ -45,22 +44,26 @@ pub(super) fn show(parts: &[Part<'_>], flash: Option<&Markup>, marks: &Marks) ->
     Ok(frame(&title, marks, &header(parts, &title, flash.is_some()), &main))
 }
 
+/// What one pass of encryption and MAC gains.
+fn one_pass(part: &Part<'_>) -> Markup {
+    let sentences = part.explanation().one_pass.iter().filter_map(one_pass::sentence);
+    let notes: Vec<_> = sentences.map(|words| ("one pass", words)).collect();
+    html! {
+        @if !notes.is_empty() {
+            section {
+                h2 { "Encryption and MAC in one pass" }
+                (notes_list(&notes))
+            }
+        }
+    }
+}
+
 /// What messages in flight gain.
 fn queues(part: &Part<'_>, marks: &Marks) -> Markup {
     let found = &part.explanation().queues;
     let blocks: Vec<_> = found.iter().flat_map(queue_gain::blocks).collect();
     let verdicts = found.iter().filter_map(queue_gain::sentence).map(|words| ("queue", words));
-    let one_pass = &part.explanation().one_pass;
-    let one_pass =
-        one_pass.iter().filter_map(|found| Some(("one pass", one_pass::sentence(found)?)));
-    let one_pass: Vec<_> = one_pass.collect();
     html! {
-        @if !one_pass.is_empty() {
-            section {
-                h2 { "Encryption and MAC in one pass" }
-                (notes_list(&one_pass))
-            }
-        }
         @if !blocks.is_empty() {
             section {
                 h2 { "Messages in flight" }
