@@ -64,8 +64,8 @@ fn ratio(chain: u64, burst: u64, clock: &ClockDescription) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{clock, round};
-    use cpb_record::{Batch, Reading};
+    use crate::fixtures::{self, clock, round};
+    use cpb_record::{Batch, Evidence, Reading};
 
     fn rounds(bursts: impl Iterator<Item = u64>) -> Vec<Round> {
         let batch = |burst| Batch(200_000, Reading(10_020, burst), Reading(10_020, burst));
@@ -98,5 +98,13 @@ mod tests {
         assert_eq!(alone(&[]), None);
         let some = alone(&rounds([5_020].into_iter())).unwrap();
         assert!(some.holds(0, 0, &clock(20)));
+    }
+
+    #[test]
+    fn no_thread_shares_an_emulated_core() {
+        let mut record = fixtures::record(std::iter::once(rounds([5_020, 7_020].into_iter())));
+        assert!(Alone::of_record(&record).is_some());
+        record.header.evidence = Evidence::Emulated;
+        assert_eq!(Alone::of_record(&record), None);
     }
 }
